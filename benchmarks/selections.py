@@ -54,7 +54,7 @@ def _verify_neighbors(workload: Workload, data: Data) -> None:
 
 def answer(workload: Workload, data: Data) -> Mapping[str, float] | Ids:
     """Return what a workload asks for: means, or who is near."""
-    return best(workload, data) if isinstance(workload, Neighbors) else evaluate(workload, data).values
+    return best(workload, data) if isinstance(workload, Neighbors) else dict(evaluate(workload, data))
 
 
 def best(workload: Workload, data: Data) -> NDArray[np.int64]:

@@ -48,7 +48,7 @@ def build(workload: Lists, folder: Path) -> None:
     """Draw the lists block by block, and write what is read, and what is expected."""
     folder.mkdir(parents=True, exist_ok=True)
     data = workload.build()
-    expected = evaluate(workload, data).values
+    expected = dict(evaluate(workload, data))
     (folder / EXPECTED).write_text(json.dumps(dict(expected)), encoding="utf-8")
     users = np.arange(workload.users)
     np.savez(folder / TRUTH, users=np.repeat(users, workload.relevant), items=data.items.astype(np.int64))
@@ -83,7 +83,7 @@ def evaluate_file(folder: Path) -> Callable[[], object]:
 
 def check_report(report: Any, folder: Path) -> None:  # noqa: ANN401 - a report, or else there is none
     """Raise unless the values are those of the lists in memory."""
-    compare(PARQUET_50M.name, report.values, json.loads((folder / EXPECTED).read_text(encoding="utf-8")), ULPS)
+    compare(PARQUET_50M.name, report, json.loads((folder / EXPECTED).read_text(encoding="utf-8")), ULPS)
 
 
 CALLS: dict[str, Callable[[Path], Callable[[], object]]] = {"reading": read_file, "exactk": evaluate_file}

@@ -270,7 +270,7 @@ def test_containers_have_the_values_of_the_lists(name: str) -> None:
 def test_hits_are_counted_by_joins(name: str) -> None:
     workload = replace(KEYED[name], users=70)
     data = workload.build()
-    expected = evaluate(workload, data).values
+    expected = evaluate(workload, data)
     for call in polars_code.prepare(data, workload).values():
         compare("a join", call(), expected, 1e-12)
 
@@ -302,7 +302,7 @@ def test_a_file_has_the_values_of_the_lists(tmp_path: Path) -> None:
 
 
 def assert_same_values(workload: Workload, call: Call) -> None:
-    expected, values = evaluate(workload, workload.build()).values, call()
+    expected, values = evaluate(workload, workload.build()), call()
     assert list(values) == list(expected)
     compare("NumPy", values, expected, 1e-12)
 
@@ -313,7 +313,7 @@ def test_numpy_ranks_candidates_by_their_scores() -> None:
     assert data.candidates is not None
     matrix = np.full((30, workload.num_items), -np.inf, np.float32)
     np.put_along_axis(matrix, data.candidates, data.predictions, axis=1)
-    expected = exactk.evaluate(exactk.Truth(data.indptr, data.items), matrix, workload.values).values
+    expected = exactk.evaluate(exactk.Truth(data.indptr, data.items), matrix, workload.values)
     compare("NumPy", numpy_scores.prepare(data, workload)["NumPy"](), expected, 1e-12)
 
 

@@ -10,8 +10,10 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -360,7 +362,7 @@ def test_values_of_each_user_as_a_file(
         assert run(command, qrels, *runs, "-m", "ndcg@10", "-m", "map(missing_list=skip)", "--by-user", file).code == 0
         read = readers.get(ending.lower(), read_lines)()
         columns = ["system", "user"] if len(runs) > 1 else ["user"]
-        assert list(read.columns) == [*columns, "ndcg@10", "average_precision(missing_list=skip)"]
+        assert list(read.columns) == [*columns, "ndcg@10", "map(missing_list=skip)"]
         assert read.iloc[:, -1].isna().any()
         pd.testing.assert_frame_equal(read, expected_report.to_pandas("per_user"), check_dtype=False, rtol=0, atol=0)
 
@@ -371,7 +373,7 @@ def test_ids_of_digits_match_those_of_trec(run: Run, tmp_path: Path) -> None:
     given = ("evaluate", tmp_path / "t.qrels", tmp_path / "p.csv", "-m", "precision@1", "--format", "csv")
     result = run(*given)
     assert (result.code, "(--text-ids)" in result.err) == (2, True)
-    assert "precision@1,0.5," in run(*given, "--text-ids").out
+    assert "precision,1,0.5," in run(*given, "--text-ids").out
 
 
 def test_users_of_several_columns(run: Run, tmp_path: Path) -> None:
@@ -383,8 +385,8 @@ def test_users_of_several_columns(run: Run, tmp_path: Path) -> None:
         *("recip_rank            \ts/1\t1.0000", "recip_rank            \ts/2\t0.5000")
     ]
     assert list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) == [
-        {"shop": "s", "day": 2, "reciprocal_rank": 0.5},
-        {"shop": "s", "day": 1, "reciprocal_rank": 1.0},
+        {"shop": "s", "day": 2, "mrr": 0.5},
+        {"shop": "s", "day": 1, "mrr": 1.0},
     ]
 
 
@@ -544,7 +546,7 @@ def test_a_value_below_what_it_must_reach(run: Run, qrels: Path, bm25: Path, den
     result = run("compare", qrels, bm25, dense, "--min", f"nDCG@10={bound!r}", "--min", "recall@10=0")
     assert result.code == 1
     lines = [line for line in result.err.splitlines() if "warning" not in line]
-    assert lines == [f"exactk: below --min: ndcg@10 of {low} is {values[low]!r}, expected at least {bound!r}"]
+    assert lines == [f"exactk: below --min: nDCG@10 of {low} is {values[low]!r}, expected at least {bound!r}"]
     assert result.out.startswith("metric")
     assert run("evaluate", qrels, tmp := {"bm25": bm25, "dense": dense}[high], "--min", f"ndcg@10={bound!r}").code == 0
     assert run("evaluate", qrels, tmp, "--min", f"ndcg@10={bound + 1e-15!r}").code == 1
@@ -554,7 +556,7 @@ def test_what_must_be_reached_is_computed_unasked(run: Run, qrels: Path, bm25: P
     result = run("evaluate", qrels, bm25, "-m", "P@5", "--min", "fbeta@[5,10](beta=2)=2")
     assert result.code == 1
     assert [line.split()[0] for line in result.out.splitlines()[1:-1]] == [
-        *("precision@5", "fbeta@5(beta=2)", "fbeta@10(beta=2)")
+        *("P@5", "fbeta@5(beta=2)", "fbeta@10(beta=2)")
     ]
     assert [line.split()[3] for line in result.err.splitlines() if "--min" in line] == [
         "fbeta@5(beta=2)",
@@ -567,7 +569,7 @@ def test_nan_is_below_everything(run: Run, tmp_path: Path, bm25: Path) -> None:
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
     result = run("evaluate", qrels, bm25, "-m", "mrr", "--min", "mrr=-inf")
     assert result.code == 1
-    assert "reciprocal_rank is nan, expected at least -inf" in result.err
+    assert "mrr is nan, expected at least -inf" in result.err
 
 
 @pytest.mark.parametrize("given", ["ndcg@10", "ndcg@10=", "=0.3", "ndcg@10=high", "ndcg@10=nan", "fbeta(beta=2)"])
@@ -581,9 +583,9 @@ def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -
     qrels = tmp_path / "irrelevant.txt"
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
     result = run("evaluate", qrels, bm25, "-m", "mrr")
-    assert result.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
+    assert result.err == "exactk: warning: no user was evaluated for mrr: NaN\n"
     result = run("compare", qrels, bm25, dense, "-m", "mrr")
-    assert result.err == "exactk: warning: all systems: no user was evaluated for reciprocal_rank: NaN\n"
+    assert result.err == "exactk: warning: all systems: no user was evaluated for mrr: NaN\n"
 
 
 @pytest.mark.parametrize(
@@ -662,9 +664,9 @@ def test_f34_names_in_a_terminal_are_no_commands(
     for form in ("table", "trec", "markdown", "latex"):
         assert "\x1b" not in run("compare", qrels, odd, dense, "--format", form).out
     arguments = ("compare", qrels, odd, dense, "--format", "csv")
-    assert "\n\x1b[2J,ndcg@10," in run(*arguments).out
+    assert "\n\x1b[2J,ndcg,10," in run(*arguments).out
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    assert "\n\\x1b[2J,ndcg@10," in run(*arguments).out
+    assert "\n\\x1b[2J,ndcg,10," in run(*arguments).out
     assert "\x1b" not in run(*arguments).err
     result = run("evaluate", qrels, tmp_path / "\x1b]0;none.run")
     assert result.code == 2
@@ -676,7 +678,7 @@ def test_f34_csv_of_users_is_no_formula(run: Run, tmp_path: Path) -> None:
     qrels.write_text("=1+1 0 d100 1\n", encoding="utf-8")
     ranked.write_text("=1+1 Q0 d100 1 0.5 tag\n", encoding="utf-8")
     assert run("evaluate", qrels, ranked, "-m", "mrr", "--by-user", file).code == 0
-    assert file.read_text(encoding="utf-8") == "user,reciprocal_rank\n'=1+1,1.0\n"
+    assert file.read_text(encoding="utf-8") == "user,mrr\n'=1+1,1.0\n"
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -795,7 +797,7 @@ def test_ctrl_c_ends_it_with_130() -> None:
 
 def test_csv_on_the_terminal_reads_back(run: Run, qrels: Path, bm25: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run("evaluate", qrels, bm25, "--format", "csv").out)))
-    assert {row["metric"]: float(row["value"]) for row in rows} == dict(expected_result(qrels, bm25).values)
+    assert {f"{row['metric']}@{row['k']}": float(row["value"]) for row in rows} == dict(expected_result(qrels, bm25))
 
 
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -818,3 +820,40 @@ def test_the_module_is_the_command() -> None:
     assert finished.returncode == 2
     assert finished.stderr.startswith("exactk: error: ")
     assert "Traceback" not in finished.stderr
+
+
+def test_json_says_which_files_it_is_of(run: Run, tmp_path: Path, qrels: Path, bm25: Path, dense: Path) -> None:
+    seen = tmp_path / "seen.csv"
+    seen.write_text("query,document\nq1,d1\n", encoding="utf-8")
+    words = ("compare", str(qrels), f"first={bm25}", str(dense), "-m", "map@10", "--exclude", str(seen))
+    document = json.loads(run(*words, "--format", "json").out)
+    assert document["command"] == ["exactk", *words, "--format", "json"]
+    assert document["inputs"] == [
+        {"argument": argument, "system": system, "path": str(path), "sha256": sha256(path.read_bytes()).hexdigest()}
+        for argument, system, path in (
+            ("truth", None, qrels),
+            ("predictions", "first", bm25),
+            ("predictions", "dense", dense),
+            ("exclude", None, seen),
+        )
+    ]
+    assert [list(report["values"]) for report in document["reports"]] == [["map@10"]] * 2
+    assert [report["system"] for report in document["reports"]] == ["first", "dense"]
+    state = tmp_path / "one.state"
+    assert run("evaluate", qrels, bm25, "-m", "map@10", "--state", state).code == 0
+    single = json.loads(run("evaluate", qrels, bm25, "--format", "json").out)["inputs"][1]
+    assert (single["path"], single["system"]) == (str(bm25), None)
+    document = json.loads(run("merge", state, "--format", "json").out)
+    assert [one["argument"] for one in document["inputs"]] == ["states"]
+    assert list(document["reports"][0]["values"]) == ["map@10"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_has_no_digest(run: Run, tmp_path: Path, qrels: Path, bm25: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(qrels.read_bytes()))
+    writer.start()
+    result = run("evaluate", pipe, bm25, "--format", "json")
+    writer.join()
+    assert [one["sha256"] is None for one in json.loads(result.out)["inputs"]] == [True, False]

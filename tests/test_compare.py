@@ -362,7 +362,7 @@ def test_reports_whose_means_are_over_different_users_are_warned_of() -> None:
     (message,) = warnings_of(lambda: exactk.compare_reports(reports))
     assert (
         message
-        == "means over different users are compared: precision@1 averages 2 users in 'a', 2 users in 'b', 1 of them in all systems"
+        == "means over different users are compared: P@1 averages 2 users in 'a', 2 users in 'b', 1 of them in all systems"
     )
 
 
@@ -376,15 +376,15 @@ def test_the_table_says_what_the_reports_say() -> None:
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         comparison = exactk.compare(TRUTH, systems, ["P@1", "mrr(empty_list=skip)"])
     assert repr(comparison).splitlines() == [
-        "metric                             lists  scores     als   evaluated  skipped",
-        "precision@1                       0.3333  0.0000  0.6667*          3        1",
-        "reciprocal_rank(empty_list=skip)  0.5000  0.1667  0.8333*      2/3/3    2/1/1",
-        "empty predictions                      1       0       0",
-        "missing predictions                    1       1       0",
-        "missing truth                          0       1       0",
-        "relevant not rankable                  0       2       0",
-        "tie dependent precision@1              0       1       0",
-        "candidates per user                       1 to 2",
+        "metric                  lists  scores     als   evaluated  skipped",
+        "P@1                    0.3333  0.0000  0.6667*          3        1",
+        "mrr(empty_list=skip)   0.5000  0.1667  0.8333*      2/3/3    2/1/1",
+        "empty predictions           1       0       0",
+        "missing predictions         1       1       0",
+        "missing truth               0       1       0",
+        "relevant not rankable       0       2       0",
+        "tie dependent P@1           0       1       0",
+        "candidates per user            1 to 2",
         "convention standard; 4 users; * best",
     ]
 

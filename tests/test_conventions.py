@@ -200,7 +200,7 @@ def test_an_override_holds_for_its_metric_and_the_string_goes_before_it() -> Non
     truth, lists = [[1, 2, 3, 4]], [[1, 9]]
     metrics = ["recall@2", "f1@2", "recall@2(recall_over=relevant)"]
     report = exactk.evaluate(truth, lists, metrics, convention=convention)
-    assert list(report.values.values()) == [1 / 2, 2 / 6, 1 / 4]
+    assert list(report.values()) == [1 / 2, 2 / 6, 1 / 4]
 
 
 def test_an_override_may_hold_where_there_is_a_cutoff() -> None:
@@ -211,7 +211,7 @@ def test_an_override_may_hold_where_there_is_a_cutoff() -> None:
     convention = STANDARD.replace(overrides=overrides)
     truth, lists = [[1, 2, 3, 4], [1]], [[1, 9], None]
     report = exactk.evaluate(truth, lists, ["recall@2", "recall", "recall@2(users=truth)"], convention=convention)
-    assert dict(report.values) == {"recall@2": 1 / 4, "recall": 1 / 4, "recall@2(users=truth)": 1 / 8}
+    assert dict(report) == {"recall@2": 1 / 4, "recall": 1 / 4, "recall@2(users=truth)": 1 / 8}
     assert exactk.Report.from_json(report.to_json()).convention == convention
     assert "recall@k.recall_over='relevant'" in repr(convention)  # it takes back what holds for the metric
 
@@ -266,7 +266,7 @@ def test_f73_any_grade_is_relevant(evaluate: Any) -> None:
     any_grade = STANDARD.replace(min_grade="any", gain="binary")
     asked = ["precision@3", "recall@3(min_grade=0)", "hit_rate@1"]
     report = evaluate(truth, {"u": ["a", "x", "b"]}, asked, convention=any_grade)
-    assert dict(report.values) == dict(zip(asked, (2 / 3, 1 / 2, 1.0), strict=True))
+    assert dict(report) == dict(zip(asked, (2 / 3, 1 / 2, 1.0), strict=True))
     assert exactk.Convention.from_dict(json.loads(json.dumps(any_grade.to_dict()))) == any_grade
     assert STANDARD.replace(min_grade=-sys.float_info.max).min_grade == "any"
     with pytest.raises(exactk.InputError, match="a number as min_grade"):
@@ -352,7 +352,7 @@ def test_f69_negative_grades_are_what_the_convention_says(choice: Any, metric: s
     convention = STANDARD.replace(negative_grades=choice, ap_over="relevant")
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         report: Any = evaluate(NEGATIVE, RANKED, metric, convention=convention)
-        assert list(report.values.values()) == [pytest.approx(expected, rel=1e-12)]
+        assert list(report.values()) == [pytest.approx(expected, rel=1e-12)]
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_f69_of_several_grades_the_one_that_counts_says_whether_an_item_is_judge
         convention = STANDARD.replace(negative_grades="unjudged", duplicate_truth=duplicates, empty_truth="compute")
         for evaluate in (exactk.evaluate, exactk.reference.evaluate):
             report = evaluate(truth, [[8, 7]], ["judged@2", "num_relevant"], convention=convention)
-            assert list(report.values.values()) == [expected, float(duplicates == "max")], duplicates
+            assert list(report.values()) == [expected, float(duplicates == "max")], duplicates
 
 
 @pytest.mark.parametrize("preset", ["trec_eval", "trec_eval_complete", "pytrec_eval", "ir_measures"])

@@ -120,7 +120,7 @@ def test_f41_values_are_weighted_means_over_the_users_they_count(
     for spelling, (metric, rule) in spelled.items():
         counted = case.counted_users(rule)
         for values, users in [
-            (report.values, seen),
+            (report, seen),
             *((report.by_group[group], groups[str(group)]) for group in report.by_group),
         ]:
             mean = case.mean(metric, counted & users)
@@ -149,5 +149,5 @@ def test_f41_an_override_counts_too() -> None:
     convention = exactk.Convention(overrides={"reciprocal_rank": {"users": "predictions", "empty_truth": "zero"}})
     options: dict[str, Any] = {"convention": convention, "weights": {"z": 3.0}}
     assert exactk.evaluate({"a": [1]}, {"z": [2]}, "mrr", **options)["mrr"] == 0
-    with pytest.raises(exactk.InputError, match=r"precision@1 counts \(users='truth'\).*\(user 'a'\)"):
+    with pytest.raises(exactk.InputError, match=r"P@1 counts \(users='truth'\).*\(user 'a'\)"):
         exactk.evaluate({"a": [1]}, {"z": [2]}, ["mrr", "P@1"], **options)

@@ -34,7 +34,7 @@ def test_f65_systems_that_cover_different_users() -> None:
     ]
     assert repr(comparison).splitlines() == [
         "metric                  all     half    most   evaluated  skipped",
-        "precision@1          0.6667*  0.3333  0.6667*          3        1",
+        "P@1                  0.6667*  0.3333  0.6667*          3        1",
         "missing predictions       0        2       1",
         "missing truth             0        0       1",
         "convention standard; 4 users; * best",
@@ -74,7 +74,7 @@ def test_f75_means_over_different_users(per_user: bool, evaluate_options: dict[s
     )
     assert messages == [
         (
-            "means over different users are compared: precision@1 averages 3 users in 'all', 1 user in 'half', 1 of them in all systems, "
+            "means over different users are compared: P@1 averages 3 users in 'all', 1 user in 'half', 1 of them in all systems, "
             "and 1 more values"
         )
     ]
@@ -85,7 +85,7 @@ def test_f75_means_over_different_users(per_user: bool, evaluate_options: dict[s
 def test_f75_as_many_users_may_be_others() -> None:
     _, messages = compare({"a": {"ann": [1], "bob": [2]}, "b": {"bob": [2], "cy": [3]}}, convention="trec_eval")
     assert messages == [
-        "means over different users are compared: precision@1 averages 2 users in 'a', 2 users in 'b', 1 of them in all systems"
+        "means over different users are compared: P@1 averages 2 users in 'a', 2 users in 'b', 1 of them in all systems"
     ]
 
 
@@ -93,7 +93,7 @@ def test_f75_values_that_are_undefined_for_some() -> None:
     systems = {"a": {**ALL, "ann": []}, "b": {**ALL, "bob": []}}
     _, messages = compare(systems, "P@1", convention={"undefined": "skip", "precision_over": "list"})
     assert messages == [
-        "means over different users are compared: precision@1 averages 2 users in 'a', 2 users in 'b', 1 of them in all systems"
+        "means over different users are compared: P@1 averages 2 users in 'a', 2 users in 'b', 1 of them in all systems"
     ]
     assert not compare(systems, "P@1")[1]
 
@@ -110,9 +110,7 @@ def test_f75_users_without_predictions_may_be_misses_of_one_value_and_left_out_o
     systems = {"all": ALL, "half": {"ann": [1]}}
     coverage, means = compare(systems, ["P@1", "mrr(users=both)"])[1]
     assert coverage.endswith("of 3 users with predictions in some system, 'half' has none for 2")
-    assert means.startswith(
-        "means over different users are compared: reciprocal_rank(users=both) averages 3 users in 'all'"
-    )
+    assert means.startswith("means over different users are compared: mrr(users=both) averages 3 users in 'all'")
 
 
 def test_f65_systems_that_look_like_parts_of_one_are_told_once() -> None:
@@ -136,7 +134,7 @@ def test_f65_each_warning_is_told_once_and_names_its_systems() -> None:
     systems = {"a": ALL, "b": ALL}
     excluded = "all systems: 1 relevant item is in exclude; such items stay in the truth as misses"
     assert_warns_once(excluded, TRUTH, systems, exclude={"ann": [1]})
-    assert_warns_once("all systems: no user was evaluated for precision@1: NaN", {"ann": []}, systems)
+    assert_warns_once("all systems: no user was evaluated for P@1: NaN", {"ann": []}, systems)
     assert_warns_once("all systems: all weights are 0 for .*", TRUTH, systems, weights=dict.fromkeys(TRUTH, 0.0))
     assert_warns_once("all systems: no user of the truth .*", TRUTH, {"a": {"eve": [1]}, "b": {"eve": [1]}})
     items = r"system 'a': no item .*such as 8\): .*; system 'b': no item .*such as 9\).*"

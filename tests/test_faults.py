@@ -407,12 +407,12 @@ def test_f10_duplicates_in_a_list() -> None:
     first = evaluate_default(
         predictions=lists, metrics=["num_hits", "recall", "P@4"], convention=_standard_with(duplicate_items="first")
     )
-    assert list(first.values.values()) == [1, 0.75, 0.25]
+    assert list(first.values()) == [1, 0.75, 0.25]
     assert first.counts["duplicates"] == 3
     counted = evaluate_default(
         predictions=lists, metrics=["num_hits", "recall"], convention=_standard_with(duplicate_items="count")
     )
-    assert list(counted.values.values()) == [2, 1.25]
+    assert list(counted.values()) == [2, 1.25]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -434,7 +434,7 @@ def test_f11_duplicates_in_the_truth() -> None:
     metrics = ["num_relevant", "dcg@1(gain=linear)"]
     values = {
         policy: list(
-            evaluate_default(truth, metrics=metrics, convention=_standard_with(duplicate_truth=policy)).values.values()
+            evaluate_default(truth, metrics=metrics, convention=_standard_with(duplicate_truth=policy)).values()
         )
         for policy in ("first", "max", "count")
     }
@@ -444,7 +444,7 @@ def test_f11_duplicates_in_the_truth() -> None:
 def test_f13_grade_0_is_judged_and_not_relevant() -> None:
     truth = [{1: 1.0, 2: 0.0}]
     report = exactk.evaluate(truth, [[2, 1, 9]], ["num_relevant", "judged@3", "P@3", "bpref"])
-    assert list(report.values.values()) == [1, 2 / 3, 1 / 3, 0]
+    assert list(report.values()) == [1, 2 / 3, 1 / 3, 0]
 
 
 @pytest.mark.parametrize(
@@ -466,7 +466,7 @@ def test_f14_empty_truth_as_an_error() -> None:
 def test_f15_missing_and_empty_lists() -> None:
     truth, lists = [[1], [1], [1]], [[1], [], None]
     report = exactk.evaluate(truth, lists, ["recall@1", "recall@1(missing_list=skip)", "recall@1(empty_list=one)"])
-    assert list(report.values.values()) == [1 / 3, 0.5, 2 / 3]
+    assert list(report.values()) == [1 / 3, 0.5, 2 / 3]
     assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
     for field, row in (("empty_list", 1), ("missing_list", 2)):
         error = error_of(
@@ -477,7 +477,7 @@ def test_f15_missing_and_empty_lists() -> None:
 
 def test_f16_lists_of_users_without_truth() -> None:
     report = exactk.evaluate([[1], None], [[1], [2]], ["recall@1", "P@1(users=predictions,empty_truth=compute)"])
-    assert list(report.values.values()) == [1.0, 0.5]
+    assert list(report.values()) == [1.0, 0.5]
     assert report.counts["missing_truth"] == 1
     assert report.counts["empty_truth"] == 0
 
@@ -496,7 +496,7 @@ def test_f17_k_of_the_functions(k: int, kind: type[Exception]) -> None:
 def test_f17_cutoffs_beyond_the_list_and_repeated() -> None:
     report = evaluate_default(metrics=["P@[5,2,5,2147483647]", "precision@2", "recall@2147483647"])
     assert report.metrics == ("precision@5", "precision@2", "precision@2147483647", "recall@2147483647")
-    assert list(report.values.values()) == [(2 / 5 + 1 / 5) / 2, 0.5, 1.5 / 2147483647, 1.0]
+    assert list(report.values()) == [(2 / 5 + 1 / 5) / 2, 0.5, 1.5 / 2147483647, 1.0]
 
 
 @pytest.mark.parametrize("truth", [[], [[]], [None]])
@@ -550,7 +550,7 @@ def test_options_of_wrong_type(options: dict[str, Any], argument: str) -> None:
 def test_relevant_items_that_are_excluded_stay_as_misses() -> None:
     with pytest.warns(exactk.EvaluationWarning, match=r"1 relevant item is in exclude"):
         report = evaluate_default(exclude=[[4, 2], [99]], metrics=["recall@3", "P@1"])
-    assert list(report.values.values()) == [0.75, 0.5]
+    assert list(report.values()) == [0.75, 0.5]
     assert (report.counts["relevant_excluded"], report.counts["excluded_recommended"]) == (1, 2)
 
 

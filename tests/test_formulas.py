@@ -21,7 +21,7 @@ TRUTHS = st.dictionaries(st.integers(0, 9), st.sampled_from([0.0, 1.0, 2.0, 3.0]
 def value_of(metric: str, truth: Any, ranking: list[int], **changes: Any) -> float:
     """Return the value of one user, computed whatever is empty."""
     convention = STANDARD.replace(empty_truth="compute", **changes)
-    (value,) = exactk.evaluate([truth], [ranking], metric, convention=convention).values.values()
+    (value,) = exactk.evaluate([truth], [ranking], metric, convention=convention).values()
     return value
 
 

@@ -73,7 +73,7 @@ def test_means_over_the_users_with_lists() -> None:
         convention=BARE.replace(users="both", empty_truth="skip"),
     )
     expected = [0.4, 0.791667, 0.534444, 0.490278, 0.674305]
-    assert list(report.values.values()) == pytest.approx(expected, abs=1e-6)
+    assert list(report.values()) == pytest.approx(expected, abs=1e-6)
 
 
 def test_micro_averages() -> None:
@@ -82,11 +82,11 @@ def test_micro_averages() -> None:
         PREDICTIONS,
         ["recall@5(average=micro)", "precision@5(average=micro,precision_over=min_cutoff_relevant)"],
     )
-    assert list(report.values.values()) == [6 / 13, 6 / (2 + 5 + 1 + 2)]
+    assert list(report.values()) == [6 / 13, 6 / (2 + 5 + 1 + 2)]
 
 
 def test_counts() -> None:
     counts = exactk.evaluate(TRUTH, PREDICTIONS, ["P@5"]).counts
     assert counts["users"] == 5
-    assert counts["evaluated"] == {"precision@5": 4}
+    assert counts["evaluated"] == {"P@5": 4}
     assert (counts["empty_truth"], counts["empty_predictions"]) == (1, 1)

@@ -442,7 +442,15 @@ def first_expression(text: str) -> str:
 
 
 SOURCES = Path(__file__).parents[1]
-PUBLIC_CALLS = (exactk.evaluate, exactk.topk, exactk.neighbors, exactk.read, exactk.as_predictions, exactk.Truth)
+PUBLIC_CALLS = (
+    exactk.evaluate,
+    exactk.topk,
+    exactk.neighbors,
+    exactk.read,
+    exactk.as_predictions,
+    exactk.Truth,
+    exactk.Report.to_csv,
+)
 
 
 def hints_of_sources() -> list[str]:

@@ -99,7 +99,7 @@ def _check_report(report: exactk.Report) -> None:
     """What was accepted can be shown, written, read again and merged, and its values are in range."""
     assert exactk.Report.from_json(report.to_json()) == report
     assert exactk.State.from_bytes(report.state.to_bytes()) == report.state
-    for name, value in (*report.values.items(), *(pair for row in report.by_group.values() for pair in row.items())):
+    for name, value in (*report.items(), *(pair for row in report.by_group.values() for pair in row.items())):
         assert math.isnan(value) or value >= 0
         if not name.startswith(("dcg", "num", "rbp")):
             assert math.isnan(value) or value <= 1

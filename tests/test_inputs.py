@@ -70,7 +70,7 @@ def test_exclude(exclude: str) -> None:
 
 def test_items_after_an_excluded_one_move_up() -> None:
     report = exactk.evaluate([[7]], [[1, 2, 7, 3]], ["reciprocal_rank", "P@2"], exclude=[[1, 50]])
-    assert list(report.values.values()) == [0.5, 0.5]
+    assert list(report.values()) == [0.5, 0.5]
 
 
 def test_rankings_are_viewed_and_truth_is_copied() -> None:
@@ -98,7 +98,7 @@ def test_immutable_and_picklable() -> None:
 def test_present_tells_a_missing_list_from_an_empty_one() -> None:
     rankings = exactk.Rankings([0, 1, 1], [1], present=[True, False])
     report = exactk.evaluate([[1], [1]], rankings, "recall@1(missing_list=skip)")
-    assert list(report.values.values()) == [1.0]
+    assert list(report.values()) == [1.0]
     with pytest.raises(exactk.InputError, match="no items where present is False"):
         exactk.evaluate([[1], [1]], exactk.Rankings([0, 1, 2], [1, 1], present=[True, False]), "P@1")
 
@@ -181,7 +181,7 @@ def test_users_of_several_kinds_are_not_joined() -> None:
     with pytest.raises(exactk.StateMismatchError, match="user keys"):
         exactk.merge([with_keys, without_keys])
     assert with_keys != without_keys
-    assert "P@1" not in repr(with_keys.per_user)
+    assert repr(with_keys.per_user) == "{'P@1': array([1.])}"
 
 
 def test_metrics_are_no_mapping() -> None:

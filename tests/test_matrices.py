@@ -37,7 +37,7 @@ SAME_SHAPE: dict[str, Any] = {  # in which scores may come
 def values_of(truth: Any, predictions: Any = SCORES, **options: Any) -> dict[str, float]:
     report = exactk.evaluate(truth, predictions, METRICS, **options)
     assert isinstance(report, exactk.Report)
-    return dict(report.values)
+    return dict(report)
 
 
 @pytest.mark.parametrize("scores", SAME_SHAPE)
@@ -51,7 +51,7 @@ def test_f63_floats_beside_scores_are_grades(scores: str, dtype: str) -> None:
     blocks = ((GRADES[user : user + 1], SCORES[user : user + 1]) for user in range(2))
     assert values_of(None, blocks) == values_of(LISTS)
     comparison = exactk.compare(GRADES, {"one": predictions, "other": [[0, 1], [2]]}, METRICS)
-    assert dict(comparison.reports["one"].values) == expected
+    assert dict(comparison.reports["one"]) == expected
 
 
 @pytest.mark.parametrize("scores", SAME_SHAPE)

@@ -170,7 +170,7 @@ def test_functions(name: str) -> None:
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
 
     def value_of(spelling: str) -> float:
-        (value,) = exactk.evaluate(truth, lists, spelling).values.values()
+        (value,) = exactk.evaluate(truth, lists, spelling).values()
         return value
 
     parameters = ["truth", "predictions"]
@@ -217,7 +217,7 @@ def test_functions_take_the_parameter_and_the_options() -> None:
         exactk.rbp_at_k(truth, lists, 3, p=1.0)
     with pytest.raises(exactk.InputError, match=r"^k: "):
         exactk.rbp_at_k(truth, lists, 10**5000)
-    with pytest.raises(exactk.InputTypeError, match=r"exactk.compare\(truth, predictions, 'rbp@3'\) takes"):
+    with pytest.raises(exactk.InputTypeError, match=r"exactk.compare\(truth, predictions, 'rbp@3\(p=0.8\)'\) takes"):
         exactk.rbp_at_k(truth, {"a": lists}, 3)
 
 

@@ -95,7 +95,7 @@ def test_f_of_mean_precision_and_mean_recall() -> None:
     ]
     metrics += ["precision@2", "recall@2", "f1@2"]
     for report in core_and_reference(TRUTH, LISTS, metrics, per_user=True):
-        f1, f2, f_0, f_inf, precision, recall, mean_f1 = report.values.values()
+        f1, f2, f_0, f_inf, precision, recall, mean_f1 = report.values()
         assert (f_0, f_inf) == (precision, recall) == (1 / 3, 1 / 2)
         assert f1 == pytest.approx(f_measure(precision, recall, 1), rel=1e-15)
         assert f1 != pytest.approx(mean_f1, rel=1e-3)
@@ -115,14 +115,14 @@ def test_f_of_mean_precision_and_mean_recall() -> None:
 def test_f_of_means_that_are_both_0(beta: float, undefined: str, expected: float) -> None:
     metric = f"fbeta@1(beta={beta},average=of_means,undefined={undefined})"
     for report in core_and_reference([[1]], [[2]], metric):
-        assert report.values[report.metrics[0]] == pytest.approx(expected, nan_ok=True)
+        assert report[report.metrics[0]] == pytest.approx(expected, nan_ok=True)
 
 
 def test_f_of_means_of_groups_weights_blocks_and_systems() -> None:
     options: dict[str, Any] = {"weights": [1.0, 3.0, 2.0, 1.0], "groups": ["a", "b", "a", "a"]}
     metrics = [OF_MEANS, "precision@2(average=micro)"]
     whole, reference = core_and_reference(TRUTH, LISTS, metrics, **options)
-    assert list(whole.values.values()) == pytest.approx(list(reference.values.values()), rel=1e-15)
+    assert list(whole.values()) == pytest.approx(list(reference.values()), rel=1e-15)
     assert whole[OF_MEANS] == pytest.approx(f_measure((0.5 + 1.5) / 6, (0.5 + 3) / 6, 2), rel=1e-15)
     assert whole.by_group["a"][OF_MEANS] == pytest.approx(f_measure(0.5 / 3, 0.5 / 3, 2), rel=1e-15)
     blocks = iter([(TRUTH[:1], LISTS[:1]), (TRUTH[1:], LISTS[1:])])
@@ -190,7 +190,7 @@ def test_decimals() -> None:
     ]
     groups = ["a", "b", "b", "a"]
     for report in core_and_reference(TRUTH, LISTS, metrics, per_user=True, groups=groups):
-        exact, rounded, geometric_mean, f1 = report.values.values()
+        exact, rounded, geometric_mean, f1 = report.values()
         assert (rounded, geometric_mean, f1) == (round(exact, 4), 0.02, 0.4)
         assert rounded != exact
         assert np.array_equal(report.per_user["ndcg@2(decimals=4)"], report.per_user["ndcg@2"], equal_nan=True)

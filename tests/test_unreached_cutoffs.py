@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 METRICS = ["recall@100", "P@100", "ndcg@2"]
 MESSAGE = (
     "no list is longer than 2: values at 100 equal values at 2, except where the cutoff itself is used: "
-    "precision@100 still divides by 100"
+    "P@100 still divides by 100"
 )
 TRUTH = [[1], [0]]
 FRAME = pd.DataFrame({"user": [0, 0, 1], "item": [1, 2, 0], "score": [2.0, 1.0, 1.0]})

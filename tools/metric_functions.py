@@ -158,5 +158,5 @@ def _example_value(info: _core.MetricInfo) -> float:
     cutoff = "" if info.pairwise else "@3"
     required = info.parameter is not None and info.parameter.standard is None
     parameter = f"({info.parameter.name}={REQUIRED})" if info.parameter is not None and required else ""
-    (value,) = exactk.evaluate(TRUTH, PREDICTIONS, f"{info.name}{cutoff}{parameter}").values.values()
+    (value,) = exactk.evaluate(TRUTH, PREDICTIONS, f"{info.name}{cutoff}{parameter}").values()
     return value

@@ -178,7 +178,7 @@ def _examine(process: Process, result: Result, workload: Workload, data: Data, s
         if isinstance(answer, str):
             compare_best(result.call, np.load(answer), selection(), workload, data)
             return result
-        expected = evaluate(workload, data, convention=process.peer.convention).values if answer else {}
+        expected = dict(evaluate(workload, data, convention=process.peer.convention)) if answer else {}
         compare(result.call, answer, expected, PEERS_AGREE if data.factors is None else FACTORS_AGREE)
     except (PeerError, WrongAnswerError) as error:
         return replace(result, error=str(error))

@@ -76,9 +76,7 @@ class Choice:
             failed = [f"fails {constraint}: {value:.4f}" for constraint, value in option.failed.items()]
             rows.append([str(option), f"{option.value:.4f}", "; ".join(failed) or "satisfies all"])
         chosen = "no option satisfies all" if self.best is None else f"best: {self.best}"
-        return "\n".join(
-            [display.format_text(["option", self.optimized, "constraints"], rows, align_right=False), chosen]
-        )
+        return "\n".join([display.format_text(["option", self.optimized, "constraints"], rows, left=3), chosen])
 
 
 def choose(
@@ -186,7 +184,7 @@ def _options_of_system(system: str, report: Report, optimize: str, constraints: 
                 report_value := _value_in_report(report, constraint_at_cutoff.metric, "satisfy")
             ):
                 failed[constraint_at_cutoff] = report_value
-        optimized_value = _value_in_report(report, value.name, "optimize")
+        optimized_value = _value_in_report(report, value.spelling, "optimize")
         options.append(Option(system, value.cutoff if has_cutoffs else None, optimized_value, MappingProxyType(failed)))
     return options
 
@@ -199,7 +197,7 @@ def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Re
     if not values:
         expected = f"{constraint.metric} at the cutoffs of optimize"
         raise input_error("satisfy", expected, "other cutoffs" if cutoff is None else f"no cutoff {cutoff}")
-    return constraint._replace(metric=values[0].name)
+    return constraint._replace(metric=values[0].spelling)
 
 
 def _plan_of_one_metric(text: str, report: Report, argument: str) -> tuple[Value, ...]:
@@ -211,6 +209,6 @@ def _plan_of_one_metric(text: str, report: Report, argument: str) -> tuple[Value
 
 
 def _value_in_report(report: Report, metric: str, argument: str) -> float:
-    if metric not in report.metrics:
-        raise input_error(argument, f"one of the report's metrics, {', '.join(report.metrics)}", repr(metric))
+    if metric not in report:
+        raise input_error(argument, f"one of the report's metrics, {', '.join(report)}", repr(metric))
     return report[metric]

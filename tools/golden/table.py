@@ -27,7 +27,7 @@ def golden_case() -> str:
     case = golden(Knobs())
     truth, lists = ([[item for item, _ in row or []] for row in rows] for rows in (case.truth, case.predictions))
     report = exactk.evaluate(truth, lists, list(METRICS))
-    rows = [["standard", *(f"{value:.4f}" for value in report.values.values())]]
+    rows = [["standard", *(f"{value:.4f}" for value in report.values())]]
     rows += [[name, *_means(read_recording(name))] for name in adapter_names()]
     return display.format_markdown(["preset", *METRICS.values()], rows)
 
@@ -62,7 +62,7 @@ def _section(name: str, data: dict[str, Any]) -> str:
         f"{summary} Departs from `standard` in: {_code_text(departures(exactk.conventions[name]))}.",
         "",
         display.format_markdown(
-            ["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], align_right=False
+            ["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], left=2
         ),
     ]
     kinds: dict[str, list[str]] = {}

@@ -41,4 +41,4 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
 def means_of_frames(workload: Workload, truth: TruthLike, predictions: PredictionsLike) -> Mapping[str, float]:
     """Evaluate; the columns have usual names."""
     report = exactk.evaluate(truth, predictions, workload.values, **workload.options)
-    return report.values
+    return dict(report)

@@ -16,4 +16,4 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the mappings."""
     assert isinstance(workload, Keyed)
     truth, predictions = (rows.mapping() for rows in workload.long_format(data))
-    return {"exactk": lambda: exactk.evaluate(truth, predictions, workload.values, **workload.options).values}
+    return {"exactk": lambda: dict(exactk.evaluate(truth, predictions, workload.values, **workload.options))}

@@ -15,4 +15,4 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the lists."""
     truth = data.items.reshape(workload.users, workload.relevant).tolist()
     lists = data.predictions.tolist()
-    return {"exactk": lambda: exactk.evaluate(truth, lists, workload.values, **workload.options).values}
+    return {"exactk": lambda: dict(exactk.evaluate(truth, lists, workload.values, **workload.options))}

@@ -44,7 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     parser = command_parser()
-    arguments = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    arguments = parser.parse_args(words)
+    arguments.command_line = [parser.prog, *words]
     if arguments.command is None:
         print_text(parser.format_help())
         return 0

@@ -71,7 +71,7 @@ def _check_thread_counts() -> str:
 
 def _check_reference() -> str:
     expected, report = exactk.reference.evaluate(*_example_inputs(), _METRICS, num_threads=1), _example_report("", 1)
-    for name, value in expected.values.items():
+    for name, value in expected.items():
         if not np.isclose(report[name], value, rtol=1e-12, atol=0):
             raise ArithmeticError(f"{name} is {report[name]!r}, and {value!r} in the reference")
     return f"{len(expected)} values"

@@ -25,6 +25,7 @@ from exactk._cli.arguments import (
 )
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
+from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, report_low_values, user_table_file
 from exactk._cli.systems import advising_on_shards, find_files, find_systems, name_systems
 from exactk._evaluate import DEFAULTS
@@ -162,7 +163,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
     requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)
     # Reports an invalid metric name before the files are read.
-    metrics = [value.name for value in plan([*requested, *(metric for metric, _ in arguments.min)], convention)]
+    metrics = [value.spelling for value in plan([*requested, *(metric for metric, _ in arguments.min)], convention)]
 
     truth = read_file(arguments, arguments.truth, "truth")
     options: Options = {
@@ -186,13 +187,21 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         write_file(arguments.by_user, user_table_file(result, arguments.by_user))
     if state_path and isinstance(result, exactk.Report):
         write_file(state_path, result.state.to_bytes())
+    provenance = Provenance(arguments.command_line, _inputs(arguments, systems))
     if request:
         tag = _runid(arguments.predictions, systems[""]) if "" in systems else ""  # others have their names
         output = trec.Output(arguments.users, request.header, tag, trec.users_of_run(base, predictions))
-        print_text(format_result(result, arguments.format, output), is_data=True)
+        print_text(format_result(result, arguments.format, provenance, output), is_data=True)
     else:
-        print_text(format_result(result, arguments.format), is_data=arguments.format in DATA_FORMATS)
+        print_text(format_result(result, arguments.format, provenance), is_data=arguments.format in DATA_FORMATS)
     return int(report_low_values(result, arguments.min))
+
+
+def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> list[Input]:
+    """Return the files that the command has read."""
+    predictions = [Input("predictions", path, system or None) for system, paths in systems.items() for path in paths]
+    exclude = [Input("exclude", arguments.exclude)] if arguments.exclude else []
+    return [Input("truth", arguments.truth), *predictions, *exclude]
 
 
 def _runid(predictions: str, paths: Sequence[Path]) -> str:

@@ -55,7 +55,7 @@ def _metric_text(name: str) -> str:
         bounds = info.parameter
         default = "required" if bounds.standard is None else f"default {bounds.standard:g}"
         rows["parameter"] = f"{bounds.name}, {bounds.low:g} to {bounds.high:g}, {default}"
-    return display.format_text([info.name, ""], list(rows.items()), align_right=False) + "\n"
+    return display.format_text([info.name, ""], list(rows.items()), left=2) + "\n"
 
 
 def run_conventions(arguments: argparse.Namespace) -> int:
@@ -82,4 +82,4 @@ def run_conventions(arguments: argparse.Namespace) -> int:
 
 
 def _print_table(header: list[str], rows: list[list[str]]) -> None:
-    print_text(display.format_text(header, rows, align_right=False) + "\n")
+    print_text(display.format_text(header, rows, left=len(header)) + "\n")

@@ -7,6 +7,7 @@ import exactk
 from exactk._cli.arguments import add_command, add_result_options, add_state_option
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities, write_file
+from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, format_result, report_low_values
 from exactk._files.faults import File
 from exactk._runtime.errors import ExactkError, input_error
@@ -50,7 +51,8 @@ def run_merge(arguments: argparse.Namespace) -> int:
     report = exactk.merge(parts)
     if arguments.state:
         write_file(arguments.state, report.state.to_bytes())
-    print_text(format_result(report, arguments.format), is_data=arguments.format in DATA_FORMATS)
+    provenance = Provenance(arguments.command_line, [Input("states", path) for path in arguments.states])
+    print_text(format_result(report, arguments.format, provenance), is_data=arguments.format in DATA_FORMATS)
     return int(report_low_values(report, arguments.min))
 
 

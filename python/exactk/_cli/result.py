@@ -12,12 +12,15 @@ import exactk
 from exactk._cli import trec
 from exactk._cli.output import print_message
 from exactk._plan.metric_strings import plan
+from exactk._report.json_document import json_document
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from exactk._cli.provenance import Provenance
 
 Result = exactk.Report | exactk.Comparison
 
@@ -27,23 +30,31 @@ DATA_FORMATS = frozenset({"json", "csv", "trec"})
 _NO_OPTIONS = trec.Output()
 
 
-def format_result(result: Result, format_name: str, trec_output: trec.Output = _NO_OPTIONS) -> str:
+def format_result(
+    result: Result, format_name: str, provenance: Provenance, trec_output: trec.Output = _NO_OPTIONS
+) -> str:
     """Return the result as text in one of `FORMATS`."""
     if format_name == "trec":
         return trec.format_trec(result, trec_output)
     if format_name == "json":
-        return _without_user_values(result).to_json() + "\n"
+        return _json_document(result, provenance) + "\n"
     if format_name == "csv":
         return result.to_csv()
-    formatter = {"table": result.__repr__, "markdown": result.to_markdown, "latex": result.to_latex}[format_name]
-    return formatter() + "\n"
+    if format_name == "markdown":
+        return result.to_markdown() + "\n"
+    if format_name == "latex":
+        return result.to_latex() + "\n"
+    return f"{result!r}\n"
 
 
-def _without_user_values(result: Result) -> Result:
-    """Return the result without per-user values, which go to their own file."""
-    if isinstance(result, exactk.Comparison):
-        return exactk.Comparison({system: exactk.merge([state]) for system, state in result.state.items()})
-    return exactk.merge([result.state])
+def _json_document(result: Result, provenance: Provenance) -> str:
+    """Return the result as JSON without per-user values, which go to their own file."""
+    states = {None: result.state} if isinstance(result, exactk.Report) else result.state
+    return json_document(
+        {system: exactk.merge([state]).to_dict() for system, state in states.items()},
+        provenance.command,
+        [one.to_dict() for one in provenance.inputs],
+    )
 
 
 def report_low_values(result: Result, minimums: Sequence[tuple[str, float]]) -> bool:
@@ -52,12 +63,13 @@ def report_low_values(result: Result, minimums: Sequence[tuple[str, float]]) -> 
     for system, report in trec.reports_by_system(result).items():
         for metric, bound in minimums:
             for value in plan([metric], report.convention):
-                if value.name not in report.values:
-                    raise input_error("--min", f"one of {', '.join(report)}", value.name)
+                if value.name not in report:
+                    raise input_error("--min", f"one of {', '.join(report)}", value.spelling)
                 if not report[value.name] >= bound:
                     of_system = f" of {system}" if system else ""
                     print_message(
-                        "below --min", f"{value.name}{of_system} is {report[value.name]!r}, expected at least {bound!r}"
+                        "below --min",
+                        f"{value.spelling}{of_system} is {report[value.name]!r}, expected at least {bound!r}",
                     )
                     has_low_value = True
     return has_low_value
@@ -80,7 +92,7 @@ def user_table_file(result: Result, path: Path) -> bytes:
     if ending == ".parquet":
         return optional.parquet(result.to_arrow("per_user"))
     if ending == ".csv":
-        return result.to_csv("per_user").encode(errors="backslashreplace")
+        return result.to_csv(table="per_user").encode(errors="backslashreplace")
     rows = _json_rows(result)
     text = "[{}]\n".format(",\n".join(rows)) if ending == ".json" else "".join(f"{row}\n" for row in rows)
     return text.encode()

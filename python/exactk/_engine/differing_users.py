@@ -145,7 +145,7 @@ def _list_users(counts: Mapping[str, int]) -> str:
 def _describe_means(reports: Mapping[str, Report], evaluated: Mapping[str, Flags]) -> str:
     """Return a warning if systems have means over different users."""
     messages = []
-    for name in next(iter(reports.values())).metrics:
+    for name in next(iter(reports.values())):
         counts = {system: report.counts["evaluated"][name] for system, report in reports.items()}
         flags = [users[name] for users in evaluated.values() if name in users and users[name].any()]
         in_common = int(reduce(np.logical_and, flags).sum()) if len(flags) == len(reports) else None

@@ -102,7 +102,8 @@ class Evaluation:
         with name_rows_and_keys(inputs):
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
-        state = _state_of_outcome(problem, outcome, self.values, labels)
+        order = None if self.groups is None else self.groups.order
+        state = _state_of_outcome(problem, outcome, self.values, labels, order)
         return Report(state, inputs.users, _per_user_values(outcome.per_user, self.values))
 
     def evaluate_system(self, inputs: AlignedInputs, *, is_compared: bool) -> tuple[Report, UserFlags]:
@@ -185,7 +186,11 @@ def _per_user_values(table: NDArray[np.float64] | None, values: tuple[Value, ...
 
 
 def _state_of_outcome(
-    problem: Problem, outcome: Outcome, values: tuple[Value, ...], labels: list[Label] | None
+    problem: Problem,
+    outcome: Outcome,
+    values: tuple[Value, ...],
+    labels: list[Label] | None,
+    group_order: tuple[Label, ...] | None,
 ) -> State:
     size = len(problem.values)
     by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), size)]
@@ -197,11 +202,13 @@ def _state_of_outcome(
     )
     return State(
         tuple(value.name for value in values),
+        tuple(value.spelling for value in values),
         problem.convention,
         problem.weights is not None,
         counts,
         totals,
         None if labels is None else dict(zip(labels, by_group, strict=False)),
+        group_order,
         problem.truth.columns.grade,
     )
 

@@ -44,7 +44,7 @@ class Form(NamedTuple):
         """
         if (error.argument or "").partition(".")[0] not in {self.argument, "predictions", "truth"}:
             return error
-        metrics = repr(values[0].name) if len(values) == 1 else "metrics"
+        metrics = repr(values[0].spelling) if len(values) == 1 else "metrics"
         hint = self.other_call(classified, f"({truth}, {self.argument}, {metrics})")
         return error.amended(hint=(hint,)) if hint else error
 

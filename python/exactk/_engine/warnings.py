@@ -123,14 +123,10 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
     if not values:
         return ""
     first, dependent = values[0]
-    message = (
-        f"the order of ties (ties={first.rules['ties']!r}) changes {first.name} for {dependent} of {counts.users} users"
-    )
+    message = f"the order of ties (ties={first.rules['ties']!r}) changes {first.spelling} for {dependent} of {counts.users} users"
     if tie_range is not None:
         lowest, highest = tie_range(first)
-        message += (
-            f"; with other orders, {first.name} = {report[first.name]:.4f} ranges from {lowest:.4f} to {highest:.4f}"
-        )
+        message += f"; with other orders, {first.spelling} = {report[first.name]:.4f} ranges from {lowest:.4f} to {highest:.4f}"
     if len(values) > 1:
         message += f" (the first of {len(values)} such values)"
     return message
@@ -189,5 +185,5 @@ def _describe_values_without_weight(report: Report) -> str:
 def _weightless_values(report: Report) -> list[str]:
     """Return the values whose users all have weight 0."""
     totals, indices = report.state.totals, part_indices(plan_of_state(report.state))
-    parts = {name: [totals[i] for i in row] for name, row in zip(report.metrics, indices, strict=True)}
+    parts = {name: [totals[i] for i in row] for name, row in zip(report, indices, strict=True)}
     return [name for name, sums in parts.items() if any(part.users and not part.weight for part in sums)]

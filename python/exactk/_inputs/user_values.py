@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from exactk._inputs.category_order import category_order
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.keys.columns import key_columns
 from exactk._inputs.values_by_user import CONTAINERS, as_strings, values_by_user
@@ -40,6 +41,7 @@ class UserValues:
     plain_values: str = ""  # code that returns only the values, for hints
     column: str | None = None  # name of the values' column
     code_positions: NDArray[np.int64] | None = None  # by code, where keys were encoded; last, -1 for all higher codes
+    order: tuple[Any, ...] | None = None  # of all values that there may be, if they are categories with an order
 
     argument = "weights"
 
@@ -49,7 +51,8 @@ class UserValues:
         if isinstance(container, str):
             raise _column_name_error(container, cls.argument, truth)
         values, keys, plain_values, column = values_by_user(container, cls.argument, columns)
-        return cls(cls._to_array(values, as_strings(container, cls.argument, column)), keys, plain_values, column)
+        array = cls._to_array(values, as_strings(container, cls.argument, column))
+        return cls(array, keys, plain_values, column, order=category_order(container, column))
 
     def check_keys(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users are keyed and values are not, as their orders may differ."""

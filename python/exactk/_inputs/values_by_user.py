@@ -61,6 +61,8 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
 
 def as_strings(container: Any, argument: str, column: object) -> str:  # noqa: ANN401 - of any library
     """Return code, for hints, that converts the values in a container or column to strings."""
+    if optional.is_series(container) and optional.ordered_categories(container) and not container.isna().any():
+        return f"{argument}={argument}.cat.rename_categories(str)"
     is_keyed_series = optional.is_series(container) and not optional.is_default_index(container.index)
     if isinstance(container, Mapping) or is_keyed_series:
         return f"{argument}={{user: str(value) for user, value in {argument}.items()}}"

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from exactk import _core
 from exactk._plan.conventions import Convention, override_name
@@ -38,7 +38,8 @@ _SEPARATOR = re.compile(r"[,()\[\]]")
 class Value:
     """One value to report: a metric at a cutoff under resolved rules.
 
-    ``rules`` holds every field of the convention as it applies to this value.
+    ``name`` is the canonical name; ``spelling`` is the request, with only this cutoff, and ``label`` the same without
+    the cutoff. ``rules`` holds every field of the convention as it applies to this value.
     """
 
     name: str
@@ -46,6 +47,8 @@ class Value:
     cutoff: int | None
     parameter: float
     rules: Mapping[str, Any]
+    spelling: str = field(compare=False)
+    label: str = field(compare=False)
 
     @cached_property
     def core(self) -> _core.PlannedValue:
@@ -98,12 +101,14 @@ MetricsLike: TypeAlias = str | Iterable[str]
 def plan(requested: MetricsLike, convention: Convention) -> tuple[Value, ...]:
     """Resolve metric strings against a convention.
 
-    A repeated value is reported once, where it came first.
+    A repeated value is reported once, where it came first and as it was spelled there.
     """
     if isinstance(requested, str):
         requested = [requested]
     if isinstance(requested, Mapping):
         hint = 'metrics=[f"{name}@{k}" for name, k in metrics.items()] adds the cutoffs'
+        if not all(isinstance(k, Integral) for k in requested.values()):  # a report has values
+            hint = "metrics=list(metrics)"
         raise type_error(
             "metrics", "a metric string or an ordered sequence of them", type(requested).__name__, hint=hint
         )
@@ -166,19 +171,39 @@ def _split_at_commas(text: str) -> Iterator[str]:
 
 
 def _parse_metric(spelling: str, convention: Convention) -> Iterator[Value]:
-    name, suffix, cutoffs, arguments = _split_spelling(spelling)
-    info = metric_info(name, spelling)
-    if suffix and (cutoffs or info.parameter):  # f_2 might mean beta = 2
-        hint = f"{info.name}@{suffix} has cutoff {suffix}" if len(suffix) <= 10 else ""
+    split = _split_spelling(spelling)
+    info = metric_info(split.name, spelling)
+    if split.suffix and (split.cutoffs or info.parameter):  # f_2 might mean beta = 2
+        hint = f"{info.name}@{split.suffix} has cutoff {split.suffix}" if len(split.suffix) <= 10 else ""
         raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=hint)
-    parameter, changes = _parse_arguments(arguments, info, spelling)
+    parameter, changes = _parse_arguments(split.arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
-    yield from _resolve_values(info, _parse_cutoffs(suffix or cutoffs, spelling), parameter, changes, convention)
+    yield from _resolve_values(info, split, parameter, changes, convention)
 
 
-def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
-    """Return the metric's name, the cutoff after its underscore, the cutoffs after @, and the text in parentheses."""
+class _Spelling(NamedTuple):
+    """A metric string and its parts."""
+
+    text: str
+    name: str
+    suffix: str  # the cutoff after an underscore of the name
+    cutoffs: str  # after @
+    arguments: str  # in parentheses
+
+    @property
+    def label(self) -> str:
+        """The text without cutoffs."""
+        return f"{self.name}({self.arguments})" if self.arguments else self.name
+
+    def at(self, cutoff: int | None) -> str:
+        """Return the text of one value: a list of cutoffs becomes the value's own."""
+        if not self.cutoffs or self.cutoffs.isdigit():
+            return self.text
+        return self.text.replace(self.cutoffs, str(cutoff), 1)
+
+
+def _split_spelling(spelling: str) -> _Spelling:
     head, parenthesis, arguments = map(str.strip, spelling.partition("("))
     name, at, cutoffs = map(str.strip, head.partition("@"))
     is_well_formed = (
@@ -189,10 +214,11 @@ def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
     )
     if not is_well_formed:
         raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] per string", quote(spelling))
-    stem, underscore, suffix = name.replace("-", "_").rpartition("_")
+    _, underscore, suffix = name.replace("-", "_").rpartition("_")
     if not (underscore and suffix.isdigit()) or name in metrics:  # f_1
-        stem, suffix = name, ""
-    return stem, suffix, cutoffs, arguments[:-1].strip()
+        suffix = ""
+    stem = name[: -len(suffix) - 1] if suffix else name
+    return _Spelling(spelling.strip(), stem, suffix, cutoffs, arguments[:-1].strip())
 
 
 def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
@@ -258,12 +284,13 @@ def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> f
 
 def _resolve_values(
     info: _core.MetricInfo,
-    cutoffs: Sequence[int | None],
+    spelling: _Spelling,
     parameter: float,
     changes: dict[str, Any],
     convention: Convention,
 ) -> Iterator[Value]:
     """Yield the value at each cutoff."""
+    cutoffs = _parse_cutoffs(spelling.suffix or spelling.cutoffs, spelling.text)
     convention_rules = convention.rules(override_name(info.name, cutoffs[0]))  # all are cutoffs, or there is none
     rules = convention_rules | changes
     if rules["average"] == "of_means" and info.name not in _PARTS_OF_MEANS:
@@ -282,7 +309,7 @@ def _resolve_values(
         name = info.name + (f"@{cutoff}" if cutoff is not None else "") + in_parentheses
         if len(name) > _MAX_LENGTH:  # it could not be read again
             raise input_error("metrics", f"names of at most {_MAX_LENGTH} characters", str(len(name)))
-        yield Value(name, info.name, cutoff, parameter, rules_of_all)
+        yield Value(name, info.name, cutoff, parameter, rules_of_all, spelling.at(cutoff), spelling.label)
 
 
 def _format_value(value: object) -> str:

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import metrics
-from exactk._report.display import format_number
-from exactk._report.exports import Exports, Table
+from exactk._report.display import format_number, format_text
+from exactk._report.exports import Exports
+from exactk._report.flat_names import flat_dict
 from exactk._report.report import Report
-from exactk._report.state import State, check_same_plan
-from exactk._report.user_keys import join_columns
+from exactk._report.state import State, check_same_plan, common_spellings
+from exactk._report.tables import TextTable, stack_systems, text_of_columns
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from exactk._report.counts import CandidateCounts
+    from exactk._report.sums import Label
+    from exactk._report.tables import Columns, Table
+
+_MOST_ROWS = 12  # of groups in a printed comparison
 
 
 class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     """The values of several systems: a mapping from metric to the value of each system.
 
     `exactk.compare` and `exactk.compare_reports` return comparisons. ``comparison["ndcg@10"]["als"]`` is a value;
-    metrics may be spelled as in `Report`. A comparison prints as one table with a column per system, where ``*`` marks
+    metrics may be spelled in any way, and are shown as requested. A comparison prints as one table with a column per system, where ``*`` marks
     the best value of each metric and its equals. Below the values it says what the reports count, such as missing
     users, wherever systems differ or a count is not 0.
 
@@ -36,7 +40,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     reports : Mapping of str to Report
         The report of each system.
     metrics : tuple of str
-        The metrics, as in each report.
+        Canonical names of the metrics, in the order of the keys.
     state : Mapping of str to State
         The exact sums of each system.
 
@@ -47,7 +51,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     >>> comparison = exactk.compare([[1], [2]], systems, "P@1")
     >>> comparison
     metric                  a        b       c   evaluated  skipped
-    precision@1        0.5000*  0.0000  0.5000*          2        0
+    P@1                0.5000*  0.0000  0.5000*          2        0
     empty predictions       0        0       1
     convention standard; 2 users; * best
     >>> comparison["P@1"]["b"], comparison.best("P@1")
@@ -80,7 +84,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics, as in each report."""
+        """Canonical names of the metrics, in the order of the keys."""
         return self._first.metrics
 
     @property
@@ -103,7 +107,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise KeyError(message) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.metrics)
+        """Iterate over the metrics as requested; under their canonical names where the reports differ."""
+        return iter(common_spellings([report.state.spellings for report in self._reports.values()], self.metrics))
 
     def __len__(self) -> int:
         return len(self.metrics)
@@ -122,7 +127,11 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         ``exactk.metrics`` says whether higher or lower values are better. Nobody is best where the metric has no
         direction (``"none"``) or every value is NaN.
         """
-        numbers = {system: value for system, value in self[metric].items() if not math.isnan(value)}
+        return self._best(metric, self[metric])
+
+    def _best(self, metric: str, values: Mapping[str, float]) -> tuple[str, ...]:
+        """Return the systems with the best of these values of a metric."""
+        numbers = {system: value for system, value in values.items() if not math.isnan(value)}
         (value,) = plan([metric], self._first.convention)
         direction = metrics[value.metric].direction
         if direction == "none" or not numbers:
@@ -130,25 +139,60 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         best = max(numbers.values()) if direction == "higher" else min(numbers.values())
         return tuple(system for system, number in numbers.items() if number == best)
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
+    def _text_table(self, table: Table, digits: int) -> TextTable:
+        if table == "values":
+            return self._text_of_values(digits)
+        if table == "by_group":
+            return self._text_of_groups(digits)
+        columns = self.columns(table)
+        return text_of_columns(columns, len(columns) - len(self), digits)
+
+    def _text_of_values(self, digits: int) -> TextTable:
         reports = list(self._reports.values())
         rows = []
         for name, values in self.items():
             evaluated = [report.counts["evaluated"][name] for report in reports]
             skipped = [report.counts["users"] - count for report, count in zip(reports, evaluated, strict=True)]
-            cells = map(format_number, values.values())
+            cells = (format_number(value, digits) for value in values.values())
             rows.append([name, *cells, _format_counts(evaluated), _format_counts(skipped)])
         counts = [
             [*row, "", ""] for row in (*self._rows_of_counts(), *self._rows_of_ties(), *self._rows_of_candidates())
         ]
-        return ["metric", *self._reports, "evaluated", "skipped"], [*rows, *counts]
+        header = ["metric", *self._reports, "evaluated", "skipped"]
+        return TextTable(header, [*rows, *counts], best=self._best_cells(self.items(), first_column=1))
 
-    def _best_cells(self) -> frozenset[tuple[int, int]]:
-        """Return the row and the column of the best values among the cells, if there are several systems."""
+    def _text_of_groups(self, digits: int) -> TextTable:
+        """Return a row for each metric of each group, with a column per system."""
+        rows, rows_of_values = [], []
+        for label, metric, values, evaluated in self._rows_of_groups():
+            cells = (format_number(value, digits) for value in values.values())
+            rows.append([str(label), metric, *cells, _format_counts(evaluated)])
+            rows_of_values.append((metric, values))
+        header = ["group", "metric", *self._reports, "evaluated"]
+        return TextTable(header, rows, left=2, best=self._best_cells(rows_of_values, first_column=2))
+
+    def _rows_of_groups(self) -> Iterator[tuple[Label, str, dict[str, float], list[int]]]:
+        """Yield the values and the numbers of users by system, of each metric of each group of any system."""
+        by_group = {
+            system: {(row.label, row.name): row for row in report.rows_of_groups()}
+            for system, report in self._reports.items()
+        }
+        spellings = dict(zip(self.metrics, self, strict=True))
+        for label, name in dict.fromkeys(key for rows in by_group.values() for key in rows):
+            rows = {system: rows.get((label, name)) for system, rows in by_group.items()}
+            values = {system: math.nan if row is None else row.value for system, row in rows.items()}
+            yield label, spellings[name], values, [0 if row is None else row.evaluated for row in rows.values()]
+
+    def _best_cells(
+        self, rows: Iterable[tuple[str, Mapping[str, float]]], first_column: int
+    ) -> frozenset[tuple[int, int]]:
+        """Return the row and the column of the best values of each metric, if there are several systems."""
         if len(self._reports) == 1:
             return frozenset()
-        columns = {system: column for column, system in enumerate(self._reports, start=1)}
-        return frozenset((row, columns[system]) for row, metric in enumerate(self) for system in self.best(metric))
+        columns = {system: column for column, system in enumerate(self._reports, start=first_column)}
+        return frozenset(
+            (row, columns[system]) for row, (metric, values) in enumerate(rows) for system in self._best(metric, values)
+        )
 
     def _rows_of_counts(self) -> Iterator[list[str]]:
         """Yield a row for each count that is not 0 in all systems; for the number of users, if systems differ."""
@@ -184,18 +228,51 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("comparison", cls._expected(), type(data).__name__)
         return cls({system: Report.from_dict(report) for system, report in data.items()})
 
-    def columns(self, table: Table = "values") -> dict[str, Any]:
+    def _plain_reports(self) -> Mapping[str | None, Mapping[str, Any]]:
+        return {system: report.to_dict() for system, report in self._reports.items()}
+
+    @classmethod
+    def _from_plain_reports(cls, reports: Mapping[str | None, Mapping[str, Any]]) -> Comparison:
+        if None in reports:
+            hint = "exactk.Report.from_json reads one report"
+            raise input_error("comparison", "reports by system", "a report without a system", hint=hint)
+        return cls({str(system): Report.from_dict(report) for system, report in reports.items()})
+
+    def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of all systems, stacked, after a column ``system`` with the system's name."""
-        parts = [report.columns(table) for report in self._reports.values()]
-        systems = np.repeat(list(self._reports), [len(next(iter(part.values()))) for part in parts])
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return join_columns({"system": systems}, columns)
+        reports = {system: _respell(report, tuple(self)) for system, report in self._reports.items()}
+        return stack_systems({system: report.columns(table, wide=wide) for system, report in reports.items()})
+
+    def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
+        """Return the values under names that experiment trackers accept, with the system before a slash; see `Report`.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> exactk.compare([[1]], {"als": [[1]], "popular": [[2]]}, "P@1").to_flat_dict()
+        {'als/P_at_1': 1.0, 'popular/P_at_1': 0.0}
+        """
+        by_system = ((system, metric) for system in self._reports for metric in self)
+        return flat_dict((((system, metric), self[metric][system]) for system, metric in by_system), prefix)
 
     def _footer(self) -> str:
+        return "\n".join([*self._groups_in_brief(), self._remarks()])
+
+    def _groups_in_brief(self) -> list[str]:
+        """Return the lines of the first groups, if there are groups."""
+        if all(not report.state.groups for report in self._reports.values()):
+            return []
+        header, rows, left, best = self._text_of_groups(4)
+        shown = frozenset((row, column) for row, column in best if row < _MOST_ROWS)
+        table = format_text(header, rows[:_MOST_ROWS], left, shown)
+        left_out = len(rows) - _MOST_ROWS
+        return [table, *([f"{plural(left_out, 'more row')} in to_pandas('by_group')"] if left_out > 0 else [])]
+
+    def _remarks(self) -> str:
         users = {report.state.counts.users for report in self._reports.values()}
         rules = dict.fromkeys(report.rules_text for report in self._reports.values())
         remarks = [" / ".join(rules), *(plural(count, "user") for count in users if len(users) == 1)]
-        return "; ".join([*remarks, "* best"] if self._best_cells() else remarks)
+        return "; ".join([*remarks, "* best"] if self._text_of_values(0).best else remarks)
 
 
 def check_system_name(name: object, argument: str) -> None:
@@ -204,6 +281,13 @@ def check_system_name(name: object, argument: str) -> None:
         raise type_error(argument, "system names as keys", repr(name))
     if not name:
         raise input_error(argument, "a name for each system", repr(name))
+
+
+def _respell(report: Report, spellings: tuple[str, ...]) -> Report:
+    """Return the report with other spellings of its metrics."""
+    if report.state.spellings == spellings:
+        return report
+    return Report(replace(report.state, spellings=spellings), report.users, report.table)
 
 
 def _format_counts(counts: Sequence[int]) -> str:

@@ -132,4 +132,6 @@ class ConventionMatches:
         if not self.names:
             count = f"none of {len(self.rows)} presets matches: these are the nearest"
         refusals = [printable(f"refused by {row.convention}: {row.refusal}") for row in self.rows if row.refusal]
-        return "\n".join([format_text([*self._published, "presets"], table, align_right=False), count, *refusals])
+        return "\n".join(
+            [format_text([*self._published, "presets"], table, left=len(self._published) + 1), count, *refusals]
+        )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
-
-import numpy as np
 
 Row = Sequence[str]
+
+Cells = Collection[tuple[int, int]]
+"""Cells of a table by row, below the header, and column."""
 
 
 def printable(text: str) -> str:
@@ -23,12 +23,10 @@ def _printable_rows(header: Row, rows: Sequence[Row]) -> list[list[str]]:
     return [[printable(cell) for cell in row] for row in (header, *rows)]
 
 
-def format_text(
-    header: Row, rows: Sequence[Row], *, align_right: bool = True, best: Collection[tuple[int, int]] = ()
-) -> str:
-    """Return a table for a terminal; ``align_right`` aligns all columns but the first to the right.
+def format_text(header: Row, rows: Sequence[Row], left: int = 1, best: Cells = ()) -> str:
+    """Return a table for a terminal, all but the first `left` columns aligned to the right.
 
-    `best` are the row and the column of cells to mark with an asterisk, which takes no part in the alignment.
+    The best cells are marked with an asterisk, which takes no part in the alignment.
     """
     lines = _printable_rows(header, rows)
     marked_columns = {column for _, column in best}
@@ -36,19 +34,19 @@ def format_text(
         for column in marked_columns:
             line[column] += "*" if (row, column) in best else " "
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    align = str.rjust if align_right else str.ljust
+    aligns = [str.ljust if column < left else str.rjust for column in range(len(widths))]
     return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *(align(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        ).rstrip()
+        "  ".join(align(cell, width) for align, cell, width in zip(aligns, row, widths, strict=True)).rstrip()
         for row in lines
     )
 
 
-def format_markdown(header: Row, rows: Sequence[Row], *, align_right: bool = True) -> str:
-    """Return a Markdown table; ``align_right`` aligns all columns but the first to the right."""
-    rule = ["---", *(["---:" if align_right else "---"] * (len(header) - 1))]
+def format_markdown(header: Row, rows: Sequence[Row], left: int = 1, best: Cells = ()) -> str:
+    """Return a Markdown table, all but the first `left` columns aligned to the right, and the best cells in bold."""
     lines = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in _printable_rows(header, rows)]
+    for row, column in best:
+        lines[row + 1][column] = f"**{lines[row + 1][column]}**"
+    rule = ["---" if column < left else "---:" for column in range(len(header))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
 
 
@@ -58,14 +56,23 @@ _LATEX = {
 }  # fmt: skip
 
 
-def format_latex(header: Row, rows: Sequence[Row]) -> str:
-    """Return a LaTeX ``tabular``; needs no package."""
+def format_latex(header: Row, rows: Sequence[Row], left: int = 1, best: Cells = ()) -> str:
+    """Return a LaTeX ``tabular``, all but the first `left` columns aligned to the right, and the best cells in bold.
+
+    Needs no package.
+    """
 
     def line(row: Row) -> str:
-        return " & ".join("".join(_LATEX.get(character, character) for character in cell) for cell in row) + r" \\"
+        return " & ".join(row) + r" \\"
 
-    columns = "l" + "r" * (len(header) - 1)
-    first, *others = _printable_rows(header, rows)
+    lines = [
+        ["".join(_LATEX.get(character, character) for character in cell) for cell in row]
+        for row in _printable_rows(header, rows)
+    ]
+    for row, column in best:
+        lines[row + 1][column] = rf"\textbf{{{lines[row + 1][column]}}}"
+    columns = "l" * left + "r" * (len(header) - left)
+    first, *others = lines
     return "\n".join(
         [
             rf"\begin{{tabular}}{{{columns}}}",
@@ -107,9 +114,5 @@ def _without_formula(value: object) -> object:
     return f"'{value}" if is_formula else value
 
 
-def plain_columns(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()}
-
-
-def format_number(value: float) -> str:
-    return f"{value:.4f}" if abs(value) < 1e5 else f"{value:.5g}"
+def format_number(value: float, digits: int = 4) -> str:
+    return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.{digits + 1}g}"

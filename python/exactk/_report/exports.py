@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import os
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from exactk._report import display
-from exactk._report.validation import read_json
+from exactk._report.json_document import json_document, read_document
+from exactk._report.tables import TABLES, plain_column
 from exactk._runtime import optional
+from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +22,12 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-Table = Literal["values", "per_user", "by_group"]
+    from exactk._report.json_document import Source
+    from exactk._report.tables import Columns, Table, TextTable
+
+FilePath: TypeAlias = str | os.PathLike[str]
+_DIGITS = 4
+_MAX_DIGITS = 17  # more say nothing about a double
 
 
 class Exports(ABC):
@@ -34,69 +43,195 @@ class Exports(ABC):
         """Return what `to_dict` described."""
 
     @abstractmethod
-    def columns(self, table: Table = "values") -> dict[str, Any]:
+    def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of a table."""
 
     @abstractmethod
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows of the table of values, as text."""
+    def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
+        """Return the values under names that experiment trackers accept."""
 
-    def _best_cells(self) -> frozenset[tuple[int, int]]:
-        """Return the row and the column of the cells to mark as the best."""
-        return frozenset()
+    @abstractmethod
+    def _plain_reports(self) -> Mapping[str | None, Mapping[str, Any]]:
+        """Return the reports as plain data, by system."""
+
+    @classmethod
+    @abstractmethod
+    def _from_plain_reports(cls, reports: Mapping[str | None, Mapping[str, Any]]) -> Self:
+        """Return what `_plain_reports` described."""
+
+    @abstractmethod
+    def _text_table(self, table: Table, digits: int) -> TextTable:
+        """Return a table as text."""
 
     @abstractmethod
     def _footer(self) -> str:
-        """Return the line below that table."""
+        """Return the lines below the table of values."""
 
     @classmethod
     def _expected(cls) -> str:
         """Return the description of valid plain data, for errors."""
         return f"the output of {cls.__name__}.to_dict"
 
-    def to_json(self) -> str:
-        """Return everything as JSON, with null for NaN."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+    def __repr__(self) -> str:
+        return "\n".join([display.format_text(*self._text_table("values", _DIGITS)), self._footer()])
+
+    @overload
+    def to_json(self, path: None = None) -> str: ...
+    @overload
+    def to_json(self, path: FilePath) -> None: ...
+    def to_json(self, path: FilePath | None = None) -> str | None:
+        """Return everything as JSON, or write it to a file; NaN is null.
+
+        One report and several have the same shape, described in the documentation of files.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write. Without it, the text is returned.
+        """
+        return _return_or_write(json_document(self._plain_reports()), path)
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return what `to_json` wrote."""
-        return cls.from_dict(read_json(text, cls.__name__.lower(), cls._expected()))
+    def from_json(cls, source: Source) -> Self:
+        """Read the output of `to_json`.
 
-    def __repr__(self) -> str:
-        return "\n".join([display.format_text(*self._cells(), best=self._best_cells()), self._footer()])
+        Parameters
+        ----------
+        source : str, bytes or path-like
+            The JSON itself, or the path of a file as a ``pathlib.Path``. A string is always JSON.
+        """
+        return cls._from_plain_reports(read_document(source, cls.__name__.lower(), cls._expected_json()))
 
-    def to_markdown(self) -> str:
-        """Return the values as a Markdown table, with a column per system for a comparison."""
-        return display.format_markdown(*self._cells())
+    @classmethod
+    def _expected_json(cls) -> str:
+        return f"the output of {cls.__name__}.to_json"
 
-    def to_latex(self) -> str:
-        """Return the values as a LaTeX table, with a column per system for a comparison."""
-        return display.format_latex(*self._cells())
+    @overload
+    def to_markdown(self, path: None = None, *, table: Table = "values", digits: int = _DIGITS) -> str: ...
+    @overload
+    def to_markdown(self, path: FilePath, *, table: Table = "values", digits: int = _DIGITS) -> None: ...
+    def to_markdown(
+        self, path: FilePath | None = None, *, table: Table = "values", digits: int = _DIGITS
+    ) -> str | None:
+        """Return a Markdown table, or write it to a file; see `to_latex` for the parameters."""
+        text_table = self._text_table(table, _checked_digits(digits))
+        return _return_or_write(display.format_markdown(*text_table), path)
 
-    def to_csv(self, table: Table = "values") -> str:
-        """Return CSV with numbers in full precision; see `to_pandas` for the tables.
+    @overload
+    def to_latex(self, path: None = None, *, table: Table = "values", digits: int = _DIGITS) -> str: ...
+    @overload
+    def to_latex(self, path: FilePath, *, table: Table = "values", digits: int = _DIGITS) -> None: ...
+    def to_latex(self, path: FilePath | None = None, *, table: Table = "values", digits: int = _DIGITS) -> str | None:
+        """Return a LaTeX ``tabular``, or write it to a file.
+
+        A comparison has a column per system, and each metric's best values in bold.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write. Without it, the text is returned.
+        table : {"values", "per_user", "by_group"}
+            What the rows are: metrics, users, or groups and metrics.
+        digits : int
+            Decimals of each number but counts.
+        """
+        text_table = self._text_table(table, _checked_digits(digits))
+        return _return_or_write(display.format_latex(*text_table), path)
+
+    @overload
+    def to_csv(
+        self, path: None = None, *, table: Table = "values", wide: bool | None = None, digits: int | None = None
+    ) -> str: ...
+    @overload
+    def to_csv(
+        self, path: FilePath, *, table: Table = "values", wide: bool | None = None, digits: int | None = None
+    ) -> None: ...
+    def to_csv(
+        self,
+        path: FilePath | None = None,
+        *,
+        table: Table = "values",
+        wide: bool | None = None,
+        digits: int | None = None,
+    ) -> str | None:
+        """Return CSV, or write it to a file.
 
         Text that a spreadsheet would run as a formula (beginning with ``=``, ``+``, ``-`` or ``@``, but not a number)
         is prefixed with an apostrophe. Other exports leave it unchanged.
-        """
-        return display.format_csv(display.plain_columns(self.columns(table)))
 
-    def to_pandas(self, table: Table = "values") -> pd.DataFrame:
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write. Without it, the text is returned.
+        table : {"values", "per_user", "by_group"}
+            What the rows are; see `to_pandas`.
+        wide : bool, optional
+            Whether to return one column per metric; see `to_pandas`.
+        digits : int, optional
+            Decimals to which numbers are rounded. By default they are in full precision.
+        """
+        columns = {name: plain_column(column) for name, column in self.columns(table, wide=wide).items()}
+        if digits is not None:
+            columns = {name: _rounded(column, _checked_digits(digits)) for name, column in columns.items()}
+        return _return_or_write(display.format_csv(columns), path)
+
+    def to_pandas(self, table: Table = "values", *, wide: bool | None = None) -> pd.DataFrame:
         """Return a pandas data frame.
 
         Parameters
         ----------
         table : {"values", "per_user", "by_group"}
-            What the rows are: metrics, users or groups. A comparison stacks the rows of all systems, with the system's
-            name in the first column, ``system``.
+            What the rows are: metrics, users, or groups and metrics. A comparison stacks the rows of all systems, with
+            the system's name in the first column, ``system``.
+        wide : bool, optional
+            True returns one column per metric, named as the metric was requested, and one row per report, user or
+            group. False returns one row per value, with the metric (without its cutoff) in the column ``metric`` and
+            the cutoff in ``k``. By default, tables of users are wide, and those of values and groups are long.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> report = exactk.evaluate([[1], [2]], [[1, 3], [3, 2]], ["P@[1,2]", "mrr"])
+        >>> report.to_pandas()[["metric", "k", "value"]]
+          metric     k  value
+        0      P     1   0.50
+        1      P     2   0.50
+        2    mrr  <NA>   0.75
+        >>> report.to_pandas(wide=True)
+           P@1  P@2   mrr
+        0  0.5  0.5  0.75
         """
-        return optional.pandas_frame(self.columns(table))
+        return optional.pandas_frame(self.columns(table, wide=wide))
 
-    def to_polars(self, table: Table = "values") -> pl.DataFrame:
+    def to_polars(self, table: Table = "values", *, wide: bool | None = None) -> pl.DataFrame:
         """Return a Polars data frame; see `to_pandas`."""
-        return optional.polars_frame(self.columns(table))
+        return optional.polars_frame(self.columns(table, wide=wide))
 
-    def to_arrow(self, table: Table = "values") -> pa.Table:
+    def to_arrow(self, table: Table = "values", *, wide: bool | None = None) -> pa.Table:
         """Return an Arrow table; see `to_pandas`."""
-        return optional.arrow_table(self.columns(table))
+        return optional.arrow_table(self.columns(table, wide=wide))
+
+
+def _checked_digits(digits: object) -> int:
+    if isinstance(digits, bool) or not isinstance(digits, int):
+        raise type_error("digits", "an integer", repr(digits))
+    if not 0 <= digits <= _MAX_DIGITS:
+        raise input_error("digits", f"an integer from 0 to {_MAX_DIGITS}", repr(digits)[:20])
+    return digits
+
+
+def _rounded(column: list[Any], digits: int) -> list[Any]:
+    return [round(cell, digits) if isinstance(cell, float) else cell for cell in column]
+
+
+def _return_or_write(text: str, path: FilePath | None) -> str | None:
+    """Return the text, or write it to a file as UTF-8, with lone surrogates escaped."""
+    if path is None:
+        return text
+    if not isinstance(path, (str, os.PathLike)):
+        raise type_error("path", "a path", type(path).__name__)
+    if path in TABLES:
+        raise input_error("path", "the path of a file", f"{path!r}, the name of a table", hint=Option("table", path))
+    ending = "" if text.endswith("\n") else "\n"
+    Path(path).write_bytes((text + ending).encode(errors="backslashreplace"))
+    return None

@@ -15,26 +15,28 @@ _T = TypeVar("_T")
 
 
 class MetricMapping(Mapping[str, _T], Generic[_T]):
-    """An immutable mapping keyed by metric, which accepts aliases."""
+    """An immutable mapping keyed by metric as it was spelled, which finds entries by any other spelling too."""
 
-    def __init__(self, names: Sequence[str], values: Sequence[_T], convention: Convention, absent: str) -> None:
-        self._values = dict(zip(names, values, strict=True))
+    def __init__(self, spellings: Mapping[str, str], values: Sequence[_T], convention: Convention, absent: str) -> None:
+        """Create the mapping; `spellings` are by canonical name, and none have an entry if there are no values."""
+        self._values = dict(zip(spellings.values(), values, strict=True)) if values else {}
+        self._spellings = spellings
         self._convention = convention
         self._absent = absent
 
     def __getitem__(self, metric: str) -> _T:
-        """Return the entry of a metric, by its canonical name or any other spelling."""
+        """Return the entry of a metric, in any spelling."""
         if metric in self._values:
             return self._values[metric]
         try:
-            name = canonical_name(metric, self._convention)
+            spelling = self._spellings.get(metric) or self._spellings.get(canonical_name(metric, self._convention))
         except ExactkError as error:
             raise KeyError(str(error)) from None
-        if name not in self._values:
+        if spelling not in self._values:
             available = ", ".join(self._values)
-            message = f"{name}: {self._absent}" if not available else f"{name} is not among {available}"
+            message = f"{metric} is not among {available}" if available else f"{metric}: {self._absent}"
             raise KeyError(message)
-        return self._values[name]
+        return self._values[spelling]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

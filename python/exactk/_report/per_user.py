@@ -21,14 +21,14 @@ def per_user_from_plain(data: object, state: State) -> NDArray[np.float64] | Non
         raise fail("per_user to be a mapping", data)
     if not data:
         return None
-    checked_fields(data, state.metrics, "per_user")
+    checked_fields(data, state.spellings, "per_user")
     rows = []
     for value in plan_of_state(state):
-        row = checked_list(data[value.name], f"user values of {value.name}", state.counts.users)
+        row = checked_list(data[value.spelling], f"user values of {value.spelling}", state.counts.users)
         least, most = (0, 1) if is_in_unit_range(value) else (-math.inf, math.inf)
         for number in row:
             is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)
             if number is not None and not (is_number and math.isfinite(number) and least <= number <= most):
-                raise fail(f"a user's {value.name} or null", number)
+                raise fail(f"a user's {value.spelling} or null", number)
         rows.append([math.nan if number is None else number for number in row])
     return np.array(rows, np.float64).reshape(len(rows), state.counts.users)

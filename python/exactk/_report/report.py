@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,41 +15,64 @@ from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
 from exactk._plan.metric_strings import part_indices
-from exactk._report.display import format_number, printable
-from exactk._report.exports import Exports, Table
+from exactk._report.display import format_number, format_text, printable
+from exactk._report.exports import Exports
+from exactk._report.flat_names import flat_dict
 from exactk._report.metric_mapping import MetricMapping
 from exactk._report.per_user import per_user_from_plain
 from exactk._report.state import State, plan_of_state
 from exactk._report.statistics import evaluated_users, standard_deviation, value_of_sums
+from exactk._report.tables import TextTable, metric_columns, text_of_columns, unknown_table
 from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
 from exactk._report.validation import checked_fields, plain_data
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
+from exactk._runtime.frame_columns import OrderedCategories
 
 if TYPE_CHECKING:
+    from collections.abc import ItemsView, KeysView, ValuesView
+
     from numpy.typing import NDArray
 
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.sums import Label, Sums
+    from exactk._report.tables import Columns, Table
 
 _T = TypeVar("_T")
 
+_MOST_GROUPS, _MOST_VALUES = 10, 6  # of groups in a printed report
 
-class Report(Exports):
-    """The result of evaluating one system: values, counts and exact sums.
 
-    `exactk.evaluate` and `exactk.merge` return reports. ``report["ndcg@10"]`` is a value; other spellings of a metric,
-    such as ``"nDCG@10"``, are accepted. Reports are immutable, picklable, and equal to their JSON round trip.
+class GroupRow(NamedTuple):
+    """One value of one group."""
+
+    label: Label
+    name: str  # the metric's canonical name
+    metric: str  # as requested
+    value: float
+    standard_deviation: float
+    evaluated: int
+
+
+class Report(Exports, Mapping[str, float]):
+    """The result of evaluating one system: a mapping from metric to value, with counts and exact sums.
+
+    `exactk.evaluate` and `exactk.merge` return reports. Each value is a mean over users (macro, geometric), a ratio of
+    sums (micro) or an F of means (of_means); NaN if no user was evaluated.
+
+    The keys are the metrics as requested: ``"map@10"`` stays ``"map@10"``, and ``"ndcg@[5,10]"`` becomes
+    ``"ndcg@5"`` and ``"ndcg@10"``. Every other spelling finds the value too, such as the canonical name
+    ``"average_precision@10"``. A value that is requested twice is one entry, under its first spelling.
+
+    Reports are immutable, hashable, picklable, and equal to their JSON round trip. Two reports are equal if their
+    spellings, sums, counts, convention, users and per-user values are.
 
     Attributes
     ----------
     metrics : tuple of str
-        Canonical names of the values, in the order requested.
-    values : Mapping of str to float
-        Each value: a mean over users (macro, geometric), a ratio of sums (micro) or an F of means (of_means). NaN if
-        no user was evaluated.
+        Canonical names of the values, in the order of the keys.
     standard_deviation : Mapping of str to float
         The population standard deviation of the users' values; NaN except for macro averages.
     per_user : Mapping of str to ndarray of float64, shape (n_users,)
@@ -86,8 +110,10 @@ class Report(Exports):
     --------
     >>> import exactk
     >>> report = exactk.evaluate([[1], [2], []], [[1, 3], [3, 2], [4]], ["mrr", "P@1"], per_user=True)
-    >>> report["MRR"], report.metrics
-    (0.75, ('reciprocal_rank', 'precision@1'))
+    >>> dict(report)
+    {'mrr': 0.75, 'P@1': 0.5}
+    >>> report["precision@1"], report.metrics
+    (0.5, ('reciprocal_rank', 'precision@1'))
     >>> report.per_user["mrr"]
     array([1. , 0.5, nan])
     >>> report.counts["evaluated"]["mrr"], report.counts["empty_truth"]
@@ -123,8 +149,12 @@ class Report(Exports):
         """Return the sums of each value's parts."""
         return [[sums[i] for i in indices] for indices in self._part_indices]
 
+    @cached_property
+    def _spellings(self) -> Mapping[str, str]:
+        return dict(zip(self._state.metrics, self._state.spellings, strict=True))
+
     def _by_metric(self, values: Sequence[_T], absent: str = "was not requested") -> MetricMapping[_T]:
-        return MetricMapping(self.metrics[: len(values)], values, self.convention, absent)
+        return MetricMapping(self._spellings, values, self.convention, absent)
 
     def _statistic_by_metric(self, sums: Sequence[Sums], statistic: Callable[..., float]) -> MetricMapping[float]:
         weighted = self._state.weighted
@@ -133,7 +163,7 @@ class Report(Exports):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Canonical names of the values, in the order requested."""
+        """Canonical names of the values, in the order of the keys."""
         return self._state.metrics
 
     @property
@@ -147,8 +177,7 @@ class Report(Exports):
         return self._state
 
     @cached_property
-    def values(self) -> MetricMapping[float]:
-        """The value of each metric."""
+    def _values(self) -> MetricMapping[float]:
         return self._statistic_by_metric(self._state.totals, value_of_sums)
 
     @cached_property
@@ -188,18 +217,29 @@ class Report(Exports):
         return MappingProxyType({"users": counts.users, **by_metric, **counts.scalars(), **candidates})
 
     def __getitem__(self, metric: str) -> float:
-        """Return a value by its metric's name, in any accepted spelling."""
-        return self.values[metric]
-
-    def __contains__(self, metric: object) -> bool:
-        return metric in self.values
+        """Return the value of a metric, in any spelling."""
+        return self._values[metric]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of the values, as over a mapping."""
-        return iter(self.metrics)
+        """Iterate over the metrics as requested."""
+        return iter(self._state.spellings)
 
     def __len__(self) -> int:
-        return len(self.metrics)
+        return len(self._state.spellings)
+
+    # The views of the mapping itself would print the whole table.
+
+    def keys(self) -> KeysView[str]:
+        """Return the metrics as requested."""
+        return self._values.keys()
+
+    def values(self) -> ValuesView[float]:
+        """Return the values, in the order of the metrics."""
+        return self._values.values()
+
+    def items(self) -> ItemsView[str, float]:
+        """Return the metrics with their values."""
+        return self._values.items()
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -229,15 +269,31 @@ class Report(Exports):
     ) -> Report:
         return cls(state, Snapshot.from_plain(users) if isinstance(users, tuple) else users, per_user)
 
+    def _plain_reports(self) -> Mapping[str | None, Mapping[str, Any]]:
+        return {None: self.to_dict()}
+
+    @classmethod
+    def _from_plain_reports(cls, reports: Mapping[str | None, Mapping[str, Any]]) -> Report:
+        if list(reports) != [None]:
+            hint = "exactk.Comparison.from_json reads the reports of systems"
+            raise input_error("report", "one report", f"those of {len(reports)} systems", hint=hint)
+        return cls.from_dict(reports[None])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, with None for NaN. ``Report.from_dict`` reads it back."""
         return {
-            "values": {name: _json_number(value) for name, value in self.values.items()},
+            "values": {name: _json_number(value) for name, value in self.items()},
             "standard_deviation": {name: _json_number(value) for name, value in self.standard_deviation.items()},
             "counts": _json_counts(self.counts),
             "by_group": [
-                [label, {name: _json_number(value) for name, value in values.items()}]
-                for label, values in self.by_group.items()
+                {
+                    "group": row.label,
+                    "metric": row.metric,
+                    "value": _json_number(row.value),
+                    "standard_deviation": _json_number(row.standard_deviation),
+                    "evaluated": row.evaluated,
+                }
+                for row in self.rows_of_groups()
             ],
             "convention": self.convention.to_dict(),
             "users": None if self._users is None else users_to_plain(self.users),
@@ -255,21 +311,96 @@ class Report(Exports):
             users = users_from_plain(data["users"], state.counts.users)
             return cls(state, users, per_user_from_plain(data["per_user"], state))
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
-        users, evaluated, deviations = self._state.counts.users, self.counts["evaluated"], self.standard_deviation
+    def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
+        """Return the values under names that experiment trackers such as MLflow and W&B accept.
+
+        Each name is the metric as requested, with ``_at_`` for ``@``, and ``_`` for other characters than letters
+        and digits. NaN is kept.
+
+        Parameters
+        ----------
+        prefix : str
+            What every name begins with, such as ``"valid/"``.
+
+        Raises
+        ------
+        InputError
+            If two metrics would have one name.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> exactk.evaluate([[1]], [[2, 1]], ["map@10", "fbeta@5(beta=2)"]).to_flat_dict("valid/")
+        {'valid/map_at_10': 0.5, 'valid/fbeta_at_5_beta_2': 0.5555555555555556}
+        """
+        return flat_dict((((name,), value) for name, value in self.items()), prefix)
+
+    def _text_table(self, table: Table, digits: int) -> TextTable:
+        if table == "values":
+            return self._text_of_values(digits)
+        if table == "by_group":
+            return self._text_of_groups(digits)
+        return text_of_columns(self.columns(table), len(user_columns(self.users)), digits)
+
+    def _text_of_values(self, digits: int) -> TextTable:
+        evaluated, deviations = self.counts["evaluated"], self.standard_deviation
         rows = [
             [
                 name,
-                format_number(value),
-                format_number(deviations[name]),
+                format_number(value, digits),
+                format_number(deviations[name], digits),
                 str(evaluated[name]),
-                str(users - evaluated[name]),
+                str(self._state.counts.users - evaluated[name]),
             ]
-            for name, value in self.values.items()
+            for name, value in self.items()
         ]
-        return ["metric", "value", "std", "evaluated", "skipped"], rows
+        return TextTable(["metric", "value", "std", "evaluated", "skipped"], rows)
+
+    def _text_of_groups(self, digits: int) -> TextTable:
+        rows = [
+            [
+                str(row.label),
+                row.metric,
+                format_number(row.value, digits),
+                format_number(row.standard_deviation, digits),
+                str(row.evaluated),
+            ]
+            for row in self.rows_of_groups()
+        ]
+        return TextTable(["group", "metric", "value", "std", "evaluated"], rows, left=2)
+
+    def rows_of_groups(self) -> Iterator[GroupRow]:
+        """Yield each value of each group."""
+        weighted = self._state.weighted
+        for label, sums in (self._state.groups or {}).items():
+            for value, parts in zip(self._plan, self._part_sums(sums), strict=True):
+                number, deviation = (
+                    statistic(value, parts, weighted=weighted) for statistic in (value_of_sums, standard_deviation)
+                )
+                yield GroupRow(label, value.name, value.spelling, number, deviation, evaluated_users(parts))
+
+    def _groups_in_brief(self) -> list[str]:
+        """Return the lines of the first groups and values, if there are groups."""
+        groups = dict(islice(self.by_group.items(), _MOST_GROUPS))
+        if not groups:
+            return []
+        names, rows = list(self)[:_MOST_VALUES], []
+        for label, values in groups.items():
+            users = sorted({row.evaluated for row in self.rows_of_groups() if row.label == label})
+            range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
+            rows.append([str(label), range_of_users, *(format_number(values[name]) for name in names)])
+        left_out = [
+            f"{count} more {what}"
+            for count, what in ((len(self.by_group) - len(groups), "groups"), (len(self) - len(names), "values"))
+            if count
+        ]
+        table = format_text(["group", "evaluated", *names], rows)
+        return [table, *([f"{' and '.join(left_out)} in by_group"] if left_out else [])]
 
     def _footer(self) -> str:
+        return "\n".join([*self._groups_in_brief(), self._remarks()])
+
+    def _remarks(self) -> str:
         counts = self._state.counts.scalars()
         remarks = [
             plural(count, name[:-1]) if name in {"users", "duplicates"} else f"{count} {name.replace('_', ' ')}"
@@ -295,25 +426,56 @@ class Report(Exports):
         relevant = " or ".join(_bound_text(bound) for bound in bounds)
         return f"{text}; grades: {self._state.grade_column}, relevant: {relevant}"
 
-    def columns(self, table: Table = "values") -> dict[str, Any]:
+    def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of the data frames by name; see `to_pandas`."""
         if table == "values":
-            evaluated = self.counts["evaluated"]
-            return {
-                "metric": list(self.metrics),
-                "value": list(self.values.values()),
-                "standard_deviation": list(self.standard_deviation.values()),
-                "evaluated": list(evaluated.values()),
-                "skipped": [self._state.counts.users - count for count in evaluated.values()],
-            }
+            return self._columns_of_values(wide=bool(wide))
         if table == "per_user":
-            if self._per_user is None:
-                raise input_error("table", "per-user values, which per_user=True keeps", "none")
-            return join_columns(user_columns(self.users), self.per_user)
+            return self._columns_of_users(wide=wide is None or wide)
         if table == "by_group":
-            groups = self.by_group
-            return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in self.metrics}
-        raise input_error("table", "'values', 'per_user' or 'by_group'", repr(table))
+            return self._columns_of_groups(wide=bool(wide))
+        raise unknown_table(table)
+
+    def _columns_of_values(self, *, wide: bool) -> Columns:
+        if wide:
+            return {name: [value] for name, value in self.items()}
+        evaluated = list(self.counts["evaluated"].values())
+        return metric_columns(self._plan) | {
+            "value": list(self.values()),
+            "standard_deviation": list(self.standard_deviation.values()),
+            "evaluated": evaluated,
+            "skipped": [self._state.counts.users - count for count in evaluated],
+        }
+
+    def _columns_of_users(self, *, wide: bool) -> Columns:
+        if self._per_user is None:
+            raise input_error("table", "per-user values, which per_user=True keeps", "none")
+        users = user_columns(self.users)
+        if wide:
+            return join_columns(users, self.per_user)
+        repeated = {name: np.repeat(column, len(self)) for name, column in users.items()}
+        values = metric_columns(self._plan, len(self.users)) | {"value": self._per_user.T.ravel()}
+        return join_columns(repeated, values)
+
+    def _columns_of_groups(self, *, wide: bool) -> Columns:
+        if self._state.groups is None:
+            raise input_error("table", "groups, which groups= names", "none")
+        groups = self.by_group
+        if wide:
+            return {"group": self._labels(groups)} | {name: [row[name] for row in groups.values()] for name in self}
+        rows = list(self.rows_of_groups())
+        return {
+            "group": self._labels(row.label for row in rows),
+            **metric_columns(self._plan, len(groups)),
+            "value": [row.value for row in rows],
+            "standard_deviation": [row.standard_deviation for row in rows],
+            "evaluated": [row.evaluated for row in rows],
+        }
+
+    def _labels(self, labels: Iterable[Label]) -> list[Label]:
+        """Return the labels as a column, with the order of all groups if there is one."""
+        order = self._state.group_order
+        return list(labels) if order is None else OrderedCategories(labels, order)
 
 
 def _bound_text(min_grade: float | str | None) -> str:

@@ -13,6 +13,7 @@ from exactk._plan.metric_strings import plan
 from exactk._report.counts import Counts
 from exactk._report.validation import (
     checked_fields,
+    checked_group_order,
     checked_groups,
     checked_metrics,
     checked_sums,
@@ -23,7 +24,7 @@ from exactk._report.validation import (
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from exactk._plan.metric_strings import Value
     from exactk._report.sums import Label, Sums
@@ -44,6 +45,8 @@ class State:
     ----------
     metrics : tuple of str
         Canonical names of the values.
+    spellings : tuple of str
+        The values as requested. Values whose spellings differ between merged states have their canonical names.
     convention : Convention
         The convention of the evaluation.
     weighted : bool
@@ -55,6 +58,8 @@ class State:
         several values share are held once, at the first of them.
     groups : Mapping of label to tuple of Sums, or None
         The same sums for each group.
+    group_order : tuple of labels, or None
+        The categories in order, if the groups were an ordered categorical. Otherwise the groups are sorted by label.
     grade_column : str or None
         The name of the grade column, if the truth was a data frame or file with one.
 
@@ -69,18 +74,23 @@ class State:
     """
 
     metrics: tuple[str, ...]
+    spellings: tuple[str, ...]
     convention: Convention
     weighted: bool
     counts: Counts
     totals: tuple[Sums, ...]
     groups: Mapping[Label, tuple[Sums, ...]] | None = None
+    group_order: tuple[Label, ...] | None = None
     grade_column: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Freeze the groups, sorted by label."""
-        if self.groups is not None:
-            ordered = sorted(self.groups.items(), key=lambda item: (type(item[0]).__name__, item[0]))
-            object.__setattr__(self, "groups", MappingProxyType(dict(ordered)))
+        """Freeze the groups, in the order of the categories or sorted by label."""
+        if self.groups is None:
+            return
+        labels = sorted(self.groups, key=lambda label: (type(label).__name__, label))
+        if self.group_order is not None:
+            labels = [label for label in self.group_order if label in self.groups]
+        object.__setattr__(self, "groups", MappingProxyType({label: self.groups[label] for label in labels}))
 
     def plus(self, other: State) -> State:
         """Return the state of both sets of users, which must have no user in common.
@@ -126,6 +136,7 @@ class State:
         groups = self.groups
         return {
             "metrics": list(self.metrics),
+            "spellings": list(self.spellings),
             "convention": self.convention.to_dict(),
             "weighted": self.weighted,
             "counts": self.counts.to_plain(self.metrics),
@@ -133,6 +144,7 @@ class State:
             "groups": None
             if groups is None
             else [[label, [_sums_to_plain(one) for one in sums]] for label, sums in groups.items()],
+            "group_order": None if self.group_order is None else list(self.group_order),
             "grade_column": self.grade_column,
         }
 
@@ -146,17 +158,28 @@ class State:
             If the sums or counts are impossible under the named metrics and convention.
         """
         with plain_data("state", _EXPECTED):
-            fields = ("metrics", "convention", "weighted", "counts", "totals", "groups", "grade_column")
-            checked_fields(data, fields, "a state")
+            fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
+            checked_fields(data, (*fields, "grade_column"), "a state")
             if type(data["weighted"]) is not bool:
                 raise fail("weighted to be true or false", data["weighted"])
             convention = Convention.from_dict(data["convention"])
-            values = checked_metrics(data["metrics"], convention)
+            values = checked_metrics(data["metrics"], data["spellings"], convention)
             counts = Counts.from_plain(data["counts"], data["metrics"])
             totals = checked_sums(data["totals"], values, counts.users, weighted=data["weighted"])
             groups = checked_groups(data["groups"], values, totals, weighted=data["weighted"])
+            group_order = checked_group_order(data["group_order"], groups)
             grade_column = _checked_column(data["grade_column"])
-            return cls(tuple(data["metrics"]), convention, data["weighted"], counts, totals, groups, grade_column)
+            return cls(
+                tuple(value.name for value in values),
+                tuple(value.spelling for value in values),
+                convention,
+                data["weighted"],
+                counts,
+                totals,
+                groups,
+                group_order,
+                grade_column,
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (State.from_dict, (self.to_dict(),))
@@ -176,9 +199,11 @@ class StateSums:
 
     def __init__(self, first: State) -> None:
         self._first = first
+        self._spellings = first.spellings
         self._counts = first.counts
         self._totals = list(first.totals)
         self._grade_columns = {first.grade_column}
+        self._group_orders = {first.group_order}
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
 
     def add(self, state: State) -> None:
@@ -188,9 +213,11 @@ class StateSums:
         if len(types) > 1:
             message = f"states: expected group labels of one type, found {' and '.join(sorted(types))}"
             raise StateMismatchError(message, "states")
+        self._spellings = common_spellings([self._spellings, state.spellings], state.metrics)
         self._counts = self._counts.merge(state.counts)
         _add_totals(self._totals, state.totals)
         self._grade_columns.add(state.grade_column)
+        self._group_orders.add(state.group_order)
         if self._groups is None or state.groups is None:
             return
         for label, sums in state.groups.items():
@@ -204,7 +231,25 @@ class StateSums:
         groups = None if self._groups is None else {label: tuple(sums) for label, sums in self._groups.items()}
         first = self._first
         totals, grade_column = tuple(self._totals), first.grade_column if len(self._grade_columns) == 1 else None
-        return State(first.metrics, first.convention, first.weighted, self._counts, totals, groups, grade_column)
+        return State(
+            first.metrics,
+            self._spellings,
+            first.convention,
+            first.weighted,
+            self._counts,
+            totals,
+            groups,
+            next(iter(self._group_orders)) if len(self._group_orders) == 1 else None,
+            grade_column,
+        )
+
+
+def common_spellings(spellings: Iterable[Sequence[str]], names: Sequence[str]) -> tuple[str, ...]:
+    """Return how all spell each value; its canonical name, whatever the order of the others, if they differ."""
+    return tuple(
+        of_value[0] if len(set(of_value)) == 1 else name
+        for name, of_value in zip(names, zip(*spellings, strict=True), strict=True)
+    )
 
 
 def _add_totals(totals: list[Sums], others: tuple[Sums, ...]) -> None:
@@ -239,5 +284,5 @@ def _sums_to_plain(sums: Sums) -> list[int | str]:
 
 
 def plan_of_state(state: State) -> tuple[Value, ...]:
-    """Return the plan that the state was computed by, as its canonical names resolve to themselves."""
-    return plan(state.metrics, state.convention)
+    """Return the plan that the state was computed by, with the caller's spellings."""
+    return plan(state.spellings, state.convention)

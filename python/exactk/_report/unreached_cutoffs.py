@@ -29,7 +29,7 @@ def _message(state: State) -> str:
     message = f"no list is longer than {longest}: values at {cutoffs} equal values at {longest}, "
     message += "except where the cutoff itself is used"
     divided = next((value for value in values if _divides_by_cutoff(value)), None)
-    return message if divided is None else f"{message}: {divided.name} still divides by {divided.cutoff}"
+    return message if divided is None else f"{message}: {divided.spelling} still divides by {divided.cutoff}"
 
 
 def _divides_by_cutoff(value: Value) -> bool:

@@ -91,11 +91,14 @@ def checked_integer(value: object, what: str, least: int = 0, most: int = _MAX_C
     return value
 
 
-def checked_metrics(names: object, convention: Convention) -> tuple[Value, ...]:
-    """Return the plan of distinct canonical names."""
-    values = plan(tuple(checked_list(names, "metrics")), convention)
-    if [value.name for value in values] != list(names):  # type: ignore[call-overload]
+def checked_metrics(names: object, spellings: object, convention: Convention) -> tuple[Value, ...]:
+    """Return the plan of distinct values, from their canonical names and spellings."""
+    names, spellings = tuple(checked_list(names, "metrics")), tuple(checked_list(spellings, "spellings"))
+    if tuple(value.name for value in plan(names, convention)) != names:
         raise fail("distinct canonical metric names", names)
+    values = plan(spellings, convention)
+    if (tuple(value.name for value in values), tuple(value.spelling for value in values)) != (names, spellings):
+        raise fail(f"spellings of {', '.join(names)}", spellings)
     return values
 
 
@@ -210,10 +213,7 @@ def checked_groups(
     groups: dict[Label, tuple[Sums, ...]] = {}
     for pair in checked_list(data, "groups"):
         label, rows = checked_list(pair, "members of a group", 2)
-        if type(label) not in (str, int) or (isinstance(label, int) and not -(2**63) <= label < 2**64):
-            raise fail("group labels to be strings or 64-bit integers", label)
-        if label in groups or type(label) is not type(next(iter(groups), label)):
-            raise fail("distinct group labels of one type", label)
+        _check_label(label, groups)
         groups[label] = checked_sums(rows, values, _MAX_COUNT, weighted=weighted)
         for total, one in zip(totals, groups[label], strict=True):
             if one.scales != total.scales:
@@ -222,3 +222,24 @@ def checked_groups(
     if list(map(Sums.over_groups, zip(nobody, *groups.values(), strict=True))) != list(totals):
         raise fail("groups that add up to the totals", "other sums")
     return groups
+
+
+def checked_group_order(data: object, groups: Mapping[Label, object] | None) -> tuple[Label, ...] | None:
+    """Return the order of the groups, which must have all of them."""
+    if data is None:
+        return None
+    order: dict[Label, None] = {}
+    for label in checked_list(data, "group_order"):
+        _check_label(label, order)
+        order[label] = None
+    if groups is None or not groups.keys() <= order.keys():
+        raise fail("an order of all groups", data)
+    return tuple(order)
+
+
+def _check_label(label: object, others: Mapping[Label, object]) -> None:
+    """Raise ValueError if the label is invalid, or does not go with the others."""
+    if type(label) not in (str, int) or (isinstance(label, int) and not -(2**63) <= label < 2**64):
+        raise fail("group labels to be strings or 64-bit integers", label)
+    if label in others or type(label) is not type(next(iter(others), label)):
+        raise fail("distinct group labels of one type", label)

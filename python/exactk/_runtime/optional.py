@@ -8,6 +8,8 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from exactk._runtime.frame_columns import NullableIntegers, OrderedCategories
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -71,6 +73,21 @@ def holds_arrow(dtype: object) -> bool:
     return isinstance(dtype, pandas.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow"
 
 
+def ordered_categories(column: Any) -> list[Any]:  # noqa: ANN401 - of any library
+    """Return the categories of an ordered categorical, of pandas, Polars (Enum) or Arrow, in order; none of others."""
+    pandas, polars, arrow = (sys.modules.get(library) for library in ("pandas", "polars", "pyarrow"))
+    dtype, arrow_type = getattr(column, "dtype", None), getattr(column, "type", None)
+    categories: list[Any] = []
+    if pandas is not None and isinstance(dtype, pandas.CategoricalDtype) and dtype.ordered:
+        categories = dtype.categories.tolist()
+    elif polars is not None and isinstance(dtype, polars.Enum):
+        categories = dtype.categories.to_list()
+    elif arrow is not None and isinstance(arrow_type, arrow.DictionaryType) and arrow_type.ordered:
+        array = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
+        categories = array.dictionary.to_pylist()
+    return categories
+
+
 def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
     """Return BLAS's matrix product, as SciPy exports it to C; None without SciPy and threadpoolctl."""
     try:
@@ -92,21 +109,44 @@ def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return the columns as a pandas data frame."""
     import pandas as pd  # noqa: PLC0415 - an optional library
 
-    return pd.DataFrame(dict(columns))
+    def typed(column: Any) -> Any:  # noqa: ANN401 - of any type
+        if isinstance(column, NullableIntegers):
+            return pd.array(column, dtype="Int64")
+        if isinstance(column, OrderedCategories):
+            return pd.Categorical(column, categories=list(column.categories), ordered=True)
+        return column
+
+    return pd.DataFrame({name: typed(column) for name, column in columns.items()})
 
 
 def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     """Return the columns as a Polars data frame."""
     import polars as pl  # noqa: PLC0415 - an optional library
 
-    return pl.DataFrame(dict(columns))
+    def typed(column: Any) -> Any:  # noqa: ANN401 - of any type
+        if isinstance(column, NullableIntegers):
+            return pl.Series(column, dtype=pl.Int64)
+        if isinstance(column, OrderedCategories) and all(isinstance(label, str) for label in column.categories):
+            return pl.Series(column, dtype=pl.Enum(column.categories))
+        return column
+
+    return pl.DataFrame({name: typed(column) for name, column in columns.items()})
 
 
 def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
     """Return the columns as an Arrow table."""
     import pyarrow as pa  # noqa: PLC0415 - an optional library
 
-    return pa.table(dict(columns))
+    def typed(column: Any) -> Any:  # noqa: ANN401 - of any type
+        if isinstance(column, NullableIntegers):
+            return pa.array(column, pa.int64())
+        if isinstance(column, OrderedCategories):
+            codes = {label: code for code, label in enumerate(column.categories)}
+            indices = pa.array([codes[label] for label in column], pa.int32())
+            return pa.DictionaryArray.from_arrays(indices, pa.array(column.categories), ordered=True)
+        return column
+
+    return pa.table({name: typed(column) for name, column in columns.items()})
 
 
 def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa: ANN401 - SciPy has no types

@@ -243,7 +243,7 @@ def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], boo
         for value in problem.values:
             broken = [user for user in missing if is_counted(user, value.rules)]
             if broken:
-                expected = f"an entry for every user of {value.name}"
+                expected = f"an entry for every user of {value.spelling}"
                 raise input_error(argument, expected, "none", row=broken[0], count=len(broken))
 
 

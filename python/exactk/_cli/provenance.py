@@ -1,0 +1,33 @@
+"""Where printed numbers come from: the command line, and the files that it read."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class Input(NamedTuple):
+    """A file that a command has read."""
+
+    argument: str
+    path: Path
+    system: str | None = None  # of predictions
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the file with its digest, None if it cannot be read again, such as a pipe."""
+        digest = None
+        if self.path.is_file():
+            with self.path.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return {"argument": self.argument, "system": self.system, "path": str(self.path), "sha256": digest}
+
+
+class Provenance(NamedTuple):
+    """A command line and its inputs."""
+
+    command: Sequence[str]
+    inputs: Sequence[Input]

@@ -1,0 +1,79 @@
+"""The JSON of reports: one shape for one report and for those of several systems."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from exactk._report.validation import checked_fields, checked_list, fail, plain_data, read_json
+from exactk._runtime.errors import InputError, type_error
+from exactk._runtime.versions import version_of
+
+_FORMAT = "exactk-report"
+_VERSION = 1
+_FIELDS = ("format", "version", "exactk", "command", "inputs", "reports")
+
+Source: TypeAlias = str | bytes | os.PathLike[str]
+"""JSON as text, or the path of a file with it."""
+
+
+def json_document(
+    reports: Mapping[str | None, Mapping[str, Any]],
+    command: Sequence[str] | None = None,
+    inputs: Sequence[Mapping[str, Any]] | None = None,
+) -> str:
+    """Return JSON of reports as plain data, by system; the only report of one system has the name None.
+
+    `command` and `inputs`, the files with their digests, are known where a command has read them.
+    """
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "exactk": version_of("exactk"),
+        "command": command,
+        "inputs": inputs,
+        "reports": [{"system": system, **report} for system, report in reports.items()],
+    }
+    return json.dumps(document, allow_nan=False)
+
+
+def read_document(source: Source, argument: str, expected: str) -> dict[str | None, dict[str, Any]]:
+    """Return the reports in JSON as plain data, by system."""
+    text = _text_of(source, argument, expected)
+    try:
+        document = read_json(text, argument, expected)
+    except InputError as error:
+        if isinstance(source, str) and source.endswith(".json"):
+            raise error.amended(hint=(f"pathlib.Path({source!r}) is the file",)) from None
+        raise
+    with plain_data(argument, expected):
+        checked_fields(document, _FIELDS, "JSON of a report")
+        if (document["format"], document["version"]) != (_FORMAT, _VERSION):
+            raise fail(f"{_FORMAT} of version {_VERSION}", (document["format"], document["version"]))
+        return _by_system(checked_list(document["reports"], "reports"))
+
+
+def _by_system(reports: Sequence[Any]) -> dict[str | None, dict[str, Any]]:
+    by_system: dict[str | None, dict[str, Any]] = {}
+    for report in reports:
+        if not isinstance(report, Mapping) or "system" not in report:
+            raise fail("a report with its system", report)
+        system = report["system"]
+        if not (isinstance(system, str) or (system is None and len(reports) == 1)):
+            raise fail("the name of each system", system)
+        if system in by_system:
+            raise fail("each system once", system)
+        by_system[system] = {name: part for name, part in report.items() if name != "system"}
+    return by_system
+
+
+def _text_of(source: Source, argument: str, expected: str) -> str | bytes:
+    """Return the JSON itself, which a string holds and a path leads to."""
+    if isinstance(source, os.PathLike):
+        return Path(source).read_bytes()
+    if not isinstance(source, (str, bytes)):
+        raise type_error(argument, f"{expected}, or a path", type(source).__name__)
+    return source

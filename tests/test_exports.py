@@ -1,0 +1,466 @@
+"""The tables, texts, files and JSON that reports and comparisons are exported to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import exactk
+
+METRICS = ["P@[1,3]", "mrr", "f1@2(average=of_means)"]
+NAMES = ["P@1", "P@3", "mrr", "f1@2(average=of_means)"]
+TRUTH = [[1], [2], [3], []]
+LISTS = [[1, 2], [1, 2], [2, 1, 3], [3]]
+SYSTEMS = {"one": LISTS, "other": [[2], [2], [1], [1]]}
+AGES = ["30-39", "5-9", "30-39", "5-9"]
+TABLES = ["values", "per_user", "by_group"]
+CONVERSIONS = ["to_pandas", "to_polars", "to_arrow"]
+
+
+@pytest.fixture
+def report() -> exactk.Report:
+    return exactk.evaluate(TRUTH, LISTS, METRICS, groups=AGES, per_user=True)
+
+
+@pytest.fixture
+def comparison() -> exactk.Comparison:
+    return exactk.compare(TRUTH, SYSTEMS, METRICS, groups=AGES, per_user=True)
+
+
+def cells_of(frame: Any) -> dict[str, list[Any]]:
+    """Return the columns of a frame of any library, None for what is missing."""
+    if isinstance(frame, pd.DataFrame):
+        return {
+            str(name): [None if cell is pd.NA else cell for cell in column.tolist()] for name, column in frame.items()
+        }
+    if isinstance(frame, pl.DataFrame):
+        return {name: frame[name].to_list() for name in frame.columns}
+    return {name: frame[name].to_pylist() for name in frame.column_names}
+
+
+@pytest.mark.parametrize("convert", CONVERSIONS)
+def test_long_tables(report: exactk.Report, convert: str) -> None:
+    values = cells_of(getattr(report, convert)())
+    assert values["metric"] == ["P", "P", "mrr", "f1(average=of_means)"]
+    assert values["k"] == [1, 3, None, 2]
+    assert values["value"] == list(report.values())
+    assert values["evaluated"] == [3] * 4
+    assert values["skipped"] == [1] * 4
+    users = cells_of(getattr(report, convert)("per_user", wide=False))
+    assert users["user"] == [user for user in range(4) for _ in NAMES]
+    assert users["metric"] == values["metric"] * 4
+    assert users["k"] == values["k"] * 4
+    np.testing.assert_array_equal(np.reshape(users["value"], (4, 4)).T, list(report.per_user.values()))
+
+
+@pytest.mark.parametrize("convert", CONVERSIONS)
+def test_wide_tables(report: exactk.Report, comparison: exactk.Comparison, convert: str) -> None:
+    assert cells_of(getattr(report, convert)(wide=True)) == {name: [value] for name, value in report.items()}
+    users = cells_of(getattr(report, convert)("per_user"))
+    assert list(users) == ["user", *NAMES] == list(cells_of(getattr(report, convert)("per_user", wide=True)))
+    groups = cells_of(getattr(report, convert)("by_group", wide=True))
+    assert groups == {"group": ["30-39", "5-9"]} | {
+        name: [values[name] for values in report.by_group.values()] for name in NAMES
+    }
+    systems = cells_of(getattr(comparison, convert)(wide=True))
+    assert systems == {"system": ["one", "other"]} | {
+        name: [report[name] for report in comparison.reports.values()] for name in NAMES
+    }
+
+
+def test_cutoffs_are_integers_whether_all_values_have_one_or_none() -> None:
+    for metric in ("P@1", "mrr", ["P@1", "mrr"]):
+        report = exactk.evaluate(TRUTH, LISTS, metric)
+        assert str(report.to_pandas().dtypes["k"]) == "Int64"
+        assert report.to_polars().schema["k"] == pl.Int64
+        assert report.to_arrow().schema.field("k").type == pa.int64()
+
+
+def test_groups_have_the_statistics_of_their_users(report: exactk.Report) -> None:
+    """Each row is what the group's users alone give."""
+    frame = report.to_pandas("by_group")
+    assert list(frame) == ["group", "metric", "k", "value", "standard_deviation", "evaluated"]
+    for label in ("30-39", "5-9"):
+        rows = [row for row, age in enumerate(AGES) if age == label]
+        alone = exactk.evaluate([TRUTH[row] for row in rows], [LISTS[row] for row in rows], METRICS).to_pandas()
+        of_group = frame[frame["group"] == label].drop(columns="group").reset_index(drop=True)
+        pd.testing.assert_frame_equal(of_group, alone.drop(columns="skipped"), rtol=0, atol=0)
+
+
+def test_a_table_of_groups_needs_groups() -> None:
+    for wide in (True, False, None):
+        with pytest.raises(exactk.InputError, match="table: expected groups, which groups= names, found none"):
+            exactk.evaluate(TRUTH, LISTS, METRICS).to_pandas("by_group", wide=wide)
+
+
+def test_a_table_of_no_group_is_empty() -> None:
+    nobody: list[list[int]] = []
+    with pytest.warns(exactk.EvaluationWarning, match="no user"):
+        report = exactk.evaluate(nobody, nobody, "P@1", groups=[])
+    assert report.to_pandas("by_group").columns.tolist() == report.to_polars("by_group").columns
+    assert len(report.to_arrow("by_group")) == 0
+    assert "group" not in repr(report)
+
+
+# Ordered categories.
+
+ORDER = ["5-9", "10-29", "30-39"]
+CATEGORICAL = pd.Categorical(AGES, ORDER, ordered=True)
+ORDERED: dict[str, Any] = {
+    "pandas": pd.Series(CATEGORICAL),
+    "Polars": pl.Series(AGES, dtype=pl.Enum(ORDER)),
+    "Arrow": pa.DictionaryArray.from_arrays(pa.array([2, 0, 2, 0]), pa.array(ORDER), ordered=True),
+    "Arrow, chunks": pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(ORDER), ordered=True) for codes in ([2, 0], [2, 0])]
+    ),
+}
+KEYED: dict[str, Any] = {
+    "pandas by index": pd.Series(CATEGORICAL, index=range(4)).rename_axis("user"),
+    "pandas": pd.DataFrame({"user": range(4), "age": CATEGORICAL}),
+    "Polars": pl.DataFrame({"user": range(4), "age": ORDERED["Polars"]}),
+    "Polars, lazy": pl.DataFrame({"user": range(4), "age": ORDERED["Polars"]}).lazy(),
+    "Arrow": pa.table({"user": range(4), "age": ORDERED["Arrow"]}),
+}
+
+
+@pytest.mark.parametrize("library", [*ORDERED, *(f"keyed {name}" for name in KEYED)])
+def test_groups_stand_in_the_order_of_their_categories(library: str) -> None:
+    groups = ORDERED.get(library)
+    truth: Any = TRUTH
+    lists: Any = LISTS
+    if groups is None:
+        groups = KEYED[library.removeprefix("keyed ")]
+        truth, lists = ({user: rows[user] for user in range(4)} for rows in (TRUTH, LISTS))
+    report = exactk.evaluate(truth, lists, "P@1", groups=groups)
+    plain = exactk.evaluate(TRUTH, LISTS, "P@1", groups=AGES)
+    assert list(report.by_group) == ["5-9", "30-39"]
+    assert list(plain.by_group) == ["30-39", "5-9"]
+    assert {label: dict(values) for label, values in report.by_group.items()} == plain.by_group
+    assert [line.split()[0] for line in repr(report).splitlines()[3:5]] == ["5-9", "30-39"]
+    frame = report.to_pandas("by_group")["group"]
+    assert frame.tolist() == ["5-9", "30-39"]
+    assert frame.cat.ordered
+    assert frame.cat.categories.tolist() == ORDER
+    assert report.to_polars("by_group").schema["group"] == pl.Enum(ORDER)
+    arrow = report.to_arrow("by_group").schema.field("group").type
+    assert arrow.ordered
+    assert exactk.Report.from_json(report.to_json()) == report
+
+
+def test_integer_categories_have_an_order_too() -> None:
+    groups = pd.Series(pd.Categorical([1, 3, 1, 3], [3, 2, 1], ordered=True))
+    report = exactk.evaluate(TRUTH, LISTS, "P@1", groups=groups)
+    assert list(report.by_group) == [3, 1]
+    assert cells_of(report.to_polars("by_group"))["group"] == cells_of(report.to_arrow("by_group"))["group"] == [3, 1]
+
+
+def test_unordered_categories_are_sorted_as_labels_are() -> None:
+    for groups in (pd.Series(pd.Categorical(AGES, ORDER)), pl.Series(AGES, dtype=pl.Categorical)):
+        report = exactk.evaluate(TRUTH, LISTS, "P@1", groups=groups)
+        assert list(report.by_group) == ["30-39", "5-9"]
+        assert report.state.group_order is None
+
+
+def test_the_hint_for_intervals_keeps_their_order() -> None:
+    groups = pd.cut(pd.Series([35, 7, 39, 8]), [0, 9, 29, 39])
+    with pytest.raises(exactk.InputTypeError, match="integers or strings") as caught:
+        exactk.evaluate(TRUTH, LISTS, "P@1", groups=groups)
+    hint = str(caught.value).partition("; ")[2]
+    assert hint == "groups=groups.cat.rename_categories(str) converts them to strings"
+    hint = hint.removesuffix(" converts them to strings")
+    report = exactk.evaluate(TRUTH, LISTS, "P@1", groups=eval(hint.removeprefix("groups="), {"groups": groups, "str": str}))  # noqa: S307 # fmt: skip
+    assert list(report.by_group) == ["(0, 9]", "(29, 39]"]
+
+
+def test_merged_groups_keep_a_common_order() -> None:
+    def part(label: str, order: list[str] | None) -> exactk.Report:
+        groups = [label] if order is None else pd.Series(pd.Categorical([label], order, ordered=True))
+        return exactk.evaluate([[1]], [[1]], "P@1", groups=groups)
+
+    common = [part(label, ORDER) for label in ("30-39", "5-9", "10-29")]
+    others = [part("5-9", None), part("5-9", ORDER[::-1])]
+    assert list(exactk.merge(common).by_group) == list(exactk.merge(common[::-1]).by_group) == ORDER
+    for other in others:
+        for parts in ([*common, other], [other, *common], [common[0], other, *common[1:]]):
+            assert list(exactk.merge(parts).by_group) == ["10-29", "30-39", "5-9"]
+
+
+@pytest.mark.parametrize(
+    "order", [["5-9"], [], ["5-9", "5-9", "30-39"], ["5-9", "30-39", 3], "5-9", [None], {"5-9": 1}]
+)
+def test_orders_without_some_groups_are_refused(order: Any) -> None:
+    data = exactk.evaluate(TRUTH, LISTS, "P@1", groups=ORDERED["pandas"]).state.to_dict()
+    assert exactk.State.from_dict(data).group_order == tuple(ORDER)
+    with pytest.raises(exactk.InputError, match=r"the output of State\.to_dict"):
+        exactk.State.from_dict(data | {"group_order": order})
+    with pytest.raises(exactk.InputError, match=r"the output of State\.to_dict"):
+        exactk.State.from_dict(data | {"groups": None})
+
+
+# Text.
+
+
+def test_the_printed_report_has_its_groups(report: exactk.Report) -> None:
+    assert repr(report).splitlines()[5:] == [
+        "group  evaluated     P@1     P@3     mrr  f1@2(average=of_means)",
+        "30-39          2  0.5000  0.3333  0.6667                  0.3333",
+        "5-9            1  0.0000  0.3333  0.5000                  0.6667",
+        "convention standard; 4 users, 1 empty truth",
+    ]
+
+
+def test_the_printed_report_counts_the_groups_that_it_leaves_out() -> None:
+    report = exactk.evaluate([[1]] * 12, [[1]] * 12, "P@[1,2,3,4,5,6,7,8]", groups=list(range(12)))
+    lines = repr(report).splitlines()
+    assert lines[9].split() == ["group", "evaluated", *(f"P@{k}" for k in range(1, 7))]
+    assert [line.split()[0] for line in lines[10:20]] == [str(group) for group in range(10)]
+    assert lines[20] == "2 more groups and 2 more values in by_group"
+
+
+def test_groups_of_values_over_other_users_print_a_range() -> None:
+    metrics = ["P@1", "P@1(empty_truth=zero)"]
+    report = exactk.evaluate(TRUTH, LISTS, metrics, groups=AGES)
+    assert [line.split()[:2] for line in repr(report).splitlines()[4:6]] == [["30-39", "2"], ["5-9", "1-2"]]
+
+
+@pytest.mark.parametrize("form", ["to_markdown", "to_latex"])
+def test_digits_and_tables_of_text(report: exactk.Report, comparison: exactk.Comparison, form: str) -> None:
+    for result in (report, comparison):
+        text = getattr(result, form)
+        numbers = re.findall(r"\d\.\d+", text(digits=7))
+        assert numbers
+        assert all(len(number) == 9 for number in numbers)
+        assert f"{report['P@3']:.7f}" in numbers
+        assert text() == text(digits=4)
+        assert text() != text(digits=3)
+        assert "30-39" in text(table="by_group")
+        assert "nan" in text(table="per_user")
+        assert not re.search(r"\d\.\d", text(digits=0).replace("P@", ""))
+
+
+def test_rounded_csv(report: exactk.Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(report.to_csv(digits=3))))
+    assert [float(row["value"]) for row in rows] == [round(value, 3) for value in report.values()]
+    wide = list(csv.DictReader(io.StringIO(report.to_csv(wide=True))))
+    assert {name: float(cell) for name, cell in wide[0].items()} == dict(report)
+
+
+@pytest.mark.parametrize("digits", [-1, 18, 10**30, True, 2.0, "2", None])
+def test_digits_are_a_number_of_decimals(report: exactk.Report, digits: Any) -> None:
+    for form in (report.to_markdown, report.to_latex, report.to_csv):
+        if form == report.to_csv and digits is None:
+            continue
+        with pytest.raises((exactk.InputError, exactk.InputTypeError), match="digits: expected an integer"):
+            form(digits=digits)
+
+
+def test_the_best_values_are_bold() -> None:
+    systems = {"a": [[1, 2]], "b": [[1, 2]], "c": [[2, 1]]}
+    comparison = exactk.compare([[1]], systems, ["P@1", "num_recommended@2", "mrr"], groups=["x|y"])
+    assert comparison.to_markdown(digits=2).splitlines()[2:5] == [
+        "| P@1 | **1.00** | **1.00** | 0.00 | 1 | 0 |",
+        "| num_recommended@2 | 2.00 | 2.00 | 2.00 | 1 | 0 |",
+        "| mrr | **1.00** | **1.00** | 0.50 | 1 | 0 |",
+    ]
+    assert comparison.to_latex(digits=1).splitlines()[4] == r"P@1 & \textbf{1.0} & \textbf{1.0} & 0.0 & 1 & 0 \\"
+    assert comparison.to_markdown(table="by_group", digits=1).splitlines() == [
+        "| group | metric | a | b | c | evaluated |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+        r"| x\|y | P@1 | **1.0** | **1.0** | 0.0 | 1 |",
+        r"| x\|y | num_recommended@2 | 2.0 | 2.0 | 2.0 | 1 |",
+        r"| x\|y | mrr | **1.0** | **1.0** | 0.5 | 1 |",
+    ]
+    alone = exactk.compare([[1]], {"a": [[1]]}, "P@1")
+    assert "**" not in alone.to_markdown()
+    assert "**" not in exactk.evaluate([[1]], [[1]], "P@1").to_markdown()
+
+
+def test_the_best_of_each_group_are_marked(comparison: exactk.Comparison) -> None:
+    lines = repr(comparison).splitlines()
+    begin = next(row for row, line in enumerate(lines) if line.startswith("group"))
+    assert lines[begin].split() == ["group", "metric", "one", "other", "evaluated"]
+    for line, (label, name) in zip(
+        lines[begin + 1 :], [(label, name) for label in ("30-39", "5-9") for name in NAMES], strict=False
+    ):
+        one, other = (report.by_group[label][name] for report in comparison.reports.values())
+        cells = line.split()
+        assert cells[:2] == [label, name]
+        assert [cell.endswith("*") for cell in cells[2:4]] == [one >= other, other >= one]
+        assert [float(cell.rstrip("*")) for cell in cells[2:4]] == pytest.approx([one, other], abs=5e-5)
+
+
+def test_the_printed_comparison_counts_the_rows_of_groups_that_it_leaves_out() -> None:
+    comparison = exactk.compare([[1]] * 8, {"a": [[1]] * 8, "b": [[2]] * 8}, ["P@1", "mrr"], groups=list(range(8)))
+    lines = repr(comparison).splitlines()
+    assert lines[-2] == "4 more rows in to_pandas('by_group')"
+    assert [line.split()[0] for line in lines[-14:-2]] == [str(row // 2) for row in range(12)]
+
+
+def test_systems_that_are_spelled_differently_have_canonical_names() -> None:
+    reports = {metric: exactk.evaluate(TRUTH, LISTS, [f"{metric}@2", "P@1"], groups=AGES) for metric in ("map", "AP")}
+    comparison = exactk.compare_reports(reports)
+    assert list(comparison) == ["average_precision@2", "P@1"]
+    assert comparison["MAP@2"] == {"map": reports["map"]["map@2"], "AP": reports["AP"]["AP@2"]}
+    assert repr(comparison).splitlines()[1].startswith("average_precision@2  ")
+    assert comparison.to_markdown(table="by_group").splitlines()[2].startswith("| 30-39 | average_precision@2 | **")
+    for columns in (comparison.columns(wide=True), comparison.columns("by_group", wide=True)):
+        assert {"average_precision@2", "P@1"} <= set(columns)
+    assert comparison.columns()["metric"] == ["average_precision", "P"] * 2
+    assert list(comparison.to_flat_dict()) == [
+        f"{name}/{metric}_at_{k}" for name in ("map", "AP") for metric, k in (("average_precision", 2), ("P", 1))
+    ]
+    assert exactk.Comparison.from_json(comparison.to_json()) == comparison
+
+
+# Files.
+
+
+@pytest.mark.parametrize("form", ["to_json", "to_csv", "to_markdown", "to_latex"])
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_path_writes_the_file(
+    report: exactk.Report, comparison: exactk.Comparison, form: str, kind: type, tmp_path: Path
+) -> None:
+    path = tmp_path / "out"
+    for result in (report, comparison):
+        text: str = getattr(result, form)()
+        assert getattr(result, form)(kind(path)) is None
+        assert path.read_bytes() == (text.rstrip("\n") + "\n").encode()
+
+
+def test_names_that_are_no_text_are_escaped_in_files(tmp_path: Path) -> None:
+    report = exactk.evaluate({"a\udcff": [1]}, {"a\udcff": [1]}, "P@1", per_user=True)
+    report.to_csv(tmp_path / "users.csv", table="per_user")
+    assert (tmp_path / "users.csv").read_bytes() == b"user,P@1\na\\udcff,1.0\n"
+    report.to_json(tmp_path / "report.json")
+    assert exactk.Report.from_json(tmp_path / "report.json") == report
+
+
+def test_the_name_of_a_table_is_no_path(report: exactk.Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for table in TABLES:
+        with pytest.raises(exactk.InputError, match=f"path: expected .*, the name of a table; table='{table}'"):
+            report.to_csv(table)
+    for path in (3, io.StringIO(), b"x", True):
+        with pytest.raises(exactk.InputTypeError, match="path: expected a path"):
+            report.to_json(path)  # type: ignore[call-overload]
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(FileNotFoundError):
+        report.to_json(tmp_path / "no" / "folder")
+
+
+# JSON.
+
+
+def test_one_shape_for_one_report_and_several(report: exactk.Report, comparison: exactk.Comparison) -> None:
+    one, several = (json.loads(result.to_json(), parse_constant=pytest.fail) for result in (report, comparison))
+    head = {"format": "exactk-report", "version": 1, "exactk": exactk.__version__, "command": None, "inputs": None}
+    assert {name: part for name, part in one.items() if name != "reports"} == head
+    assert {name: part for name, part in several.items() if name != "reports"} == head
+    assert one["reports"] == [{"system": None, **json.loads(json.dumps(report.to_dict()))}]
+    assert several["reports"] == [
+        {"system": system, **json.loads(json.dumps(part.to_dict()))} for system, part in comparison.reports.items()
+    ]
+    assert one["reports"][0]["by_group"][0] == {
+        "group": "30-39", "metric": "P@1", "value": 0.5, "standard_deviation": 0.5, "evaluated": 2
+    }  # fmt: skip
+
+
+def test_each_class_reads_its_own(report: exactk.Report, comparison: exactk.Comparison) -> None:
+    assert exactk.Report.from_json(report.to_json().encode()) == report
+    assert exactk.Comparison.from_json(comparison.to_json()) == comparison
+    with pytest.raises(exactk.InputError, match=r"found those of 2 systems; exactk\.Comparison\.from_json"):
+        exactk.Report.from_json(comparison.to_json())
+    with pytest.raises(exactk.InputError, match=r"exactk\.Report\.from_json reads one report"):
+        exactk.Comparison.from_json(report.to_json())
+    with pytest.raises(exactk.InputTypeError, match="or a path, found int"):
+        exactk.Report.from_json(3)  # type: ignore[arg-type]
+
+
+def test_a_string_is_never_a_path(report: exactk.Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    report.to_json("report.json")
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.Report.from_json("report.json")
+    hint = str(caught.value).partition("; ")[2]
+    assert hint == "pathlib.Path('report.json') is the file"
+    assert exactk.Report.from_json(Path("report.json")) == report
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"format": "other"}, {"version": 2}, {"version": None}, {"reports": {}}, {"reports": [3]}, {"reports": [{}]}, {"further": 1},
+    {"reports": []}, {"reports": [{"system": 3}]}, {"reports": [{"system": None}] * 2}, {"reports": [{"system": "a"}] * 2},
+    {"reports": [{"system": None}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_other_documents_are_refused(report: exactk.Report, comparison: exactk.Comparison, change: Any) -> None:
+    for result in (report, comparison):
+        document = json.loads(result.to_json()) | change
+        with pytest.raises(exactk.InputError, match=f"^({type(result).__name__.lower()}|reports): expected"):
+            type(result).from_json(json.dumps(document))
+
+
+# Experiment trackers.
+
+MLFLOW = re.compile(r"^[/\w.\- ]*$")  # what MLflow accepted before it allowed colons
+WANDB = re.compile(r"^[_a-zA-Z][_a-zA-Z0-9]*$")  # what W&B can sort and filter by
+MOST_CHARACTERS = 250  # of MLflow
+
+
+def test_flat_names_are_accepted_by_trackers() -> None:
+    metrics = [name for name, info in exactk.metrics.items() if info.parameter is None or info.parameter.standard]
+    spelled = ["map@10", "recall @ 5", "nDCG@[1,3](gain=exp2)", "P_7", "fbeta@10(beta=0.5)", "dcg(gain_table=[0,1.5])"]
+    asked = [*spelled, *metrics, *(f"{name}@20" for name in metrics if not exactk.metrics[name].pairwise)]
+    report = exactk.evaluate([[1]], np.array([[0.5, 0.25]]), asked)
+    flat = report.to_flat_dict()
+    assert list(flat.values()) == pytest.approx(list(report.values()), abs=0, nan_ok=True)
+    for name in flat:
+        assert WANDB.match(name)
+    expected = ["map_at_10", "recall_at_5", "nDCG_at_1_gain_exp2", "nDCG_at_3_gain_exp2", "P_7", "fbeta_at_10_beta_0_5", "dcg_gain_table_0_1_5"]  # fmt: skip
+    assert list(flat)[: len(expected)] == expected
+    for name in report.to_flat_dict("fold 1/valid."):
+        assert name.startswith("fold 1/valid.")
+        assert MLFLOW.match(name)
+        assert len(name) <= MOST_CHARACTERS
+
+
+def test_flat_names_of_systems() -> None:
+    comparison = exactk.compare([[1]], {"als (64)": [[1]], "2-gram": [[2]]}, ["P@1"])
+    flat = comparison.to_flat_dict()
+    assert flat == {"als_64/P_at_1": 1.0, "_2_gram/P_at_1": 0.0}
+    assert all(MLFLOW.match(name) for name in flat)
+
+
+def test_flat_names_keep_nan() -> None:
+    with pytest.warns(exactk.EvaluationWarning, match="no user"):
+        report = exactk.evaluate([[]], [[1]], "P@1")
+    assert math.isnan(report.to_flat_dict()["P_at_1"])
+
+
+def test_flat_names_that_are_the_same_are_refused() -> None:
+    report = exactk.evaluate([[1]], [[1]], ["P@1(min_grade=1)", "P@1(min_grade=-1)"])
+    with pytest.raises(
+        exactk.InputError,
+        match=r"found 'P@1\(min_grade=1\)' and 'P@1\(min_grade=-1\)', which are both P_at_1_min_grade_1",
+    ):
+        report.to_flat_dict()
+    with pytest.raises(exactk.InputError, match="'a-b P@1' and 'a_b P@1'"):
+        exactk.compare([[1]], {"a-b": [[1]], "a_b": [[1]]}, "P@1").to_flat_dict()
+
+
+@pytest.mark.parametrize("prefix", ["@", "é", "a,b", "a\n", 3, None])
+def test_prefixes_that_no_tracker_accepts(report: exactk.Report, prefix: Any) -> None:
+    with pytest.raises((exactk.InputError, exactk.InputTypeError), match="prefix: expected"):
+        report.to_flat_dict(prefix)
