@@ -226,6 +226,8 @@ def test_the_printed_report_counts_the_groups_that_it_leaves_out() -> None:
     assert lines[9].split() == ["group", "evaluated", *(f"P@{k}" for k in range(1, 7))]
     assert [line.split()[0] for line in lines[10:20]] == [str(group) for group in range(10)]
     assert lines[20] == "2 more groups and 2 more values in by_group"
+    one_more = exactk.evaluate([[1]] * 11, [[1]] * 11, "P@1", groups=list(range(11)))
+    assert repr(one_more).splitlines()[-2] == "1 more group in by_group"
 
 
 def test_groups_of_values_over_other_users_print_a_range() -> None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def merge(parts: Sequence[Report | State]) -> Report:
     """Merge evaluations of different users into one report.
 
-    The values equal, bit for bit, those of one evaluation of all users.
+    The values equal, bit for bit, those of one evaluation of all users. Metrics merge by their canonical names; those
+    that the parts spell differently are reported under these names.
 
     Parameters
     ----------

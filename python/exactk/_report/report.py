@@ -390,8 +390,8 @@ class Report(Exports, Mapping[str, float]):
             range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
             rows.append([str(label), range_of_users, *(format_number(values[name]) for name in names)])
         left_out = [
-            f"{count} more {what}"
-            for count, what in ((len(self.by_group) - len(groups), "groups"), (len(self) - len(names), "values"))
+            plural(count, f"more {what}")
+            for count, what in ((len(self.by_group) - len(groups), "group"), (len(self) - len(names), "value"))
             if count
         ]
         table = format_text(["group", "evaluated", *names], rows)
