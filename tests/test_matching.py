@@ -221,10 +221,12 @@ def test_an_iterator_is_refused() -> None:
         exactk.matching_conventions(truth, blocks, {"mrr": 1})
 
 
-def test_progress_counts_every_preset() -> None:
+@pytest.mark.parametrize(("truth", "metric"), [(TRUTH[:3], "mrr"), (GRADED, "ndcg")], ids=["all", "some refuse"])
+def test_progress_counts_every_preset(truth: Any, metric: str) -> None:
     calls: list[tuple[int, int | None]] = []
-    exactk.matching_conventions(TRUTH, LISTS, {"mrr": 1}, progress=lambda done, total: calls.append((done, total)))
-    assert calls[-1] == (5 * 28, 5 * 28)
+    progress = lambda done, total: calls.append((done, total))  # noqa: E731
+    exactk.matching_conventions(truth, [[4, 1], [13, 12], [3]], {metric: 1}, progress=progress)
+    assert calls[-1] == (3 * 28, 3 * 28)
 
 
 def test_a_warning_about_the_input_comes_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, assert_type, get_args, get_type_hints
 
@@ -189,6 +190,14 @@ def test_the_literals_are_those_of_the_registries() -> None:
     hints = get_type_hints(types.FieldChanges)
     assert set(hints) == {*exactk.conventions["standard"].to_dict()}
     assert hints["ties"] is types.Ties
+
+
+def test_every_public_argument_has_a_type() -> None:
+    for name in exactk.__all__:
+        call = getattr(exactk, name)
+        if callable(call) and not (isinstance(call, type) and issubclass(call, Exception)):
+            for parameter in inspect.signature(call).parameters.values():
+                assert str(parameter.annotation).partition(" ")[0] not in {"object", "Any", str(parameter.empty)}, name
 
 
 def test_every_type_is_listed() -> None:

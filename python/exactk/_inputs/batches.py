@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.long_format import Encoding
+    from exactk._inputs.protocols import DataFrame
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -62,14 +63,14 @@ class Batches:
     0.6666666666666666
     """
 
-    source: Callable[[], Iterable[Any]]
+    source: Callable[[], Iterable[DataFrame]]
     columns: ColumnNames
     named_frames: Callable[[], Iterable[tuple[str, Any]]]  # each with its name in messages
     is_of_files: bool  # frames are named by path
 
     def __init__(
         self,
-        source: Callable[[], Iterable[Any]],
+        source: Callable[[], Iterable[DataFrame]],
         *,
         user: str | Sequence[str] | None = None,
         item: str | None = None,
