@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
+from exactk._plan.fields import FIELDS
+
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -83,6 +85,20 @@ def test_every_page_is_in_the_index() -> None:
     index = ROOT / "docs" / "index.md"
     linked = {(index.parent / target).resolve() for target in LINK.findall(index.read_text(encoding="utf-8"))}
     assert {page for page in PAGES if index.parent in page.parents and page != index} <= linked
+
+
+def test_every_value_of_every_convention_field_is_defined() -> None:
+    page = (ROOT / "docs" / "reference" / "conventions.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^### ([\w, ]+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
+    texts = {name: text for names, text in sections for name in names.split(", ")}
+    assert set(texts) == set(FIELDS)
+    missing = {
+        (name, value)
+        for name, field in FIELDS.items()
+        for value in field.choices
+        if f"| `{value}` |" not in texts[name]
+    }
+    assert not missing
 
 
 def test_the_readme_is_short() -> None:

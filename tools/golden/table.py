@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from statistics import fmean
 from typing import Any
 
@@ -45,6 +46,53 @@ def _format_mean(output: Any) -> str:
         values = [value for value in users or [] if isinstance(value, float)]
         mean = fmean(values) if values else "nan"
     return "NaN" if mean == "nan" else f"{mean:.4f}"
+
+
+NOTES = {
+    "capped": "recall of a perfect list is 1 at every cutoff",
+    "brute_force_hnsw": "recall of an approximate index against brute force",
+    "surprise_article": "the example until 2020, which articles copy: 0 / 0 is 1",
+    "irspack_capped": "`recall_with_cutoff=True`",
+    "trec_eval_complete": "`-c`: users without predictions are in the mean",
+    "trec_eval_9_complete": "`-c`",
+    "ir_measures": "judged, RBP and RR@k by its own providers",
+}
+"""What a preset's name does not say."""
+
+
+def presets() -> str:
+    """Return a row a preset: what it reproduces, and how it differs from the standard convention."""
+    rows = []
+    for name, convention in exactk.conventions.items():
+        changes = departures(convention).split(", ")
+        of_metrics: dict[str, list[str]] = {}
+        for change in changes:
+            metric, dot, field = change.partition("=")[0].rpartition(".")
+            if dot:
+                of_metrics.setdefault(metric, []).append(field + "=" + change.partition("=")[2])
+        of_all = [change for change in changes if "." not in change.partition("=")[0]]
+        overrides = [f"{metric}: {', '.join(fields)}" for metric, fields in of_metrics.items()]
+        source = ", ".join(part for part in (_short_version(name), NOTES.get(name, "")) if part)
+        rows.append([_link(name), source, ", ".join(of_all), "; ".join(overrides)])
+    header = ["preset", "what it reproduces", "differs from standard in", "for single metrics"]
+    return display.format_markdown(header, rows, left=4)
+
+
+def _link(name: str) -> str:
+    heading = name.removesuffix("_complete") if name.startswith("trec_eval_c") else name
+    return f"[{name}](libraries.md#{heading})" if heading in {*adapter_names(), "trec_eval"} else name
+
+
+def _short_version(name: str) -> str:
+    if name.startswith("trec_eval"):
+        return "trec_eval 9.0.8" if "_9" in name else "trec_eval 10.0"
+    if name not in adapter_names() or name == "brute_force_hnsw":
+        return ""
+    version = library_version(read_recording(name))
+    commit = re.fullmatch(r"https://github.com/\S+/(\S+) at (\w{7})\w*", version)
+    release = re.match(r"https://pypi.org/project/([\w-]+)/([\d.]+)", version)
+    found = commit or release
+    return version if found is None else f"{found[1]}{' at ' if commit else ' '}{found[2]}"
 
 
 def libraries() -> str:
