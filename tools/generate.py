@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -138,6 +139,20 @@ def fill_containers(path: Path) -> str:
     return text
 
 
+def fill_fields(path: Path) -> str:
+    """Return the module of `Convention` with its fields as parameters in the docstring."""
+    text = path.read_text(encoding="utf-8")
+    start = text.index("    Parameters\n    ----------\n", text.index("class Convention(")) + len(
+        "    Parameters\n    ----------\n"
+    )
+    entries = []
+    for name, one in FIELDS.items():
+        kind = f"{{{', '.join(map(repr, one.choices))}}}" if one.choices else one.annotation.replace(" | ", ", ")
+        summary = textwrap.fill(one.summary[0].upper() + one.summary[1:] + ".", 112)
+        entries.append(f"    {name} : {kind}, default {one.standard!r}\n{textwrap.indent(summary, ' ' * 8)}\n")
+    return text[:start] + "".join(entries) + text[text.index("    overrides : ", start) :]
+
+
 def _format(text: str, name: str) -> str:
     """Return the text as the formatter leaves it, so that one check serves both."""
     command = [str(Path(sys.executable).parent / "ruff"), "format", "--quiet", "--stdin-filename", name, "-"]
@@ -150,6 +165,7 @@ OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_plan" / "field_values.pyi": field_values_stub,
     PACKAGE / "_plan" / "literals.py": literals_text,
     **{path: partial(fill_containers, path) for path in CONTAINER_ARGUMENTS},
+    PACKAGE / "_plan" / "conventions.py": partial(fill_fields, PACKAGE / "_plan" / "conventions.py"),
     **{path: partial(fill_tables, path) for path in PAGES},
     ROOT / "docs" / "benchmarks" / "speed.svg": speed_chart,
 }

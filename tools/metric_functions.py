@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
 import exactk
@@ -36,7 +37,7 @@ FUNCTION = '''
 def {name}({signature}) -> float:
     """{first_line}
 
-    Definition: {summary}. Formula under the standard convention: ``{formula}``.
+{definition}
 
     Source: {source}.
 
@@ -49,7 +50,7 @@ def {name}({signature}) -> float:
 {own_parameters}    convention : {types[convention]}
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : {types[exclude]}
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : {types[candidates]}
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : {types[weights]}
@@ -69,8 +70,8 @@ def {name}({signature}) -> float:
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -87,6 +88,16 @@ def {name}({signature}) -> float:
     """
     return {call}, {forwarded})
 '''
+
+SYMBOLS = {
+    r"\bh\b": "h is the number of hits among the first k items, h(i) among the first i",
+    r"\bT\b": "T is the set of relevant items",
+    r"\bL\b": "L is the list",
+    r"\bD_P\b": "D_P and D_R are the divisors of precision and recall, k and |T|",
+    r"\bDCG\b": "DCG is the sum over i <= k of gain(i) / log2(i + 1)",
+    r"\bgain": "the gain of a relevant item is its grade, that of others 0",
+}
+"""What the letters of a formula mean, where it has them."""
 
 TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
 PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
@@ -136,12 +147,15 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
     else:
         first_line = f"Return {name.removesuffix('_at_k').upper()}@k: another name of `{metric_function}`."
         call = f"{metric_function}(truth, predictions, k"
+    meanings = [meaning for letters, meaning in SYMBOLS.items() if re.search(letters, info.formula)]
     return FUNCTION.format(
+        definition=_paragraphs(
+            f"Definition: {info.summary}.",
+            f"Formula under the standard convention: ``{info.formula}``{', where ' if meanings else ''}{'; '.join(meanings)}.",
+        ),
         name=name,
         signature=", ".join(signature),
         first_line=first_line,
-        summary=info.summary,
-        formula=info.formula,
         source=info.source,
         types=types,
         own_parameters=own_parameters,
@@ -152,6 +166,15 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
         call=call,
         forwarded=", ".join(f"{option}={option}" for option in options),
     )
+
+
+def _paragraphs(*texts: str) -> str:
+    indent = " " * 4
+    wrapped = (
+        textwrap.fill(text, 120, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+        for text in texts
+    )
+    return "\n\n".join(wrapped)
 
 
 def _example_value(info: _core.MetricInfo) -> float:

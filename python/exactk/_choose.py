@@ -91,8 +91,8 @@ def choose(
     reports : Report, Comparison, or Mapping of str to Report
         The report of one system, or those of several, such as the `Comparison` that `exactk.compare` returns.
     optimize : str
-        The metric to maximize. With several cutoffs, as in ``"precision@[5,10]"``, each cutoff is an option of its own.
-    satisfy : Mapping of str to float or (str, float), optional
+        The metric to maximize; metrics cannot be minimized. With several cutoffs, as in ``"precision@[5,10]"``, each cutoff is an option of its own.
+    satisfy : mapping of {str: float or (str, float)}, optional
         Constraints on metrics: a number is a lower bound, and a pair such as ``("<=", 0.5)`` uses one of ``">="``,
         ``">"``, ``"<="`` and ``"<"``. A metric with several cutoffs, which must be those of `optimize`, is compared at
         each option's cutoff.
@@ -100,7 +100,8 @@ def choose(
     Returns
     -------
     Choice
-        The best option and, for each option, the constraints that it fails.
+        The best option, the first one in case of a tie, and for each option the constraints that it fails. ``best`` is
+        None if no option satisfies every constraint.
 
     Raises
     ------

@@ -53,14 +53,17 @@ def evaluate(
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; see `exactk.as_truth`. None if `predictions` is an
-        iterator. Beside dense scores, a two-dimensional array of floats holds one grade per score, as in
-        `exactk.Truth.from_dense`; an array of integers of that shape could hold grades or ids and is an error.
+        iterator. A two-dimensional array of integers holds ids, padded with -1; a bool one is multi-hot. Together with
+        dense scores, one of floats holds a grade per score, as in `exactk.Truth.from_dense`, and one of integers of
+        the scores' shape could hold grades or ids and is an error. "Ids and distances" are the results of a
+        nearest-neighbor search, such as faiss's.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         What to evaluate:
 
         - rankings: item ids, best first; see `exactk.as_rankings`;
         - items with scores, in a mapping or data frame; see `exactk.as_predictions`;
-        - dense scores: a two-dimensional array of floats, one score per user and item; see `exactk.Scores`;
+        - dense scores: a two-dimensional array of floats, one score per user and item; see `exactk.Scores`. A
+          two-dimensional array of integers holds ids, best first: wrap integer scores in `exactk.Scores`;
         - sparse scores: a SciPy sparse array or matrix of the items that may be ranked; see `exactk.SparseScores`;
         - embeddings of users and items; see `exactk.Embeddings`;
         - an iterator of (truth, predictions) or (truth, predictions, exclude), one tuple per block of users.
@@ -81,7 +84,7 @@ def evaluate(
         fields of the standard, such as ``{"nan": "last"}``, or of another preset: ``{"base": "ranx", "nan": "last"}``.
         The key ``"ndcg.gain"`` changes a field for one metric.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items. With scores, these items are
+        Items to remove from each user's list before truncation at k, such as training items. With scores, these items are
         not ranked. See `exactk.as_exclusions`.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items that may be ranked, for dense scores or embeddings: column numbers, or keys of items if the scores
@@ -108,8 +111,8 @@ def evaluate(
         exception that the callable raises ends the evaluation.
     user, item, score, rank, grade : str, optional
         Column names in data frames, for all arguments alike; `user` may name several columns, which together identify
-        a user. Common names are detected (`exactk.as_truth`). If frames differ in their column names, convert each
-        with `exactk.as_truth`, `exactk.as_predictions` or `exactk.as_exclusions`.
+        a user. Usual names are detected: user_id, query_id, ...; item_id, doc_id, ...; score, prediction; rank; grade,
+        relevance, label, rating, ... If frames differ in their column names, convert each with `exactk.as_truth`, `exactk.as_predictions` or `exactk.as_exclusions`.
 
     Returns
     -------
@@ -118,23 +121,26 @@ def evaluate(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
     CapacityError
         If per-user values, or the sums of very many groups, need more memory than there is.
 
     Warns
     -----
     EvaluationWarning
-        In these cases:
+        If the input is legal but suspicious. For example:
 
+        - truth and predictions have no user or no item in common;
         - no user is evaluated;
-        - no item of the truth is in any list;
-        - relevant items cannot be ranked: they are excluded, have no column in the scores, are not among the
-          candidates of dense scores or the items of `exactk.SparseScores`, or are dropped for a score of -inf;
-        - ranks have gaps, which are closed;
-        - ties that are broken by id or input order matter: another order would change a value of more than 1 % of
-          the users, and its mean by 0.00005 or more.
+        - relevant items are excluded, or cannot be ranked: they have no column in the scores, are not among the
+          candidates, or are dropped for a score of -inf;
+        - no list is as long as a cutoff;
+        - a column of ratings is used without ``min_grade``;
+        - the order of ties that are broken by id or input order changes a value of more than 1 % of the users, and the
+          mean by 0.00005 or more.
+
+        The documentation, under *Counts, warnings and errors*, has the complete list.
 
     See Also
     --------

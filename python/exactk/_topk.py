@@ -42,21 +42,22 @@ def topk(
     scores : Scores, SparseScores, Embeddings, Batches, array of float or int, sparse matrix, mapping, data frame, or Series
         The scores to rank by:
 
-        - an array with one score per user (row) and item (column);
+        - an array with one score per user (row) and item (column). Integers are scores here, while `exactk.evaluate`
+          reads an array of integers as ids;
         - the items that may be ranked, with their scores: `exactk.SparseScores`, or a SciPy sparse array or matrix,
           whose stored entries must be distinct;
         - scores by user and item in a mapping or data frame (`exactk.as_predictions`); rows of the result follow
           the users' first appearance;
         - embeddings, whose products or distances are the scores.
     k : int
-        The number of items per user, in [1, 2^31). It may exceed the number of items.
+        The number of items per user, a positive integer below 2^31. It may exceed the number of items.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items not to rank for each user, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only columns that may be ranked, as in `exactk.evaluate`.
     ties : {"lowest_id", "highest_id", "input_order", "raise"}
-        How to order ties. ``"raise"`` is an error if one of the k best items is tied. The other choices of a
-        convention need a truth.
+        How to order ties. ``"raise"`` is an error if one of the k best items is tied. The other values of a
+        convention's ``ties`` need the truth and are not available here.
     nan : {"raise", "last"}
         How to rank a NaN score: as an error, or below every other score.
     num_threads : int, optional
@@ -75,8 +76,8 @@ def topk(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
     CapacityError
         If the result needs more memory than there is.
 
@@ -142,7 +143,7 @@ def neighbors(
 
     Parameters
     ----------
-    vectors : array of float, shape (n, width)
+    vectors : array of float, shape (n_vectors, n_dimensions)
         The vectors, as in `exactk.Embeddings`.
     k : int
         The number of neighbors per vector, in [1, 2^31). It may exceed the number of vectors.
@@ -151,7 +152,7 @@ def neighbors(
     min_score : float, optional
         Drop neighbors that are less similar than this; rows may then be shorter than k.
     exclude_self : bool
-        Whether to leave each vector out of its own neighbors. Other vectors that equal it stay.
+        Whether to leave each vector out of its own neighbors. Other, equal vectors stay.
     items : sequence, shape (n,), optional
         The key of each vector, as in `exactk.Scores`. The result then has keys, and lists the neighbors of each.
     num_threads : int, optional
@@ -162,14 +163,14 @@ def neighbors(
     Returns
     -------
     TopK
-        The named tuple ``(ids, scores)``, both of shape (n, k): the most similar first, ties by lowest id. Short rows
+        The named tuple ``(ids, scores)``, both of shape (n_vectors, k): the most similar first, ties by lowest id. Short rows
         end in padding: id -1 and score NaN.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
     CapacityError
         If the result needs more memory than there is.
 

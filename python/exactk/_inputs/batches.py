@@ -47,8 +47,8 @@ class Batches:
     Parameters
     ----------
     source : callable without arguments
-        Returns an iterable of all the data frames, of any supported library. It may be called more than once and must
-        return the same frames each time.
+        Returns an iterable of all the data frames, of any supported library. It is called a second time, and must
+        return the same frames, if a user's rows turn out not to be contiguous.
     user, item, score, rank : str, optional
         Column names, as in `exactk.as_predictions`.
 

@@ -31,16 +31,16 @@ class Embeddings(CanonicalEmbeddings):
 
     Parameters
     ----------
-    user_vectors : array of float, shape (n_users, width)
-        One vector per user, of float16, float32 or float64, with a width of 1 to 65,536. Arrays with rows that are not
+    user_vectors : array of float, shape (n_users, n_dimensions)
+        One vector per user, of float16, float32 or float64, with 1 to 65,536 dimensions. Arrays with rows that are not
         contiguous, or of another byte order, are copied. Do not change the array during the evaluation.
-    item_vectors : array of float, shape (n_items, width)
-        One vector per item, of the same width and any of these types.
+    item_vectors : array of float, shape (n_items, n_dimensions)
+        One vector per item, of the same dimension and any of these types.
     similarity : {"dot", "cosine", "euclidean"}
         The score of user ``u`` and item ``v``:
 
         - ``"dot"``: the product ``u . v``;
-        - ``"cosine"``: the product over both lengths, ``u . v / sqrt(|u|^2 |v|^2)``;
+        - ``"cosine"``: the product over both norms, ``u . v / sqrt(|u|^2 |v|^2)``;
         - ``"euclidean"``: the negative distance, ``-sqrt(|u - v|^2)``.
     min_score : float, optional
         Drop items with a lower score.
@@ -60,8 +60,8 @@ class Embeddings(CanonicalEmbeddings):
     InputTypeError
         If an array has the wrong type or shape, or keys have.
     InputError
-        If the widths differ, keys repeat, or there is not one bias or key per row. Numbers are checked during the evaluation: all must be
-        finite, and vector lengths at most 2^250 and, for cosines, at least 2^-250.
+        If the dimensions differ, keys repeat, or there is not one bias or key per row. Numbers are checked during the
+        evaluation: all must be finite, and norms at most 2^250 and, for cosines, at least 2^-250.
 
     Notes
     -----
@@ -75,7 +75,8 @@ class Embeddings(CanonicalEmbeddings):
 
     - SciPy or threadpoolctl is not installed;
     - there are candidates per user;
-    - lists are longer than a quarter of the items, or than 16,384;
+    - lists are deep: in `exactk.topk`, k exceeds a quarter of the items, or 16,384; in `exactk.evaluate`, the deepest
+      cutoff exceeds a quarter of few items;
     - products cannot separate a user's items, for example because most scores are equal.
 
     Examples

@@ -31,14 +31,15 @@ def from_ratings(
 
     A row is relevant if its actual rating reaches the threshold, and recommended if its predicted rating does. Each
     user's rows are ranked by predicted rating. Rows are the items of the ranking, so an item may be in several rows of
-    a user. Rows with an unknown (NaN) actual rating are dropped and counted in ``report.counts["unknown_actual"]``.
+    a user. Rows without an actual rating (NaN) are dropped and counted in ``report.counts["unknown_actual"]``.
 
     Parameters
     ----------
     users : array, list or data frame's column of int or str, shape (n_rows,)
         The user of each row. Reports list these keys in ascending order, without users who have only unknown rows.
     items : array, list or column of int or str, shape (n_rows,)
-        The item of each row. Only the length matters.
+        The item of each row. Checked for type and length, and not used otherwise: rows are ranked, not items. It is
+        there so that the columns of a table of predictions can be passed as they are.
     actual : array, list or column of float, shape (n_rows,)
         The user's rating, or NaN if it is unknown.
     predicted : array, list or column of float, shape (n_rows,)
@@ -51,7 +52,8 @@ def from_ratings(
     Returns
     -------
     truth : Truth
-        Each user's known rows, identified by row number in the input, with grade 1 if relevant and 0 otherwise.
+        Each user's rows with an actual rating, identified by row number in the input, with grade 1 if relevant and 0
+        otherwise.
     predictions : SparseScores
         The same rows with their predicted ratings, and the threshold as `min_score`.
 

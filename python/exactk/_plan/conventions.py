@@ -82,17 +82,65 @@ class Convention(FieldValues):
     """The choices that fix the value behind a metric's name.
 
     Every field has a default; together the defaults are the convention ``standard``. ``exactk.conventions`` maps preset
-    names to conventions. The documentation has a table of the fields; ``exactk conventions standard`` prints them.
+    names to conventions. *Conventions* in the documentation defines every value of every field.
 
     Parameters
     ----------
+    precision_over : {'cutoff', 'list', 'min_cutoff_relevant', 'min_list_relevant'}, default 'cutoff'
+        The divisor of precision.
+    recall_over : {'relevant', 'min_cutoff_relevant', 'min_list_relevant'}, default 'relevant'
+        The divisor of recall.
+    ap_over : {'cutoff', 'list', 'relevant', 'min_cutoff_relevant', 'min_list_relevant', 'hits'}, default 'min_cutoff_relevant'
+        The divisor of average precision and average recall.
+    ideal_over : {'cutoff', 'min_cutoff_relevant', 'min_list_relevant', 'all_judged'}, default 'min_cutoff_relevant'
+        The number of ranks in the ideal ranking of nDCG.
+    gain : {'linear', 'binary', 'exp2', 'exp2_shifted', 'table'}, default 'linear'
+        The gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or gain_table[grade].
+    discount : {'log2', 'log2_floored'}, default 'log2'
+        The weight of rank i: 1/log2(i+1), or 1/max(1, log2 i).
+    average : {'macro', 'micro', 'geometric', 'of_means'}, default 'macro'
+        The mean of the users' ratios, the ratio of their sums, the geometric mean of the ratios (each at least
+        0.00001), or F of the mean precision and the mean recall.
+    users : {'truth', 'both', 'predictions', 'union'}, default 'truth'
+        The users in the mean: those in the truth, in both truth and predictions, in the predictions, or in either.
+    empty_truth : {'compute', 'skip', 'zero', 'one', 'error'}, default 'skip'
+        A user without relevant items.
+    empty_list : {'compute', 'skip', 'zero', 'one', 'error'}, default 'compute'
+        A user with an empty list.
+    missing_list : {'compute', 'skip', 'zero', 'one', 'error'}, default 'compute'
+        A user in the truth without a list.
+    undefined : {'zero', 'one', 'nan', 'skip'}, default 'zero'
+        A ratio with divisor 0.
+    duplicate_items : {'raise', 'first', 'count'}, default 'raise'
+        An item repeated in a list: an error, no hit at its later ranks, or a hit each time.
+    duplicate_truth : {'raise', 'first', 'max', 'count'}, default 'raise'
+        An item repeated in a user's truth: an error, one item with its first or highest grade, or several items with
+        its first grade.
+    negative_grades : {'raise', 'unjudged', 'zero_gain'}, default 'raise'
+        An item with a negative grade: an error if its gain counts; not judged, as if absent from the truth; or judged,
+        with gain 0 unless gain='binary'.
+    ties : {'lowest_id', 'highest_id', 'input_order', 'optimistic', 'pessimistic', 'shared', 'expected', 'raise'}, default 'lowest_id'
+        The order of ties: lowest or highest id first, in input order, relevant items first or last, all at the tie's
+        last rank, the mean over all orders, or an error if an item of the truth is tied.
+    nan : {'raise', 'last'}, default 'raise'
+        A NaN score: an error, or ranked below all others.
+    min_grade : float, str, None, default None
+        The lowest grade of a relevant item; None: any grade above 0; 'any': every grade.
+    gain_table : tuple[float, ...], default ()
+        The gains of the grades 0, 1, 2, ... for gain='table'.
+    decimals : int, None, default None
+        The number of decimals, 0 to 15, to which the mean (not a user's value) is rounded; None: not rounded.
+    score_dtype : {'native', 'float32'}, default 'native'
+        The type in which scores are compared: their own, or float32, which makes more ties.
+    negative_infinity : {'rank', 'exclude'}, default 'rank'
+        An item with score -inf: ranked like any other, or dropped, as is an item with score NaN.
+    rank_gaps : {'close', 'keep'}, default 'close'
+        Given ranks with gaps: closed, so that only their order counts, or kept, so that each item stays at its rank.
     overrides : mapping from metric to mapping of fields, optional
         Fields for single metrics, such as ``{"ndcg": {"gain": "exp2"}}``. The key ``"ndcg@k"`` applies only where the
         metric has a cutoff, and takes precedence.
     name : str
         The convention's name. It does not affect equality.
-    **fields
-        The other fields, by name.
 
     Examples
     --------

@@ -27,17 +27,22 @@ def merge(parts: Sequence[Report | State]) -> Report:
     Parameters
     ----------
     parts : sequence of Report or State
-        The evaluations, of different users, with the same metrics and convention. Per-user values are kept if all parts
-        are reports that have them.
+        At least one evaluation, each of different users, with the same metrics and convention; the convention's name
+        may differ. Reports of keyed users must not share a user, which is checked. Users without keys, and the users
+        of states, cannot be told apart: pass each shard once, or its users count twice.
 
     Returns
     -------
     Report
+        Its users are those of the parts, in order; users without keys are numbered from 0 across the parts. Per-user
+        values are kept if all parts are reports that have them. Values by group are merged by group.
 
     Raises
     ------
     StateMismatchError
-        If the parts were computed differently. The message says what differs.
+        If the parts were computed differently, or a user is in several of them. The message says what differs.
+    InputError
+        If there is no part.
 
     Examples
     --------

@@ -66,21 +66,21 @@ class Report(Exports, Mapping[str, float]):
     ``"ndcg@5"`` and ``"ndcg@10"``. Every other spelling finds the value too, such as the canonical name
     ``"average_precision@10"``. A value that is requested twice is one entry, under its first spelling.
 
-    Reports are immutable, hashable, picklable, and equal to their JSON round trip. Two reports are equal if their
+    Reports are immutable and hashable, can be pickled, and survive a JSON round trip unchanged. Two reports are equal if their
     spellings, sums, counts, convention, users and per-user values are.
 
     Attributes
     ----------
     metrics : tuple of str
         Canonical names of the values, in the order of the keys.
-    standard_deviation : Mapping of str to float
+    standard_deviation : mapping of {str: float}
         The population standard deviation of the users' values; NaN except for macro averages.
-    per_user : Mapping of str to ndarray of float64, shape (n_users,)
+    per_user : mapping of {str: ndarray of float64, shape (n_users,)}
         Each user's values: NaN where the value skips the user, and for all users where a value is computed from means
         (``average="of_means"``). Empty unless ``per_user=True``.
     users : ndarray, shape (n_users,)
         User keys, aligned with ``per_user``; row numbers if the truth has no keys.
-    by_group : Mapping of label to Mapping of str to float
+    by_group : mapping of {int or str: mapping of {str: float}}
         The values of each group. Empty without ``groups=``.
     counts : Mapping
         Counts under the convention's own rules:
@@ -91,15 +91,15 @@ class Report(Exports, Mapping[str, float]):
         - ``duplicates``: repeated items in lists;
         - ``excluded_recommended``: items removed from lists as excluded;
         - ``relevant_excluded``: relevant items that are excluded. They stay in the truth as misses;
-        - ``relevant_not_rankable``: relevant items that have no column in the scores, are not candidates, or are
-          dropped for a score of -inf. They stay in the truth as misses;
+        - ``relevant_not_rankable``: relevant items that have no column, stored entry or row in the scores, are not
+          candidates, or are dropped for a score of -inf. They count as misses;
         - ``longest_list``: the length of the longest list (its last rank if ranks keep their gaps), or the most items
           that scores rank for a user. Excluded items and items below the deepest cutoff do not count;
         - ``rank_gaps``: users whose rank gaps were closed; absent if there are none;
         - ``tie_dependent``, for scores: a mapping from metric to the number of users whose value depends on the order
           of ties;
-        - ``candidates``, if only some items may be ranked: the ``min``, ``mean`` and ``max`` number of candidates per
-          user, less exclusions and whatever their scores;
+        - ``candidates``, with ``candidates=``, sparse scores, or scored rows of a mapping, data frame or file: the
+          ``min``, ``mean`` and ``max`` number per user of items that have a score, less exclusions;
         - ``unknown_actual``, from `exactk.from_ratings`: rows dropped for an unknown rating.
     convention : Convention
         The convention of the evaluation.

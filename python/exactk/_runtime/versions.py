@@ -29,9 +29,10 @@ OPTIONAL_LIBRARIES: Mapping[str, str] = {
 
 
 def show_versions() -> None:
-    """Print what a bug report needs: versions, compiler, and the instruction set and threads in use, with reasons.
+    """Print the versions, the compiler, and the instruction set and threads in use, with reasons.
 
-    Optional libraries are not imported. Invalid environment variables, which an evaluation would refuse, are marked.
+    For a bug report, run ``exactk doctor``, which prints the same and checks the installation. Optional libraries are
+    not imported. Invalid environment variables, which an evaluation would refuse, are marked.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The definition of every number, in plain Python that reads like the papers.
+"""The definition of every metric, in plain Python (arrays in NumPy) that reads like the papers.
 
 ``evaluate``, ``compare`` and ``topk`` of this module take the arguments of the functions of ``exactk`` with these
 names and return the same results. They share containers, plan and defaults with those functions, but no code

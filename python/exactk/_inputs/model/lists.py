@@ -127,20 +127,20 @@ class Truth(Lists):
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
-    items : array of int or of keys, shape (n_items,)
+    items : array of int or of keys, shape (n_entries,)
         Item ids in [0, 2^63), or strings, bytes or others that ``str`` tells apart, in any order within a row. Of a
         SciPy CSR matrix whose columns have keys: ``keys[matrix.indices]``.
-    grades : array of float, shape (n_items,), optional
+    grades : array of float, shape (n_entries,), optional
         The grade of each item, by default 1. An item of grade 0 is judged and not relevant.
     users : array, shape (n_users,), optional
-        User labels for reports: integers or strings. By default, row numbers.
+        User keys for reports, integers or strings. By default, row numbers.
     present : array of bool, shape (n_users,), optional
-        False for users who are missing from the truth; their rows are empty.
+        False for users who are missing from the truth, such as users with predictions alone; their rows are empty.
 
     Raises
     ------
     InputError
-        If offsets, ids or grades are invalid. The message gives the first place.
+        If offsets, ids or grades are invalid. The message gives the row and position of the first fault.
     InputTypeError
         If an array has the wrong type: ids and offsets are integers, grades numbers.
 
@@ -311,12 +311,12 @@ class Rankings(Lists):
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
-    items : array of int or of keys, shape (n_items,)
+    items : array of int or of keys, shape (n_entries,)
         Item ids in [0, 2^63), or keys as in `Truth`, best first within a row. Arrays of int32, int64, uint32 and uint64
         are used in place: do not change them during the evaluation.
     present : array of bool, shape (n_users,), optional
         False for users without a list, which differs from an empty list.
-    ranks : array of int, shape (n_items,), optional
+    ranks : array of int, shape (n_entries,), optional
         The rank of each item, from 1 and ascending within a row, for lists with gaps. The convention's ``rank_gaps``
         decides whether items keep these ranks or are ranked 1, 2, 3, ...
     users : sequence, shape (n_users,), optional
@@ -453,7 +453,7 @@ class Exclusions(Lists):
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
-    items : array of int or of keys, shape (n_items,)
+    items : array of int or of keys, shape (n_entries,)
         Item ids in [0, 2^63), or keys as in `Truth`, in any order within a row.
     users : sequence, shape (n_users,), optional
         The key of each row's user, as in `exactk.Scores`.

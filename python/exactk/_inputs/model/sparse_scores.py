@@ -32,11 +32,11 @@ class SparseScores:
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
-    items : array of int or of keys, shape (n_items,)
+    items : array of int or of keys, shape (n_entries,)
         Item ids in [0, 2^63), or strings, bytes or others that ``str`` tells apart, in any order within a row. Arrays
         of int32, int64, uint32 and uint64 are used in place: do not change them during the evaluation. Of a SciPy CSR
         matrix whose columns have keys: ``keys[matrix.indices]``.
-    scores : array of float or int, shape (n_items,)
+    scores : array of float or int, shape (n_entries,)
         The score of each item, of float16, float32, float64 or any integer type, compared exactly in that type. (If
         the convention's ``score_dtype`` is ``"float32"``, a rounded copy is compared.) Strided arrays are used in
         place.
