@@ -118,7 +118,7 @@ def _section(name: str, data: dict[str, Any]) -> str:
         kinds.setdefault(reason, []).append(kind)
     if kinds:
         refused = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in kinds.items())
-        lines += ["", f"Not drawn: {refused}."]
+        lines += ["", f"Not given: {refused}."]
     for metric, reason in data["differs"].items():
         lines += ["", f"**{metric} differs.** {reason}"]
     return "\n".join(lines)
