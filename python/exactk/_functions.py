@@ -61,7 +61,10 @@ def precision_at_k(
 ) -> float:
     """Return precision@k, averaged over users.
 
-    Definition: share of the recommended items that are relevant. Formula under the standard convention: ``h / k``.
+    Definition: share of the recommended items that are relevant.
+
+    Formula under the standard convention: ``h / k``, where h is the number of hits among the first k items, h(i) among
+    the first i.
 
     Source: Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4.
 
@@ -76,7 +79,7 @@ def precision_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -96,8 +99,8 @@ def precision_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -149,7 +152,10 @@ def recall_at_k(
 ) -> float:
     """Return recall@k, averaged over users.
 
-    Definition: share of the relevant items that are recommended. Formula under the standard convention: ``h / |T|``.
+    Definition: share of the relevant items that are recommended.
+
+    Formula under the standard convention: ``h / |T|``, where h is the number of hits among the first k items, h(i)
+    among the first i; T is the set of relevant items.
 
     Source: Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4.
 
@@ -164,7 +170,7 @@ def recall_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -184,8 +190,8 @@ def recall_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -238,7 +244,11 @@ def fbeta_at_k(
 ) -> float:
     """Return fbeta@k, averaged over users.
 
-    Definition: weighted harmonic mean of precision and recall: beta = 0 is precision, beta = inf is recall. Formula under the standard convention: ``h / (D_R + a (D_P - D_R)) with a = 1 / (1 + beta^2), P = h / D_P, R = h / D_R``.
+    Definition: weighted harmonic mean of precision and recall: beta = 0 is precision, beta = inf is recall.
+
+    Formula under the standard convention: ``h / (D_R + a (D_P - D_R)) with a = 1 / (1 + beta^2), P = h / D_P, R = h /
+    D_R``, where h is the number of hits among the first k items, h(i) among the first i; D_P and D_R are the divisors
+    of precision and recall, k and |T|.
 
     Source: van Rijsbergen 1979, chapter 7.
 
@@ -255,7 +265,7 @@ def fbeta_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -275,8 +285,8 @@ def fbeta_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -328,7 +338,10 @@ def f1_at_k(
 ) -> float:
     """Return f1@k, averaged over users.
 
-    Definition: harmonic mean of precision and recall. Formula under the standard convention: ``2 h / (D_P + D_R)``.
+    Definition: harmonic mean of precision and recall.
+
+    Formula under the standard convention: ``2 h / (D_P + D_R)``, where h is the number of hits among the first k items,
+    h(i) among the first i; D_P and D_R are the divisors of precision and recall, k and |T|.
 
     Source: van Rijsbergen 1979, chapter 7.
 
@@ -343,7 +356,7 @@ def f1_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -363,8 +376,8 @@ def f1_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -416,7 +429,10 @@ def hit_rate_at_k(
 ) -> float:
     """Return hit_rate@k, averaged over users.
 
-    Definition: 1 if any relevant item is recommended. Formula under the standard convention: ``[h > 0]``.
+    Definition: 1 if any relevant item is recommended.
+
+    Formula under the standard convention: ``[h > 0]``, where h is the number of hits among the first k items, h(i)
+    among the first i.
 
     Source: Deshpande, Karypis 2004.
 
@@ -431,7 +447,7 @@ def hit_rate_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -451,8 +467,8 @@ def hit_rate_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -504,7 +520,10 @@ def average_precision_at_k(
 ) -> float:
     """Return average_precision@k, averaged over users.
 
-    Definition: mean of the precision at the rank of each hit. Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / i) / min(k, |T|)``.
+    Definition: mean of the precision at the rank of each hit.
+
+    Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / i) / min(k, |T|)``, where h is the
+    number of hits among the first k items, h(i) among the first i; T is the set of relevant items.
 
     Source: Buckley, Voorhees 2000.
 
@@ -519,7 +538,7 @@ def average_precision_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -539,8 +558,8 @@ def average_precision_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -592,7 +611,10 @@ def average_recall_at_k(
 ) -> float:
     """Return average_recall@k, averaged over users.
 
-    Definition: mean of the recall at the rank of each hit. Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)``.
+    Definition: mean of the recall at the rank of each hit.
+
+    Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)``, where h is
+    the number of hits among the first k items, h(i) among the first i; T is the set of relevant items.
 
     Source: the analogue of average precision, as in Evidently's MAR@k.
 
@@ -607,7 +629,7 @@ def average_recall_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -627,8 +649,8 @@ def average_recall_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -680,7 +702,10 @@ def mean_precision_at_k(
 ) -> float:
     """Return mean_precision@k, averaged over users.
 
-    Definition: mean of the precision at every rank down to k, even beyond the end of a shorter list. Formula under the standard convention: ``(sum over n <= k of h(n) / n) / k``.
+    Definition: mean of the precision at every rank down to k, even beyond the end of a shorter list.
+
+    Formula under the standard convention: ``(sum over n <= k of h(n) / n) / k``, where h is the number of hits among
+    the first k items, h(i) among the first i.
 
     Source: elliot, which calls it MAP.
 
@@ -695,7 +720,7 @@ def mean_precision_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -715,8 +740,8 @@ def mean_precision_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -768,7 +793,11 @@ def set_average_precision_at_k(
 ) -> float:
     """Return set_average_precision@k, averaged over users.
 
-    Definition: precision times recall. Formula under the standard convention: ``h^2 / (D_P D_R) with P = h / D_P, R = h / D_R``.
+    Definition: precision times recall.
+
+    Formula under the standard convention: ``h^2 / (D_P D_R) with P = h / D_P, R = h / D_R``, where h is the number of
+    hits among the first k items, h(i) among the first i; D_P and D_R are the divisors of precision and recall, k and
+    |T|.
 
     Source: trec_eval.
 
@@ -783,7 +812,7 @@ def set_average_precision_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -803,8 +832,8 @@ def set_average_precision_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -856,7 +885,9 @@ def reciprocal_rank_at_k(
 ) -> float:
     """Return reciprocal_rank@k, averaged over users.
 
-    Definition: 1 / rank of the first relevant item, 0 without one. Formula under the standard convention: ``1 / min{i <= k : item i is relevant}``.
+    Definition: 1 / rank of the first relevant item, 0 without one.
+
+    Formula under the standard convention: ``1 / min{i <= k : item i is relevant}``.
 
     Source: Voorhees 1999 (TREC-8 question answering).
 
@@ -871,7 +902,7 @@ def reciprocal_rank_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -891,8 +922,8 @@ def reciprocal_rank_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -944,7 +975,10 @@ def dcg_at_k(
 ) -> float:
     """Return dcg@k, averaged over users.
 
-    Definition: sum of the gains, discounted by rank. Formula under the standard convention: ``sum over i <= k of gain(i) / log2(i + 1)``.
+    Definition: sum of the gains, discounted by rank.
+
+    Formula under the standard convention: ``sum over i <= k of gain(i) / log2(i + 1)``, where the gain of a relevant
+    item is its grade, that of others 0.
 
     Source: Jarvelin, Kekalainen 2002.
 
@@ -959,7 +993,7 @@ def dcg_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -979,8 +1013,8 @@ def dcg_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1032,7 +1066,11 @@ def ndcg_at_k(
 ) -> float:
     """Return ndcg@k, averaged over users.
 
-    Definition: discounted cumulative gain over that of the ideal ranking. Formula under the standard convention: ``DCG / (sum over i <= min(k, |T|) of the i-th highest gain / log2(i + 1))``.
+    Definition: discounted cumulative gain over that of the ideal ranking.
+
+    Formula under the standard convention: ``DCG / (sum over i <= min(k, |T|) of the i-th highest gain / log2(i + 1))``,
+    where T is the set of relevant items; DCG is the sum over i <= k of gain(i) / log2(i + 1); the gain of a relevant
+    item is its grade, that of others 0.
 
     Source: Jarvelin, Kekalainen 2002.
 
@@ -1047,7 +1085,7 @@ def ndcg_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1067,8 +1105,8 @@ def ndcg_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1120,7 +1158,10 @@ def r_precision_at_k(
 ) -> float:
     """Return r_precision@k, averaged over users.
 
-    Definition: share of the relevant items among the first |T| recommended. Formula under the standard convention: ``h(min(k, |T|)) / |T|``.
+    Definition: share of the relevant items among the first |T| recommended.
+
+    Formula under the standard convention: ``h(min(k, |T|)) / |T|``, where h is the number of hits among the first k
+    items, h(i) among the first i; T is the set of relevant items.
 
     Source: Manning, Raghavan, Schuetze 2008, section 8.4.
 
@@ -1135,7 +1176,7 @@ def r_precision_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1155,8 +1196,8 @@ def r_precision_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1209,7 +1250,11 @@ def rbp_at_k(
 ) -> float:
     """Return rbp@k, averaged over users.
 
-    Definition: expected gain per item for a reader who continues with probability p; if all grades are 1, the expected share of relevant items. Formula under the standard convention: ``(1 - p) sum over hits at ranks i <= k of gain(i) p^(i - 1)``.
+    Definition: expected gain per item for a reader who continues with probability p; if all grades are 1, the expected
+    share of relevant items.
+
+    Formula under the standard convention: ``(1 - p) sum over hits at ranks i <= k of gain(i) p^(i - 1)``, where the
+    gain of a relevant item is its grade, that of others 0.
 
     Source: Moffat, Zobel 2008.
 
@@ -1226,7 +1271,7 @@ def rbp_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1246,8 +1291,8 @@ def rbp_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1300,7 +1345,11 @@ def err_at_k(
 ) -> float:
     """Return err@k, averaged over users.
 
-    Definition: expected 1 / rank of the item at which a reader stops, satisfied with a probability that grows with its grade; no convention field changes the gain. Formula under the standard convention: ``sum over i <= k of R(i) / i times the product over j < i of 1 - R(j), with R = (2^grade - 1) / 2^max_grade``.
+    Definition: expected 1 / rank of the item at which a reader stops, satisfied with a probability that grows with its
+    grade; no convention field changes the gain.
+
+    Formula under the standard convention: ``sum over i <= k of R(i) / i times the product over j < i of 1 - R(j), with
+    R = (2^grade - 1) / 2^max_grade``.
 
     Source: Chapelle, Metzler, Zhang, Grinspan 2009.
 
@@ -1317,7 +1366,7 @@ def err_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1337,8 +1386,8 @@ def err_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1389,7 +1438,12 @@ def auc(
 ) -> float:
     """Return auc, averaged over users.
 
-    Definition: share of the pairs of a relevant and another ranked item that are in the right order; ties count half, and pairs with an unranked relevant item count 0. Formula under the standard convention: ``(sum over hits of the N - h others below + half of those tied) / (|T| (N - h)), with N ranked items``.
+    Definition: share of the pairs of a relevant and another ranked item that are in the right order; ties count half,
+    and pairs with an unranked relevant item count 0.
+
+    Formula under the standard convention: ``(sum over hits of the N - h others below + half of those tied) / (|T| (N -
+    h)), with N ranked items``, where h is the number of hits among the first k items, h(i) among the first i; T is the
+    set of relevant items.
 
     Source: Hanley, McNeil 1982.
 
@@ -1402,7 +1456,7 @@ def auc(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1422,8 +1476,8 @@ def auc(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1476,7 +1530,11 @@ def list_auc_at_k(
 ) -> float:
     """Return list_auc@k, averaged over users.
 
-    Definition: auc over all items, with items that are not recommended in random order below the list. Formula under the standard convention: ``(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| - misses)) / (|T| (N - |T|)), N = items``.
+    Definition: auc over all items, with items that are not recommended in random order below the list.
+
+    Formula under the standard convention: ``(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| -
+    misses)) / (|T| (N - |T|)), N = items``, where h is the number of hits among the first k items, h(i) among the first
+    i; T is the set of relevant items.
 
     Source: implicit, which calls it AUC.
 
@@ -1493,7 +1551,7 @@ def list_auc_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1513,8 +1571,8 @@ def list_auc_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1566,7 +1624,9 @@ def judged_at_k(
 ) -> float:
     """Return judged@k, averaged over users.
 
-    Definition: share of the recommended items that are judged, relevant or not. Formula under the standard convention: ``judged items in the list / k``.
+    Definition: share of the recommended items that are judged, relevant or not.
+
+    Formula under the standard convention: ``judged items in the list / k``.
 
     Source: Buckley, Voorhees 2004 (incomplete judgments).
 
@@ -1581,7 +1641,7 @@ def judged_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1601,8 +1661,8 @@ def judged_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1654,7 +1714,10 @@ def bpref_at_k(
 ) -> float:
     """Return bpref@k, averaged over users.
 
-    Definition: how rarely judged non-relevant items rank above relevant items. Formula under the standard convention: ``(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n above the number of the N judged non-relevant items that rank higher``.
+    Definition: how rarely judged non-relevant items rank above relevant items.
+
+    Formula under the standard convention: ``(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n
+    above the number of the N judged non-relevant items that rank higher``, where T is the set of relevant items.
 
     Source: Buckley, Voorhees 2004, as in trec_eval.
 
@@ -1669,7 +1732,7 @@ def bpref_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1689,8 +1752,8 @@ def bpref_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1742,7 +1805,10 @@ def num_hits_at_k(
 ) -> float:
     """Return num_hits@k, averaged over users.
 
-    Definition: number of relevant items that are recommended, per user. Formula under the standard convention: ``h``.
+    Definition: number of relevant items that are recommended, per user.
+
+    Formula under the standard convention: ``h``, where h is the number of hits among the first k items, h(i) among the
+    first i.
 
     Source: trec_eval.
 
@@ -1757,7 +1823,7 @@ def num_hits_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1777,8 +1843,8 @@ def num_hits_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1830,7 +1896,9 @@ def num_relevant_at_k(
 ) -> float:
     """Return num_relevant@k, averaged over users.
 
-    Definition: number of relevant items in the truth, per user. Formula under the standard convention: ``|T|``.
+    Definition: number of relevant items in the truth, per user.
+
+    Formula under the standard convention: ``|T|``, where T is the set of relevant items.
 
     Source: trec_eval.
 
@@ -1845,7 +1913,7 @@ def num_relevant_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1865,8 +1933,8 @@ def num_relevant_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -1918,7 +1986,9 @@ def num_recommended_at_k(
 ) -> float:
     """Return num_recommended@k, averaged over users.
 
-    Definition: number of recommended items, per user. Formula under the standard convention: ``min(k, |L|)``.
+    Definition: number of recommended items, per user.
+
+    Formula under the standard convention: ``min(k, |L|)``, where L is the list.
 
     Source: trec_eval.
 
@@ -1933,7 +2003,7 @@ def num_recommended_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -1953,8 +2023,8 @@ def num_recommended_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -2006,7 +2076,10 @@ def map_at_k(
 ) -> float:
     """Return MAP@k: another name of `average_precision_at_k`.
 
-    Definition: mean of the precision at the rank of each hit. Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / i) / min(k, |T|)``.
+    Definition: mean of the precision at the rank of each hit.
+
+    Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / i) / min(k, |T|)``, where h is the
+    number of hits among the first k items, h(i) among the first i; T is the set of relevant items.
 
     Source: Buckley, Voorhees 2000.
 
@@ -2021,7 +2094,7 @@ def map_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -2041,8 +2114,8 @@ def map_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------
@@ -2094,7 +2167,9 @@ def mrr_at_k(
 ) -> float:
     """Return MRR@k: another name of `reciprocal_rank_at_k`.
 
-    Definition: 1 / rank of the first relevant item, 0 without one. Formula under the standard convention: ``1 / min{i <= k : item i is relevant}``.
+    Definition: 1 / rank of the first relevant item, 0 without one.
+
+    Formula under the standard convention: ``1 / min{i <= k : item i is relevant}``.
 
     Source: Voorhees 1999 (TREC-8 question answering).
 
@@ -2109,7 +2184,7 @@ def mrr_at_k(
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
-        Items to remove from each user's list before it is cut, such as training items.
+        Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
@@ -2129,8 +2204,8 @@ def mrr_at_k(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
-        place where it was found.
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
 
     See Also
     --------

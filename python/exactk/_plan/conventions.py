@@ -124,7 +124,7 @@ class Convention(FieldValues):
         last rank, the mean over all orders, or an error if an item of the truth is tied.
     nan : {'raise', 'last'}, default 'raise'
         A NaN score: an error, or ranked below all others.
-    min_grade : float, str, None, default None
+    min_grade : float, Literal['any'], None, default None
         The lowest grade of a relevant item; None: any grade above 0; 'any': every grade.
     gain_table : tuple[float, ...], default ()
         The gains of the grades 0, 1, 2, ... for gain='table'.
