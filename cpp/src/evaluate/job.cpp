@@ -11,7 +11,7 @@ const Lists* item_lists(const Predictions& predictions) noexcept {
   return sparse_scores != nullptr ? &sparse_scores->items : std::get_if<Lists>(&predictions);
 }
 
-Presence presence_of(const Request& request, Count user) noexcept {
+Presence presence_of(const Request& request, Count user) {
   const auto has_user = [&](const auto& predictions) { return predictions.has(user); };
   return {request.truth.has(user), std::visit(has_user, request.predictions)};
 }
