@@ -23,6 +23,7 @@ VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"} 
 
 MOST_COLUMNS = 100  # a mapping with more keys does not have column names
 
+_ARRAY_PROTOCOLS = ("__dlpack__", "__array_interface__", "__array__")
 _CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # row types that the core reads directly
 
 
@@ -35,7 +36,9 @@ def is_flat(value: object) -> bool:
 
 def is_row(value: object) -> bool:
     """Return whether the value contains items, and is not an item itself."""
-    return (isinstance(value, Iterable) or hasattr(value, "__dlpack__")) and not isinstance(value, (str, bytes))
+    if isinstance(value, (str, bytes, int, np.generic)):
+        return False
+    return isinstance(value, Iterable) or any(hasattr(value, protocol) for protocol in _ARRAY_PROTOCOLS)
 
 
 def is_item(content: object) -> bool:
