@@ -302,11 +302,27 @@ def test_the_best_of_each_group_are_marked(comparison: exactk.Comparison) -> Non
         assert [float(cell.rstrip("*")) for cell in cells[2:4]] == pytest.approx([one, other], abs=5e-5)
 
 
-def test_the_printed_comparison_counts_the_rows_of_groups_that_it_leaves_out() -> None:
+def test_the_printed_comparison_counts_the_groups_that_it_leaves_out() -> None:
     comparison = exactk.compare([[1]] * 8, {"a": [[1]] * 8, "b": [[2]] * 8}, ["P@1", "mrr"], groups=list(range(8)))
     lines = repr(comparison).splitlines()
-    assert lines[-2] == "4 more rows in to_pandas('by_group')"
+    assert lines[-2] == "2 more groups in to_pandas('by_group')"
     assert [line.split()[0] for line in lines[-14:-2]] == [str(row // 2) for row in range(12)]
+    many = exactk.compare([[1]] * 2, {"a": [[1]] * 2}, [f"P@{k}" for k in range(1, 20)], groups=["x", "y"])
+    assert [line.split()[0] for line in repr(many).splitlines()[-21:-2]] == ["x"] * 19
+
+
+def test_groups_of_some_systems_stand_in_order() -> None:
+    ages = dict(zip("abcd", AGES, strict=True))
+    parts: Any = [{"a": [1], "b": [1]}, {"a": [1]}]
+    for groups, order in ((ages, ["30-39", "5-9"]), (pd.Series(ages).astype(CATEGORICAL.dtype), ["5-9", "30-39"])):
+        reports = {
+            name: exactk.evaluate(part, part, "P@1", groups=groups) for name, part in zip("yx", parts, strict=True)
+        }
+        with pytest.warns(exactk.EvaluationWarning, match="different users"):
+            comparison = exactk.compare_reports(dict(reversed(reports.items())))
+        lines = comparison.to_markdown(table="by_group").splitlines()[2:]
+        assert [line.split(" | ")[0].removeprefix("| ") for line in lines] == order
+        assert [line.count("nan") for line in lines] == [int(label == "5-9") for label in order]
 
 
 def test_systems_that_are_spelled_differently_have_canonical_names() -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import metrics
-from exactk._report.display import format_number, format_text
+from exactk._report.display import DIGITS, format_number, format_text
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
 from exactk._report.report import Report
-from exactk._report.state import State, check_same_plan, common_spellings
+from exactk._report.state import State, check_same_plan, common_spellings, ordered_labels
 from exactk._report.tables import TextTable, stack_systems, text_of_columns
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
@@ -143,7 +144,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         if table == "values":
             return self._text_of_values(digits)
         if table == "by_group":
-            return self._text_of_groups(digits)
+            return self._text_of_groups(digits, self._labels())
         columns = self.columns(table)
         return text_of_columns(columns, len(columns) - len(self), digits)
 
@@ -161,27 +162,33 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         header = ["metric", *self._reports, "evaluated", "skipped"]
         return TextTable(header, [*rows, *counts], best=self._best_cells(self.items(), first_column=1))
 
-    def _text_of_groups(self, digits: int) -> TextTable:
-        """Return a row for each metric of each group, with a column per system."""
+    def _text_of_groups(self, digits: int, labels: Sequence[Label]) -> TextTable:
+        """Return a row for each metric of each of these groups, with a column per system."""
         rows, rows_of_values = [], []
-        for label, metric, values, evaluated in self._rows_of_groups():
+        for label, metric, values, evaluated in self._rows_of_groups(labels):
             cells = (format_number(value, digits) for value in values.values())
             rows.append([str(label), metric, *cells, _format_counts(evaluated)])
             rows_of_values.append((metric, values))
         header = ["group", "metric", *self._reports, "evaluated"]
         return TextTable(header, rows, left=2, best=self._best_cells(rows_of_values, first_column=2))
 
-    def _rows_of_groups(self) -> Iterator[tuple[Label, str, dict[str, float], list[int]]]:
-        """Yield the values and the numbers of users by system, of each metric of each group of any system."""
+    def _labels(self) -> list[Label]:
+        """Return the groups of any system, in order."""
+        states = self.state.values()
+        orders = {state.group_order for state in states}
+        labels = {label for state in states for label in state.groups or {}}
+        return ordered_labels(labels, orders.pop() if len(orders) == 1 else None)
+
+    def _rows_of_groups(self, labels: Sequence[Label]) -> Iterator[tuple[Label, str, dict[str, float], list[int]]]:
+        """Yield the values and the numbers of users by system, of each metric of each group."""
         by_group = {
-            system: {(row.label, row.name): row for row in report.rows_of_groups()}
+            system: {(row.label, row.name): row for row in report.rows_of_groups(labels)}
             for system, report in self._reports.items()
         }
-        spellings = dict(zip(self.metrics, self, strict=True))
-        for label, name in dict.fromkeys(key for rows in by_group.values() for key in rows):
+        for label, (name, spelling) in product(labels, zip(self.metrics, self, strict=True)):
             rows = {system: rows.get((label, name)) for system, rows in by_group.items()}
             values = {system: math.nan if row is None else row.value for system, row in rows.items()}
-            yield label, spellings[name], values, [0 if row is None else row.evaluated for row in rows.values()]
+            yield label, spelling, values, [0 if row is None else row.evaluated for row in rows.values()]
 
     def _best_cells(
         self, rows: Iterable[tuple[str, Mapping[str, float]]], first_column: int
@@ -260,13 +267,13 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
     def _groups_in_brief(self) -> list[str]:
         """Return the lines of the first groups, if there are groups."""
-        if all(not report.state.groups for report in self._reports.values()):
+        labels = self._labels()
+        if not labels:
             return []
-        header, rows, left, best = self._text_of_groups(4)
-        shown = frozenset((row, column) for row, column in best if row < _MOST_ROWS)
-        table = format_text(header, rows[:_MOST_ROWS], left, shown)
-        left_out = len(rows) - _MOST_ROWS
-        return [table, *([f"{plural(left_out, 'more row')} in to_pandas('by_group')"] if left_out > 0 else [])]
+        shown = labels[: max(1, _MOST_ROWS // len(self))]
+        left_out = len(labels) - len(shown)
+        lines = [format_text(*self._text_of_groups(DIGITS, shown))]
+        return lines + ([f"{plural(left_out, 'more group')} in to_pandas('by_group')"] if left_out else [])
 
     def _remarks(self) -> str:
         users = {report.state.counts.users for report in self._reports.values()}

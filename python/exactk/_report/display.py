@@ -114,5 +114,9 @@ def _without_formula(value: object) -> object:
     return f"'{value}" if is_formula else value
 
 
-def format_number(value: float, digits: int = 4) -> str:
+DIGITS = 4
+"""Decimals of printed numbers."""
+
+
+def format_number(value: float, digits: int = DIGITS) -> str:
     return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.{digits + 1}g}"

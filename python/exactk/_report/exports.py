@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from exactk._report import display
+from exactk._report.display import DIGITS
 from exactk._report.json_document import json_document, read_document
 from exactk._report.tables import TABLES, plain_column
 from exactk._runtime import optional
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from exactk._report.tables import Columns, Table, TextTable
 
 FilePath: TypeAlias = str | os.PathLike[str]
-_DIGITS = 4
 _MAX_DIGITS = 17  # more say nothing about a double
 
 
@@ -73,7 +73,7 @@ class Exports(ABC):
         return f"the output of {cls.__name__}.to_dict"
 
     def __repr__(self) -> str:
-        return "\n".join([display.format_text(*self._text_table("values", _DIGITS)), self._footer()])
+        return "\n".join([display.format_text(*self._text_table("values", DIGITS)), self._footer()])
 
     @overload
     def to_json(self, path: None = None) -> str: ...
@@ -107,21 +107,19 @@ class Exports(ABC):
         return f"the output of {cls.__name__}.to_json"
 
     @overload
-    def to_markdown(self, path: None = None, *, table: Table = "values", digits: int = _DIGITS) -> str: ...
+    def to_markdown(self, path: None = None, *, table: Table = "values", digits: int = DIGITS) -> str: ...
     @overload
-    def to_markdown(self, path: FilePath, *, table: Table = "values", digits: int = _DIGITS) -> None: ...
-    def to_markdown(
-        self, path: FilePath | None = None, *, table: Table = "values", digits: int = _DIGITS
-    ) -> str | None:
+    def to_markdown(self, path: FilePath, *, table: Table = "values", digits: int = DIGITS) -> None: ...
+    def to_markdown(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
         """Return a Markdown table, or write it to a file; see `to_latex` for the parameters."""
         text_table = self._text_table(table, _checked_digits(digits))
         return _return_or_write(display.format_markdown(*text_table), path)
 
     @overload
-    def to_latex(self, path: None = None, *, table: Table = "values", digits: int = _DIGITS) -> str: ...
+    def to_latex(self, path: None = None, *, table: Table = "values", digits: int = DIGITS) -> str: ...
     @overload
-    def to_latex(self, path: FilePath, *, table: Table = "values", digits: int = _DIGITS) -> None: ...
-    def to_latex(self, path: FilePath | None = None, *, table: Table = "values", digits: int = _DIGITS) -> str | None:
+    def to_latex(self, path: FilePath, *, table: Table = "values", digits: int = DIGITS) -> None: ...
+    def to_latex(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
         """Return a LaTeX ``tabular``, or write it to a file.
 
         A comparison has a column per system, and each metric's best values in bold.

@@ -369,11 +369,13 @@ class Report(Exports, Mapping[str, float]):
         ]
         return TextTable(["group", "metric", "value", "std", "evaluated"], rows, left=2)
 
-    def rows_of_groups(self) -> Iterator[GroupRow]:
-        """Yield each value of each group."""
-        weighted = self._state.weighted
-        for label, sums in (self._state.groups or {}).items():
-            for value, parts in zip(self._plan, self._part_sums(sums), strict=True):
+    def rows_of_groups(self, labels: Iterable[Label] | None = None) -> Iterator[GroupRow]:
+        """Yield each value of each group, or of the groups with these labels."""
+        groups, weighted = self._state.groups or {}, self._state.weighted
+        for label in groups if labels is None else labels:
+            if label not in groups:
+                continue
+            for value, parts in zip(self._plan, self._part_sums(groups[label]), strict=True):
                 number, deviation = (
                     statistic(value, parts, weighted=weighted) for statistic in (value_of_sums, standard_deviation)
                 )
@@ -381,17 +383,17 @@ class Report(Exports, Mapping[str, float]):
 
     def _groups_in_brief(self) -> list[str]:
         """Return the lines of the first groups and values, if there are groups."""
-        groups = dict(islice(self.by_group.items(), _MOST_GROUPS))
-        if not groups:
+        if not self._state.groups:
             return []
         names, rows = list(self)[:_MOST_VALUES], []
-        for label, values in groups.items():
-            users = sorted({row.evaluated for row in self.rows_of_groups() if row.label == label})
+        for label in islice(self._state.groups, _MOST_GROUPS):
+            of_group = list(self.rows_of_groups([label]))
+            users = sorted({row.evaluated for row in of_group})
             range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
-            rows.append([str(label), range_of_users, *(format_number(values[name]) for name in names)])
+            rows.append([str(label), range_of_users, *(format_number(row.value) for row in of_group[:_MOST_VALUES])])
         left_out = [
             plural(count, f"more {what}")
-            for count, what in ((len(self.by_group) - len(groups), "group"), (len(self) - len(names), "value"))
+            for count, what in ((len(self._state.groups) - len(rows), "group"), (len(self) - len(names), "value"))
             if count
         ]
         table = format_text(["group", "evaluated", *names], rows)

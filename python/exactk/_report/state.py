@@ -24,7 +24,7 @@ from exactk._report.validation import (
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from exactk._plan.metric_strings import Value
     from exactk._report.sums import Label, Sums
@@ -87,9 +87,7 @@ class State:
         """Freeze the groups, in the order of the categories or sorted by label."""
         if self.groups is None:
             return
-        labels = sorted(self.groups, key=lambda label: (type(label).__name__, label))
-        if self.group_order is not None:
-            labels = [label for label in self.group_order if label in self.groups]
+        labels = ordered_labels(self.groups, self.group_order)
         object.__setattr__(self, "groups", MappingProxyType({label: self.groups[label] for label in labels}))
 
     def plus(self, other: State) -> State:
@@ -192,6 +190,13 @@ def _checked_column(name: object) -> str | None:
     if not isinstance(name, str | None):
         raise fail("grade_column to be a string or null", name)
     return name
+
+
+def ordered_labels(labels: Collection[Label], order: Iterable[Label] | None) -> list[Label]:
+    """Return the group labels in the order of the categories, which has all of them, or sorted."""
+    if order is not None:
+        return [label for label in order if label in labels]
+    return sorted(labels, key=lambda label: (type(label).__name__, label))
 
 
 class StateSums:
