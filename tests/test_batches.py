@@ -133,7 +133,7 @@ def test_batches_that_do_not_belong_together() -> None:
     with pytest.raises(exactk.InputError, match="batches with the same columns"):
         exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
     frames[1] = pl.DataFrame({"user": ["a"], "item": [2], "score": [1.0]})
-    with pytest.raises(exactk.InputTypeError, match=r"keys of type int, found str"):
+    with pytest.raises(exactk.InputTypeError, match=r"users of type int, as in the truth, found str"):
         exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
     frames[1] = pl.DataFrame({"user": [2], "item": ["a"], "score": [1.0]})
     with pytest.raises(exactk.InputError, match="batches with the same columns"):
@@ -154,7 +154,7 @@ def test_f18_keys_that_have_nothing_in_common() -> None:
 
 def test_weights_of_users_who_are_not_in_the_truth() -> None:
     case = BatchCase(string_keys=False)
-    with pytest.raises(exactk.InputError, match="weights: expected an entry for each user whom ndcg@10 counts"):
+    with pytest.raises(exactk.InputError, match="weights: expected a weight for every user in the mean of ndcg@10"):
         case.evaluate(cut(case.frame, 50), convention=exactk.conventions["standard"].replace(users="union"))
 
 

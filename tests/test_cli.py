@@ -372,7 +372,7 @@ def test_ids_of_digits_match_those_of_trec(run: Run, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("user,item,score\n7,12,1\n8,12,1\n", encoding="utf-8")
     given = ("evaluate", tmp_path / "t.qrels", tmp_path / "p.csv", "-m", "precision@1", "--format", "csv")
     result = run(*given)
-    assert (result.code, "(--text-ids)" in result.err) == (2, True)
+    assert (result.code, "--text-ids reads ids in files as strings" in result.err) == (2, True)
     assert "precision,1,0.5," in run(*given, "--text-ids").out
 
 
@@ -448,6 +448,10 @@ def test_states_that_cannot_be_merged(run: Run, tmp_path: Path, qrels: Path, den
         ([one, tmp_path / "link"], "each file once"),
         ([one, cut], f"in {cut}"),
         ([one, "--min", "map=0.1"], "--min: expected one of precision@10"),
+        (
+            [one, qrels],
+            f"states: expected a state file, found a file that begins with b'{qrels.read_text()[:16]}"[:70],
+        ),
         ([tmp_path / "none.state"], f"No such file or directory in {tmp_path / 'none.state'}"),
     ]
     for arguments, message in cases:
@@ -811,7 +815,8 @@ def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str
 def test_what_argparse_answers_itself(arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == code
     printed = capsys.readouterr()
-    assert (printed.out or printed.err).startswith(("exactk 0.", "usage: exactk "))
+    assert (printed.out or printed.err).startswith(("exactk 0.", "usage: exactk ", "exactk: error: argument command: "))
+    assert code == 0 or (printed.err.count("\n"), printed.err[-20:]) == (1, "; see exactk --help\n")
 
 
 def test_the_module_is_the_command() -> None:
@@ -857,3 +862,17 @@ def test_a_pipe_has_no_digest(run: Run, tmp_path: Path, qrels: Path, bm25: Path)
     result = run("evaluate", pipe, bm25, "--format", "json")
     writer.join()
     assert [one["sha256"] is None for one in json.loads(result.out)["inputs"]] == [True, False]
+
+
+def test_messages_name_options(run: Run, qrels: Path, bm25: Path, tmp_path: Path) -> None:
+    cases: dict[str, list[object]] = {
+        "--threads: expected an integer from 1 to": ["--threads", 0],
+        "--set: expected gain to be one of": ["--set", "gain=exp"],
+        "--convention: expected one of": ["--convention", "rankx"],
+        "exclude: expected a file, found the directory": ["--exclude", tmp_path],
+        "exactk: error: argument --min: expected METRIC=VALUE such as ndcg@10=0.3, found 'x'; see": ["--min", "x"],
+    }
+    for message, options in cases.items():
+        result = run("evaluate", qrels, bm25, *options)
+        assert (result.code, result.err.count("\n"), message in result.err) == (2, 1, True), result.err
+    assert "only predictions may be a directory" in run("evaluate", tmp_path, bm25).err

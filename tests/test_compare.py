@@ -58,7 +58,7 @@ def test_a_system_is_not_a_metric() -> None:
     comparison = exactk.compare(TRUTH, SYSTEMS, METRICS)
     with pytest.raises(KeyError, match=r"comparison\.reports\['als'\] is the report of a system"):
         comparison["als"]
-    with pytest.raises(KeyError, match="recall@3 is not among recall@2, ndcg@2"):
+    with pytest.raises(KeyError, match="'recall@3' is not among 'recall@2', 'ndcg@2'"):
         comparison["recall@3"]
     with pytest.raises(TypeError):
         comparison.reports["als"] = comparison.reports["popular"]  # type: ignore[index]
@@ -325,7 +325,7 @@ def test_reports_of_other_metrics_or_conventions_are_refused() -> None:
     }
     for difference, other in others.items():
         with pytest.raises(
-            exactk.StateMismatchError, match=f"reports: expected the same plan .*{difference}"
+            exactk.StateMismatchError, match=f"reports: expected the same metrics and convention .*{difference}"
         ) as caught:
             exactk.compare_reports({"als": report, "other": other})
         assert caught.value.__notes__ == ["in system 'other'"]
@@ -376,15 +376,15 @@ def test_the_table_says_what_the_reports_say() -> None:
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         comparison = exactk.compare(TRUTH, systems, ["P@1", "mrr(empty_list=skip)"])
     assert repr(comparison).splitlines() == [
-        "metric                  lists  scores     als   evaluated  skipped",
-        "P@1                    0.3333  0.0000  0.6667*          3        1",
-        "mrr(empty_list=skip)   0.5000  0.1667  0.8333*      2/3/3    2/1/1",
-        "empty predictions           1       0       0",
-        "missing predictions         1       1       0",
-        "missing truth               0       1       0",
-        "relevant not rankable       0       2       0",
-        "tie dependent P@1           0       1       0",
-        "candidates per user            1 to 2",
+        "metric                        lists  scores     als   evaluated  skipped",
+        "P@1                          0.3333  0.0000  0.6667*          3        1",
+        "mrr(empty_list=skip)         0.5000  0.1667  0.8333*      2/3/3    2/1/1",
+        "users with empty lists            1       0       0",
+        "users without predictions         1       1       0",
+        "users not in the truth            0       1       0",
+        "relevant items not rankable       0       2       0",
+        "tie dependent P@1                 0       1       0",
+        "candidates per user                  1 to 2",
         "convention standard; 4 users; * best",
     ]
 

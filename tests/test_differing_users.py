@@ -33,10 +33,10 @@ def test_f65_systems_that_cover_different_users() -> None:
         )
     ]
     assert repr(comparison).splitlines() == [
-        "metric                  all     half    most   evaluated  skipped",
-        "P@1                  0.6667*  0.3333  0.6667*          3        1",
-        "missing predictions       0        2       1",
-        "missing truth             0        0       1",
+        "metric                      all     half    most   evaluated  skipped",
+        "P@1                      0.6667*  0.3333  0.6667*          3        1",
+        "users without predictions       0        2       1",
+        "users not in the truth          0       0       1",
         "convention standard; 4 users; * best",
     ]
 
@@ -52,16 +52,16 @@ def test_f65_users_outside_the_truth_count_where_the_convention_counts_them() ->
 def test_f65_systems_of_the_same_users_are_compared_in_silence() -> None:
     comparison, messages = compare({"a": ALL, "b": {**ALL, "ann": []}})
     assert not messages
-    assert "empty predictions       0        1" in repr(comparison)
+    assert "users with empty lists       0        1" in repr(comparison)
     assert not compare({"a": ALL})[1]
     assert not compare({"a": [[1], [2]], "b": np.ones((2, 3))}, truth=[[1], [2]])[1]
 
 
 def test_f65_counts_stand_in_every_table() -> None:
     comparison, _ = compare({"a": ALL, "b": {"ann": [1]}})
-    assert "| missing predictions | 0 | 2 |  |  |" in comparison.to_markdown()
-    assert "missing predictions & 0 & 2 &  &  " in comparison.to_latex()
-    assert "missing predictions" in repr(exactk.Comparison.from_json(comparison.to_json()))
+    assert "| users without predictions | 0 | 2 |  |  |" in comparison.to_markdown()
+    assert "users without predictions & 0 & 2 &  &  " in comparison.to_latex()
+    assert "users without predictions" in repr(exactk.Comparison.from_json(comparison.to_json()))
 
 
 @pytest.mark.parametrize("per_user", [False, True])
@@ -132,7 +132,7 @@ def test_f65_each_warning_is_told_once_and_names_its_systems() -> None:
     gaps = "system 'a': 1 user has ranks with gaps; system 'b': 2 users have ranks with gaps, which are closed: .*"
     assert_warns_once(gaps, TRUTH, systems)
     systems = {"a": ALL, "b": ALL}
-    excluded = "all systems: 1 relevant item is in exclude; such items stay in the truth as misses"
+    excluded = "all systems: 1 relevant item is in exclude and counts as a miss"
     assert_warns_once(excluded, TRUTH, systems, exclude={"ann": [1]})
     assert_warns_once("all systems: no user was evaluated for P@1: NaN", {"ann": []}, systems)
     assert_warns_once("all systems: all weights are 0 for .*", TRUTH, systems, weights=dict.fromkeys(TRUTH, 0.0))

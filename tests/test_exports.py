@@ -216,7 +216,7 @@ def test_the_printed_report_has_its_groups(report: exactk.Report) -> None:
         "group  evaluated     P@1     P@3     mrr  f1@2(average=of_means)",
         "30-39          2  0.5000  0.3333  0.6667                  0.3333",
         "5-9            1  0.0000  0.3333  0.5000                  0.6667",
-        "convention standard; 4 users, 1 empty truth",
+        "convention standard; 4 users, 1 user without relevant items",
     ]
 
 

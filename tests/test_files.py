@@ -348,7 +348,7 @@ class TestColumns:
         }
         path = write_file(tmp_path, name, data[name])
         with pytest.raises(
-            exactk.InputError, match=rf"the columns someone, item in .*{name}; user='someone' would select it"
+            exactk.InputError, match=rf"the columns someone, item in .*{name}; name it, for example with user='someone'"
         ):
             exactk.read(path, "truth")
         with pytest.raises(exactk.InputError, match="truth: expected the item column 'other'.*" + name):

@@ -273,7 +273,7 @@ def test_f64_scores_that_are_not_used(tmp_path: Path) -> None:
         exactk.read(tmp_path / f"ranked{write_csv}", "predictions")
     with pytest.raises(exactk.InputError, match="predictions: expected one column for the score, found score and pred"):
         evaluate(truth, pd.DataFrame(SCORED | {"prediction": 1.0}))
-    with pytest.raises(exactk.InputError, match="; score='rating' or rank='rating' would select it"):
+    with pytest.raises(exactk.InputError, match="; name it, for example with score='rating' or rank='rating'"):
         evaluate(truth, pd.DataFrame(COLUMNS | {"rating": VALUES}))
     best_first = pd.DataFrame({"user": ["ann", "bob"], "item": [[1, 2], [3]], "similarity": [[1.0, 2.0], [1.0]]})
     with pytest.warns(exactk.EvaluationWarning, match="items are best first, and 'similarity' is not used"):

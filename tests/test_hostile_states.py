@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._report.state import _MAGIC
+from exactk._report.state import STATE_PREFIX
 from strategies import examples
 
 if TYPE_CHECKING:
@@ -184,14 +184,14 @@ def test_f51_counts_that_do_not_go_together(name: str) -> None:
 
 
 def _frame(body: bytes) -> bytes:
-    return _MAGIC + (1).to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
+    return STATE_PREFIX + (1).to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
 
 @pytest.mark.parametrize("name", ["averages", "integer groups"])
 def test_f51_bytes_cut_and_flipped(name: str) -> None:
     """Also where the checksum is that of the damaged bytes."""
     data = REPORTS[name].state.to_bytes()
-    body = data[len(_MAGIC) + 8 :]
+    body = data[len(STATE_PREFIX) + 8 :]
     for end in range(len(data)):
         with pytest.raises(exactk.InputError):
             exactk.State.from_bytes(data[:end])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -184,10 +185,30 @@ def test_users_of_several_kinds_are_not_joined() -> None:
     assert repr(with_keys.per_user) == "{'P@1': array([1.])}"
 
 
+def test_floats_in_place_of_ids() -> None:
+    scores: Any = [[0.5, 0.25], [0.125, 0.75]]
+    with pytest.raises(exactk.InputTypeError, match=r"; predictions=exactk.Scores\(predictions\) if these are scores"):
+        exactk.evaluate([[0], [1]], scores, "recall@1")
+    assert exactk.evaluate([[0], [1]], exactk.Scores(scores), "recall@1")["recall@1"] == 1
+    truth: Any = [[1.0], [2.0, 3.0]]
+    with pytest.raises(exactk.InputTypeError, match=r"converts whole numbers to ids$") as caught:
+        exactk.evaluate(truth, [[1], [2]], "recall@1")
+    line = str(caught.value).partition("; truth=")[2].removesuffix(" converts whole numbers to ids")
+    assert eval(line, {"truth": truth}) == [[1], [2, 3]]  # noqa: S307
+    with pytest.raises(exactk.InputTypeError, match=r"found float 1.0 at row 0, position 0$"):
+        exactk.evaluate({"a": [1]}, {"a": [1.0]}, "recall@1")
+
+
+@pytest.mark.parametrize("path", ["run.txt", Path("run.txt")])
+def test_paths_are_read_first(path: Any) -> None:
+    with pytest.raises(exactk.InputTypeError, match=r"; truth=exactk.read\(truth, 'truth'\) reads a file"):
+        exactk.evaluate(path, [[1]], "recall@1")
+    with pytest.raises(exactk.InputTypeError, match=r"; predictions=exactk.read\(predictions, 'predictions'\)"):
+        exactk.evaluate([[1]], path, "recall@1")
+
+
 def test_metrics_are_no_mapping() -> None:
-    with pytest.raises(
-        exactk.InputTypeError, match="metrics: expected a metric string or an ordered sequence of them"
-    ) as caught:
+    with pytest.raises(exactk.InputTypeError, match="metrics: expected a metric string or a list of them") as caught:
         exactk.evaluate([[1]], [[1]], {"ndcg": 10})
     hint = str(caught.value).partition("; metrics=")[2].removesuffix(" adds the cutoffs")
     assert eval(hint, {"metrics": {"ndcg": 10}}) == ["ndcg@10"]  # noqa: S307

@@ -208,10 +208,12 @@ def test_users_may_be_any_integers_of_one_type() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f18_kinds_that_differ(library: str) -> None:
     make = LIBRARIES[library]
-    hint = "text_ids=True in exactk.read (--text-ids) reads ids in other files as strings"
+    hint = "text_ids=True reads ids in files as strings (TREC ids always are)"
     frames = {
-        "predictions: expected keys of type str, found int": make(COLUMNS | {"user": [1, 2]}),
-        "predictions: expected keys of type str, found bytes": make(COLUMNS | {"user": [b"ann", b"bob"]}),
+        "predictions: expected users of type str, as in the truth, found int": make(COLUMNS | {"user": [1, 2]}),
+        "predictions: expected users of type str, as in the truth, found bytes": make(
+            COLUMNS | {"user": [b"ann", b"bob"]}
+        ),
         "predictions: expected items of type str, as in the truth, found int": make(COLUMNS | {"item": [1, 2]}),
         "predictions: expected items of type str, as in the truth, found bytes": make(COLUMNS | {"item": [b"x", b"y"]}),
     }
@@ -222,7 +224,7 @@ def test_f18_kinds_that_differ(library: str) -> None:
 
 
 def test_f18_users_of_several_columns_are_none_of_one() -> None:
-    refusal_of("predictions: expected keys of type str, found str and int", {("ann", 1): ["x"]})
+    refusal_of("predictions: expected users of type str, as in the truth, found str and int", {("ann", 1): ["x"]})
 
 
 def test_f18_rows_without_keys_belong_to_no_user() -> None:
@@ -422,13 +424,13 @@ def test_weights_and_groups_by_key() -> None:
     groups = evaluate_keyed(predictions, groups={"bob": "b", "ann": "a"}).by_group
     assert {group: values["precision@1"] for group, values in groups.items()} == {"a": 0, "b": 1}
     refusal_of(
-        "weights: expected an entry for each user whom precision@1 counts (users='truth'), found none at row 1",
+        "weights: expected a weight for every user in the mean of precision@1 (users='truth'), found none at row 1",
         predictions,
         exactk.InputError,
         weights={"ann": 1.0},
     )
     refusal_of(
-        "groups: expected an entry for each user whom precision@1 counts (users='truth'), found none at row 0",
+        "groups: expected a group for every user in the mean of precision@1 (users='truth'), found none at row 0",
         predictions,
         exactk.InputError,
         groups={"bob": 1},
@@ -773,3 +775,10 @@ def test_a_name_that_two_columns_have_names_neither() -> None:
     with pytest.raises(exactk.InputError) as caught:
         evaluate_keyed(frame)
     assert str(caught.value) == "predictions: expected one column for the user, found user and user"
+
+
+def test_frames_without_rows() -> None:
+    empty = pd.DataFrame({"user": [], "item": []})
+    with pytest.raises(exactk.InputTypeError, match=r"found an empty float64 column; .astype..int64.. gives it a type"):
+        exactk.evaluate(empty, [[1]], "recall@1")
+    assert len(exactk.as_truth(empty.astype("int64"))) == 0

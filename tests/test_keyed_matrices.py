@@ -246,7 +246,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
         r"predictions: expected items of type str, .*; predictions=exactk\.Scores\(predictions, items=items\) adds",
     ),
     "users of another kind": (
-        lambda: evaluate(predictions=scores(users=[1, 2, 3], items=ITEMS)), "predictions: expected keys of type str, found int"
+        lambda: evaluate(predictions=scores(users=[1, 2, 3], items=ITEMS)), "predictions: expected users of type str, as in the truth, found int"
     ),
     "items of another kind": (
         lambda: evaluate(predictions=scores(users=USERS, items=[1, 2, 3, 4])),

@@ -140,8 +140,8 @@ def test_from_dense() -> None:
     wrong: list[tuple[Any, str]] = [
         ([[0.0, 1.0], [math.inf, 2.0]], "finite grades, or NaN, found inf at row 1, position 0"),
         ([[0, 2**53 + 1]], r"integers from -2\^53 to 2\^53, found 9007199254740993 at row 0, position 1"),
-        ([0.0, 1.0], r"2 dimension\(s\), found 1"),
-        ([True, False], r"2 dimension\(s\), found 1"),
+        ([0.0, 1.0], r"a two-dimensional array, found shape \(2,\)"),
+        ([True, False], r"a two-dimensional array, found shape \(2,\)"),
         ([["a", "b"]], "integers or floats of at most 64 bits"),
         (np.ma.masked_array(GRADES, GRADES > 2), "a plain NumPy array"),
         ({"ann": [1]}, "a NumPy array, found dict"),
@@ -152,13 +152,45 @@ def test_from_dense() -> None:
             exactk.Truth.from_dense(grades)
 
 
+@pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
+@pytest.mark.parametrize("layout", ["one system", "systems", "blocks", "blocks of systems"])
+def test_a_repeated_item_that_may_be_no_id(engine: Any, layout: str) -> None:
+    def values(truth: Any, predictions: Any) -> dict[str, float]:
+        if layout == "one system":
+            return dict(engine.evaluate(truth, predictions, "recall@2"))
+        if layout == "blocks":
+            return dict(engine.evaluate(None, iter([(truth, predictions)]), "recall@2"))
+        systems = {"a": predictions}
+        blocks = (None, iter([(truth, systems)])) if layout == "blocks of systems" else (truth, systems)
+        return dict(engine.compare(*blocks, "recall@2").reports["a"])
+
+    lists, flags = [[2, 1], [0, 1]], np.array([[0, 1, 1], [1, 0, 0]])
+    with pytest.raises(
+        exactk.InputError, match=r"found item 1 again at row 0, position 2 .*truth=truth.astype\(bool\) if"
+    ):
+        values(flags, lists)
+    assert values(flags.astype(bool), lists) == {"recall@2": 1}
+    for padded in (np.array([[2, 0, 0], [3, 1, 0]]), np.array([[2, 0, 0], [3, 1, 0]], np.uint8)):
+        with pytest.raises(
+            exactk.InputError, match=r"found item 0 again at row 0, position 2; (.*) if 0 is padding"
+        ) as e:
+            values([[2], [1]], padded)
+        line = str(e.value).partition("; predictions=")[2].partition(" if 0 is padding")[0]
+        assert values([[2], [1]], eval(line, {"np": np, "predictions": padded})) == {"recall@2": 1}  # noqa: S307
+    for truth, predictions in (([[0, 1, 1]], [[1]]), (np.array([[2, 1, 1]]), [[1]]), ([[1]], np.array([[2, 1, 1]]))):
+        with pytest.raises(exactk.InputError) as e:
+            values(truth, predictions)
+        assert "padding" not in str(e.value)
+        assert "astype" not in str(e.value)
+
+
 def test_from_padded() -> None:
     truth = exactk.Truth.from_padded(np.array([[4, 1, -1], [7, -1, -1]], np.int16))
     assert (truth.row(0).tolist(), truth.row(1).tolist(), truth.grades) == ([4, 1], [7], None)
     ids: Any
     for ids, message in [
         ([[1.0]], "integer ids"),
-        ([1, 2], r"2 dimension\(s\)"),
+        ([1, 2], "a two-dimensional array"),
         ([[-1, 4]], ".*at row 0"),
         ([[4, -2]], ".*at row 0, position 1"),
     ]:
@@ -308,7 +340,7 @@ def test_nan_in_a_pivoted_frame_is_as_the_convention_says() -> None:
 
 def test_f66_a_frame_without_keys_is_a_matrix_only_where_no_column_can_hold_them() -> None:
     for frame in (pd.DataFrame({"a": [1], "b": [0.5]}), pl.DataFrame({"a": ["x"], "b": [0.5]}), pd.DataFrame()):
-        with pytest.raises(exactk.InputError, match=r"; user='(a|NAME)' would select it$"):
+        with pytest.raises(exactk.InputError, match=r"; name it, for example with user='(a|NAME)'$"):
             exactk.evaluate([[1]], frame, "mrr")
     scored = pd.DataFrame({"user": ["ann"], "item": ["x"], "score": [0.5]}).set_index(["user", "item"])
     assert exactk.evaluate({"ann": ["x"]}, scored, "mrr")["mrr"] == 1

@@ -114,7 +114,12 @@ MALFORMED: dict[str, tuple[Any, type[exactk.ExactkError], str, tuple[Any, ...]]]
     ),
     "both floats": ((RISING, RISING), exactk.InputTypeError, "found float32 and float32", (None, None, 1)),
     "flags": ((IDS > 0, RISING), exactk.InputTypeError, "found bool and float32", (None, None, 1)),
-    "one dimension": ((IDS[0], RISING[0]), exactk.InputTypeError, "2 dimension(s), found 1", (None, None, 1)),
+    "one dimension": (
+        (IDS[0], RISING[0]),
+        exactk.InputTypeError,
+        "a two-dimensional array, found shape (3,)",
+        (None, None, 1),
+    ),
     "masked": ((np.ma.array(IDS), RISING), exactk.InputTypeError, "MaskedArray", (None, None, 1)),
     "counts beyond k": (usearch_form(IDS, RISING, COUNTS + 1), exactk.InputError, "0 to 3, found 4", (0, None, 2)),
     "counts below 0": (usearch_form(IDS, RISING, COUNTS - 1), exactk.InputError, "found -1", (2, None, 1)),

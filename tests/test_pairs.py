@@ -84,9 +84,25 @@ def test_f67_pairs_of_strings_on_both_sides_warn() -> None:
     assert len(caught) == 1
     lines = str(caught[0].message).partition("users and items, write ")[2]
     hinted = eval(f"dict({lines})", {"pd": pd, "truth": truth, "predictions": predictions})  # noqa: S307
-    assert hinted == {"truth": {"ann": ["x", "z"], "bob": ["y"]}, "predictions": {"ann": ["x", "y"], "bob": ["z"]}}
+    by_user = {"truth": {"ann": ["x", "z"], "bob": ["y"]}, "predictions": {"ann": ["x", "y"], "bob": ["z"]}}
+    assert values_of(**hinted) == values_of(**by_user)
     values_of([list(row) for row in truth], predictions)
     values_of([(1, 2)], [(1, 2)])
+
+
+def test_f67_pairs_of_integers_warn_if_the_first_ones_are_in_groups() -> None:
+    truth, predictions = [(1, 10), (1, 11), (2, 12)], [(1, 10), (1, 13), (2, 12)]
+    with pytest.warns(exactk.EvaluationWarning, match="each pair of integers is read as one user's list of two items"):
+        values_of(truth, predictions)
+    for lists in (
+        [(1, 10), (2, 11), (3, 12)],  # no user repeats
+        [(1, 10), (2, 11), (1, 12)],  # not grouped
+        [(1, 10), (1, 10), (1, 10)],  # a constant model
+        [(1, 10), (1, 11), (2, 12, 13)],
+        [[1, 10], [1, 11], [2, 12]],
+    ):
+        values_of(truth, lists)
+        values_of(lists, predictions)
 
 
 def test_f76_blocks_with_exclusions() -> None:

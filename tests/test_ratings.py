@@ -66,7 +66,7 @@ def test_unknown_rows_are_left_out_and_counted() -> None:
     report = exactk.evaluate(truth, predictions, "P@1", convention="surprise")
     assert report.counts["unknown_actual"] == 2
     assert report.users.tolist() == ["a", "b"]
-    assert "2 unknown actual" in repr(report)
+    assert "2 rows without an actual rating" in repr(report)
     assert exactk.merge([report.state, report.state]).counts["unknown_actual"] == 4
     again = exactk.evaluate(pickle.loads(pickle.dumps(truth)), predictions, "P@1", convention="surprise")  # noqa: S301
     assert again == report

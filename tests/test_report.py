@@ -37,7 +37,7 @@ def test_look_up(report: exactk.Report) -> None:
     assert report.by_group["x"]["P@2"] == 0.5
     assert "ndcg_cut_2" in report
     assert "recall" not in report
-    with pytest.raises(KeyError, match="recall is not among P@2, ndcg@2"):
+    with pytest.raises(KeyError, match="'recall' is not among 'P@2', 'ndcg@2'"):
         report["recall"]
     with pytest.raises(KeyError, match="did you mean"):
         report["ndgc"]
@@ -154,7 +154,7 @@ ndcg@2  0.6220  0.0089          2        1
 group  evaluated     P@2  ndcg@2
 x              1  0.5000  0.6131
 y              1  0.5000  0.6309
-convention standard; 3 users, 1 empty truth"""
+convention standard; 3 users, 1 user without relevant items"""
 
 
 def test_as_text(report: exactk.Report) -> None:
@@ -211,12 +211,12 @@ def test_comparison_of_systems() -> None:
     assert comparison.reports["one"] == exactk.evaluate(TRUTH, LISTS, ["P@2", "R@2(missing_list=skip)"])
     assert comparison["P@2"] == {"one": 0.5, "other": 0.5}
     assert repr(comparison).splitlines() == [
-        "metric                     one    other   evaluated  skipped",
-        "P@2                     0.5000*  0.5000*          2        1",
-        "R@2(missing_list=skip)  0.7500   1.0000*        2/1      1/2",
-        "empty truth                  1        1",
-        "empty predictions            0        1",
-        "missing predictions          0        1",
+        "metric                           one    other   evaluated  skipped",
+        "P@2                           0.5000*  0.5000*          2        1",
+        "R@2(missing_list=skip)        0.7500   1.0000*        2/1      1/2",
+        "users without relevant items       1        1",
+        "users with empty lists             0        1",
+        "users without predictions          0        1",
         "convention standard; 3 users; * best",
     ]
     assert comparison.to_markdown().startswith("| metric | one | other |")

@@ -72,11 +72,11 @@ def test_f44_items_without_a_column_are(container: str) -> None:
                 exactk.compare(keyed, systems, "recall", **options)
 
 
-def warnings_of(truth: Any, predictions: Any, **options: Any) -> list[str]:
+def warnings_of(truth: Any, predictions: Any, call: Callable[..., Any] = exactk.evaluate, **options: Any) -> list[str]:
     """Return the warnings, without examples of items, which only what is kept can give."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        exactk.evaluate(truth, predictions, "recall", **options)
+        call(truth, predictions, "recall", **options)
     return [re.sub(r" \(such as [^)]*\)", "", str(one.message)) for one in caught]
 
 
@@ -123,3 +123,35 @@ def test_f44_few_items_without_keys_may_well_be_others(count: int) -> None:
     blocks = [([relevant], [ranked]) for relevant, ranked in zip(truth, lists, strict=True)]
     assert warnings_of(truth, lists) == warnings_of(None, iter(blocks)) == expected
     assert warnings_of(None, iter([*blocks, ([[0]], np.ones((1, 2)))])) == []  # a matrix, and a hit
+
+
+EXCLUSIONS: dict[str, tuple[dict[int, list[int]], bool]] = {
+    "other users": ({1: [50], 2: [2]}, True),
+    "a user of the truth": ({1: [50], 8: [54]}, False),
+    "a user of the predictions": ({1: [50], 10: [54]}, False),
+    "no items": ({1: []}, False),
+    "no users": ({}, False),
+}
+
+
+@pytest.mark.parametrize("make", [dict, exactk.as_exclusions])
+@pytest.mark.parametrize("case", EXCLUSIONS)
+def test_exclusions_of_other_users(case: str, make: Callable[[Any], Any]) -> None:
+    exclude, warns = EXCLUSIONS[case]
+    lists = {**LISTS["a hit"], 10: [55]}
+    frame = frame_of(lists, int)
+    message = (
+        "exclude: no user with exclusions is in the truth or the predictions: check that all use the same user ids"
+    )
+    predictions: list[Callable[[], Any]] = [
+        lambda: lists,
+        lambda: frame,
+        lambda: exactk.Batches(lambda: [frame[:2], frame[2:]]),
+        lambda: exactk.Batches(lambda: [frame[::2], frame[1::2]]),
+    ]
+    for build in predictions:
+        assert warnings_of(TRUTH, build(), exclude=make(exclude)) == [message] * warns
+    assert warnings_of(None, iter([(TRUTH, lists)]), exclude=make(exclude)) == [message] * warns
+    systems = {"one": lists, "other": frame}
+    for truth, value in ((TRUTH, systems), (None, iter([(TRUTH, systems)]))):
+        assert warnings_of(truth, value, exactk.compare, exclude=make(exclude)) == [message] * warns

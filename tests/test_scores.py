@@ -615,7 +615,7 @@ def test_f02_scores_beyond_32_bits(tmp_path: Path) -> None:
 
 
 def test_f17_more_items_than_can_be_ranked_are_refused() -> None:
-    assert error_of(lambda: exactk.Scores(np.broadcast_to(np.float32(1), (1, 2**32)))).argument == "predictions"
+    assert error_of(lambda: exactk.Scores(np.broadcast_to(np.float32(1), (1, 2**32)))).argument == "values"
 
 
 def test_kinds_of_predictions() -> None:
@@ -679,12 +679,12 @@ NO_SCORES: dict[str, Any] = {
 
 @pytest.mark.parametrize("values", NO_SCORES)
 def test_f05_f07_arrays_that_are_no_scores(values: str) -> None:
-    assert error_of(lambda: exactk.Scores(NO_SCORES[values]), exactk.InputTypeError).argument == "predictions"
+    assert error_of(lambda: exactk.Scores(NO_SCORES[values]), exactk.InputTypeError).argument == "values"
 
 
 def test_lists_of_scores_must_be_rectangular() -> None:
     assert evaluate_scores(exactk.Scores(SCORES.tolist()), EVERY_METRIC) == evaluate_scores(SCORES, EVERY_METRIC)
-    assert error_of(lambda: exactk.Scores([[0.5], [0.5, 0.25]])).argument == "predictions"
+    assert error_of(lambda: exactk.Scores([[0.5], [0.5, 0.25]])).argument == "values"
 
 
 @pytest.mark.parametrize("min_score", [math.nan, 2**53 + 1, 10**400, Fraction(1, 3)])

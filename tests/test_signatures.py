@@ -132,7 +132,9 @@ def test_topk_takes_frames_by_the_names_of_their_columns(topk: Any) -> None:
     best = topk(SCORED, 2, exclude=SEEN, score="worth", **NAMES)
     assert best.ids.tolist() == [[2, -1], [2, 4]]
     frame = SCORED.assign(rank=1)
-    with pytest.raises(exactk.InputError, match=r"expected a score column, .*; score='worth' would select it"):
+    with pytest.raises(
+        exactk.InputError, match=r"expected a score column, .*; name it, for example with score='worth'"
+    ):
         topk(frame, 2, **NAMES)
 
 

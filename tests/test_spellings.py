@@ -185,7 +185,7 @@ def test_states_with_spellings_of_other_values_are_refused(spellings: Any) -> No
 def test_warnings_and_errors_name_what_was_asked() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="no user was evaluated for MRR@3: NaN"):
         exactk.evaluate([[]], [[1]], "MRR@3")
-    with pytest.raises(KeyError, match=r"recall@3 is not among hr@1, hr@2"):
+    with pytest.raises(KeyError, match=r"'recall@3' is not among 'hr@1', 'hr@2'"):
         exactk.evaluate([[1]], [[1]], "hr@[1,2]")["recall@3"]
     with pytest.raises(exactk.InputError, match=r"satisfy: expected one of the report's metrics, hr@1, found 'R@1'"):
         exactk.choose(exactk.evaluate([[1]], [[1]], "hr@1"), "hr@1", {"R@1": 0.5})

@@ -169,7 +169,8 @@ def test_warnings_of_f_of_means() -> None:
         assert math.isnan(exactk.evaluate([[1]], [[1]], "f1(average=of_means)", weights=[0.0])["f1(average=of_means)"])
     scores = np.zeros((2, 3))
     with pytest.warns(
-        exactk.EvaluationWarning, match=r"f1@1\(average=of_means\) = 0\.5000 ranges from 0\.0000 to 1\.0000"
+        exactk.EvaluationWarning,
+        match=r"f1@1\(average=of_means\) for 2 of 2 users: 0\.5000 with ties='lowest_id', 0\.0000 to 1\.0000 with other orders",
     ):
         exactk.evaluate([[0], [2]], scores, "f1@1(average=of_means)")
 

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 METRICS = ["recall@100", "P@100", "ndcg@2"]
-MESSAGE = (
-    "no list is longer than 2: values at 100 equal values at 2, except where the cutoff itself is used: "
-    "P@100 still divides by 100"
-)
+MESSAGE = "no list is longer than 2, so the hits at 100 are those at 2; P@100 still divides by 100"
 TRUTH = [[1], [0]]
 FRAME = pd.DataFrame({"user": [0, 0, 1], "item": [1, 2, 0], "score": [2.0, 1.0, 1.0]})
 KEYED_TRUTH = {0: [1], 1: [0]}
@@ -64,7 +61,7 @@ def test_f68_a_list_that_reaches_the_cutoff_is_enough() -> None:
 def test_f68_excluded_items_are_not_in_lists() -> None:
     lists = [list(range(100)), []]
     (message,) = messages(lambda: exactk.evaluate(TRUTH, lists, "recall@100", exclude=[[5], []]))
-    assert message.startswith("no list is longer than 99: values at 100 equal values at 99")
+    assert message.startswith("no list is longer than 99, so the hits at 100 are those at 99")
 
 
 def test_f68_lists_of_users_outside_the_truth_count_as_they_do_for_the_values() -> None:
@@ -74,10 +71,10 @@ def test_f68_lists_of_users_outside_the_truth_count_as_they_do_for_the_values() 
 
 def test_f68_what_a_metric_divides_by_is_told_where_it_is_the_cutoff() -> None:
     (message,) = messages(lambda: exactk.evaluate([[1]], [[1, 2]], ["recall@5", "recall@[9,7,8]"]))
-    assert message.endswith("values at 5, 7, 8 and 1 more equal values at 2, except where the cutoff itself is used")
+    assert message.endswith("the hits at 5, 7, 8 and 1 more are those at 2")
     over_list = {"precision_over": "list"}
     (message,) = messages(lambda: exactk.evaluate([[1]], [[1, 2]], "P@5", convention=over_list))
-    assert message.endswith("except where the cutoff itself is used")
+    assert message.endswith("so the hits at 5 are those at 2")
 
 
 def test_f68_blocks_and_batches_say_it_once_of_the_longest_list_of_all() -> None:

@@ -149,7 +149,7 @@ def test_f62_a_user_twice_or_not_at_all(container: str) -> None:
         evaluate(twice)
     extra = KEYED[container](WEIGHTS | {"dan": 100.0})
     assert evaluate(extra)["P@1"] == 3 / 8
-    with pytest.raises(exactk.InputError, match=r"weights: expected an entry for each user .*\(user 'eve'\)"):
+    with pytest.raises(exactk.InputError, match=r"weights: expected a weight for every user .*\(user 'eve'\)"):
         evaluate(KEYED[container]({"ann": 1.0, "bob": 5.0}))
 
 

@@ -156,7 +156,7 @@ def evaluate(
     precision@5  0.2000  0.1633          3        0
     recall@5     0.6667  0.4714          3        0
     ndcg@5       0.5027  0.3694          3        0
-    convention standard; 3 users, 1 empty predictions
+    convention standard; 3 users, 1 user with an empty list
     >>> truth = {"ann": ["film", "song"], "bob": {"film"}, "eve": ["book"]}
     >>> predictions = {"bob": ["book", "film"], "ann": ["song", "book"]}
     >>> report = exactk.evaluate(truth, predictions, "recall@2", per_user=True)

@@ -7,7 +7,8 @@ import io
 import sys
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
 
 from exactk import ExactkError, __version__
 from exactk._cli.doctor import add_doctor
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from exactk._cli.arguments import Commands
 
 COMMANDS = (add_evaluate, add_compare, add_merge, add_topk, add_listings, add_doctor)
+
+_OPTIONS = {"convention": "--set", "num_threads": "--threads", "k": "-k"}
+"""The options that set an argument, for messages."""
 
 _BUG = 70  # EX_SOFTWARE of sysexits.h
 
@@ -77,6 +81,10 @@ def _exit_code(action: Callable[[], int | None]) -> int:
 class _Parser(argparse.ArgumentParser):
     """A parser that prints as the commands do: argparse itself ignores errors when writing."""
 
+    def error(self, message: str) -> NoReturn:
+        print_message("error", f"{message}; see {self.prog} --help")
+        raise SystemExit(2)
+
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         if file is sys.stdout:
             print_text(message)
@@ -96,7 +104,10 @@ def command_parser() -> argparse.ArgumentParser:
 
 def _error_text(error: BaseException) -> str:
     """Return the text of an error, with its notes on where it came from."""
-    text = error.fault.message(as_command_option) if isinstance(error, ExactkError) else str(error)
+    text = str(error)
+    if isinstance(error, ExactkError):
+        argument = error.fault.argument
+        text = replace(error.fault, argument=_OPTIONS.get(argument, argument)).message(as_command_option)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.filename}: {error.strerror}"
     return "; ".join([text or "there is not enough memory", *getattr(error, "__notes__", ())])

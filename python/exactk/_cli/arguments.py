@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
 from exactk._files import read_shards
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
 
@@ -64,6 +64,8 @@ _ROLE_COLUMNS: Mapping[Role, tuple[str, ...]] = {"truth": ("grade",), "predictio
 
 def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - depends on the role
     """Read a file in the given role, with the columns that the arguments name."""
+    if role != "predictions" and path.is_dir():
+        raise input_error(role, "a file", f"the directory {str(path)!r}", hint="only predictions may be a directory")
     return exactk.read(path, role=role, text_ids=arguments.text_ids, **_columns_of(arguments, role))
 
 
@@ -168,6 +170,15 @@ def _parse_change(text: str) -> tuple[str, object]:
             return f"{metric}{dot}{name}", FIELDS[name].parse(value, "--set")
     except exactk.InputError as error:
         raise argparse.ArgumentTypeError(str(error.amended(argument=""))) from error
+
+
+@contextmanager
+def name_argument(option: str) -> Iterator[None]:
+    """Name an option in the errors raised in this block."""
+    try:
+        yield
+    except ExactkError as error:
+        raise error.amended(argument=option) from None
 
 
 def changes_of(arguments: argparse.Namespace) -> dict[str, object]:

@@ -18,6 +18,7 @@ from exactk._cli.arguments import (
     add_set_option,
     add_state_option,
     changes_of,
+    name_argument,
     output_path,
     parse_count,
     read_file,
@@ -92,7 +93,9 @@ def add_compare(commands: Commands) -> None:
 
 
 def _add_truth(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("truth", type=Path, metavar="TRUTH", help="relevant items of each user, such as qrels")
+    parser.add_argument(
+        "truth", type=Path, metavar="TRUTH", help="file with the relevant items of each user, such as qrels"
+    )
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -158,7 +161,8 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         {"--by-user": arguments.by_user, "--state": state_path},
         [path for path in (arguments.truth, arguments.exclude, *chain.from_iterable(systems.values())) if path],
     )
-    base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)).name
+    with name_argument("--convention"):
+        base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)).name
     convention = as_convention({"base": base, **changes_of(arguments)})
     request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
     requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)

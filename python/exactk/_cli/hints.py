@@ -19,6 +19,8 @@ def as_command_option(option: Option) -> str:
         return " ".join(_change_option(field, change) for field, change in value.items())
     if name in _CONVENTION_FIELDS:
         return _change_option(name, value)
+    if name == "text_ids":
+        return "--text-ids"
     if name == "metrics":
         return f"-m {shlex.quote(str(value))}"
     return f"--{name} {shlex.quote(str(value))}" if name in _COLUMNS else str(option)

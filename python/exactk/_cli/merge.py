@@ -10,6 +10,7 @@ from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, format_result, report_low_values
 from exactk._files.faults import File
+from exactk._report.state import STATE_PREFIX
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
@@ -66,5 +67,8 @@ def _read_state(path: Path) -> exactk.State:
     try:
         return exactk.State.from_bytes(data)
     except ExactkError as error:
+        if not data.startswith(STATE_PREFIX):
+            found = f"a file that begins with {data[:16]!r}" if data else "an empty file"
+            raise file.fault("a state file", found, "exactk evaluate --state FILE writes one") from None
         error.add_note(f"in {path}")
         raise

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from exactk._engine.warnings import has_common_item
+from exactk._engine.warnings import has_common_item, has_exclusions
 from exactk._inputs.alignment import AlignedInputs, Alignment, with_user_keys
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
@@ -25,8 +25,16 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Vocabulary
 
 
-def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> tuple[Report, bool]:
-    """Return the report, equal to that of all rows at once, and whether predictions and truth share any item."""
+class EvaluatedBatches(NamedTuple):
+    """The report of all batches, equal to that of all rows at once, and the warnings about them."""
+
+    report: Report
+    has_shared_items: bool  # predictions and truth share an item
+    has_excluded_users: bool  # a user has exclusions, or the call has none
+
+
+def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> EvaluatedBatches:
+    """Evaluate predictions in batches."""
     truth = with_user_keys(truth.rows() if isinstance(truth, Truth) else truth, evaluation.encoding.users)
     exclude = evaluation.exclusions_in_shared_vocabularies()
     if exclude is not None:
@@ -38,7 +46,9 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
     except UngroupedRows:
         return _evaluate_at_once(evaluation, truth, batches)
     batch_evaluation.add_remaining_users(reader.user_vocabulary, has_scores=batch_evaluation.has_scores)
-    return batch_evaluation.report(), batch_evaluation.has_shared_items
+    return EvaluatedBatches(
+        batch_evaluation.report(), batch_evaluation.has_shared_items, batch_evaluation.has_excluded_users
+    )
 
 
 def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
@@ -57,14 +67,14 @@ def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
 def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
     """Raise InputTypeError if the keys of exclusions and truth can never match."""
     if exclude.item_vocabulary is not None and len(exclude.item_vocabulary):
-        encoding.items.check_kinds(exclude.item_vocabulary.kinds, "items of exclude")
+        encoding.items.check_kinds(exclude.item_vocabulary.kinds, "exclude", "items")
     if exclude.user_vocabulary is None:
         raise type_error("exclude", "user keys, as in the truth", "rows without user keys")
     if len(exclude.user_vocabulary):
         encoding.users.check_kinds(exclude.user_vocabulary.kinds, "exclude")
 
 
-def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches) -> tuple[Report, bool]:
+def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches) -> EvaluatedBatches:
     """Evaluate ungrouped batches at once: users of the truth first, then the others in order of appearance."""
     assert truth.user_vocabulary is not None  # noqa: S101 - with_user_keys
     encoding = Encoding(evaluation.num_threads, items=evaluation.encoding.items)
@@ -73,7 +83,8 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches) -> 
     evaluation = replace(evaluation, encoding=encoding)
     exclude = evaluation.exclusions_in_shared_vocabularies()
     inputs = Alignment(truth, [predictions], exclude, encoding).inputs(predictions)
-    return evaluation.evaluate_all(inputs), has_common_item(inputs)
+    has_excluded_users = exclude is None or not len(exclude.items) or has_exclusions(inputs)
+    return EvaluatedBatches(evaluation.evaluate_all(inputs), has_common_item(inputs), has_excluded_users)
 
 
 class _BatchEvaluation:
@@ -91,6 +102,7 @@ class _BatchEvaluation:
         self._has_items = False  # any of the predictions
         self._has_match = False  # between items of any user's predictions and any user's truth
         self.has_scores = False
+        self.has_excluded_users = exclude is None or not len(exclude.items)
 
     @property
     def has_shared_items(self) -> bool:
@@ -109,6 +121,7 @@ class _BatchEvaluation:
         inputs = replace(self._align_block(block), row_users=(self._vocabulary.snapshot(), block.user_codes))
         self._has_items = self._has_items or len(block.rows.items) > 0
         self._has_match = self._has_match or self._has_truth_item(block.rows.items)
+        self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)
         report = self._evaluation.evaluate_all(inputs)
         if self._sums is None:
             self._sums = StateSums(report.state)

@@ -10,9 +10,16 @@ import numpy as np
 
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
 from exactk._engine.differing_users import UserFlags
+from exactk._engine.error_locations import explain_repeats
 from exactk._engine.shared_items import SharedItems
 from exactk._engine.systems import ONE_SYSTEM, add_error_note, in_system
-from exactk._engine.warnings import EvaluatedSystem, describe_disjoint_keys_of_blocks, describe_ties, has_no_hit
+from exactk._engine.warnings import (
+    EvaluatedSystem,
+    describe_disjoint_keys_of_blocks,
+    describe_ties,
+    has_exclusions,
+    has_no_hit,
+)
 from exactk._inputs.alignment import Alignment
 from exactk._inputs.beside_scores import check_block, grades_beside_scores, shapes_of_scores
 from exactk._inputs.conversions import truth_input
@@ -41,11 +48,13 @@ if TYPE_CHECKING:
 
 
 class _Block(NamedTuple):
-    """Some users, encoded alike."""
+    """Some users, encoded alike, and their containers."""
 
     truth: Truth | Rows
     systems: dict[str, Predictions | Rows]
     exclude: Exclusions | Rows | None
+    classified_truth: ClassifiedValue
+    classified_systems: Systems
 
 
 def evaluate_blocks(
@@ -54,7 +63,7 @@ def evaluate_blocks(
     """Evaluate each system block by block; arguments for all users are sliced for each block."""
     systems: dict[str, _SystemSums] = {}
     users: list[Snapshot | NDArray[Any] | None] = []
-    begin, is_keyed = 0, False
+    begin, is_keyed, has_excluded_users = 0, False, evaluation.exclude is None or not len(evaluation.exclude.items)
     ratings, scale = None, RatingScale()
     empty_block = _empty_block(evaluation)
     for number, value in enumerate(chain(blocks, [empty_block])):
@@ -77,20 +86,24 @@ def evaluate_blocks(
                 of_block = replace(of_block, candidates=None)
             alignment = _align_block(of_block, block)
             for name, predictions in block.systems.items():
-                with in_system(name):
+                with in_system(name), explain_repeats(block.classified_truth, block.classified_systems[name]):
                     inputs = alignment.inputs(predictions)
                     report, flags = of_block.evaluate_system(inputs, is_compared=len(systems) > 1)
                     systems[name].add(report, flags, is_complete=inputs.is_complete)
                     systems[name].add_items(block.truth, predictions)
         users.append(inputs.users)
         is_keyed = inputs.truth.user_vocabulary is not None
+        has_excluded_users = has_excluded_users or has_exclusions(inputs)
         begin = end
     for argument, values in _row_arguments(evaluation):
         _check_length(argument, len(values), begin)
     if ratings is not None:
         warn_of_ratings(ratings, scale, evaluation.convention)
     keys = concatenate_users(users)
-    return {name: sums.evaluated_system(keys, is_keyed=is_keyed) for name, sums in systems.items()}
+    return {
+        name: sums.evaluated_system(keys, is_keyed=is_keyed, has_unknown_exclusions=not has_excluded_users)
+        for name, sums in systems.items()
+    }
 
 
 class _SystemSums:
@@ -119,14 +132,18 @@ class _SystemSums:
         if not self._has_hit:
             self._shared_items.add(truth, predictions)
 
-    def evaluated_system(self, users: Snapshot | NDArray[Any] | None, *, is_keyed: bool) -> EvaluatedSystem:
+    def evaluated_system(
+        self, users: Snapshot | NDArray[Any] | None, *, is_keyed: bool, has_unknown_exclusions: bool
+    ) -> EvaluatedSystem:
         """Return the system, with the users of all blocks."""
         assert self._sums is not None  # noqa: S101 - without blocks, the empty one was evaluated
         report = Report(self._sums.state(), users, np.concatenate(self._tables, axis=1) if self._tables else None)
         has_shared_items = self._has_hit or bool(self._shared_items)
         disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=is_keyed, has_shared_items=has_shared_items)
         flags = UserFlags.concatenate(self._flags)
-        return EvaluatedSystem(report, describe_ties(report, None), disjoint_keys, self._is_complete, flags)
+        return EvaluatedSystem(
+            report, describe_ties(report, None), disjoint_keys, self._is_complete, flags, has_unknown_exclusions
+        )
 
 
 def _convert_block(
@@ -156,7 +173,8 @@ def _encode_block(
     classified_truth = grades_beside_scores(classify(value[0], "truth"), shapes)
     truth = truth_input(classified_truth, evaluation.columns, evaluation.encoding)
     evaluation.check_user_values(truth)
-    return _Block(truth, evaluation.convert_systems(systems), evaluation.convert_exclusions(exclude))
+    converted = evaluation.convert_systems(systems)
+    return _Block(truth, converted, evaluation.convert_exclusions(exclude), classified_truth, systems)
 
 
 def _check_lengths(block: _Block) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings
@@ -24,24 +25,41 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
 
 
-_PAIRS_AS_LISTS = "pd.DataFrame({0}, columns=['user', 'item']).groupby('user')['item'].apply(list).to_dict()"
+_PAIRS_AS_FRAMES = (
+    "truth=pd.DataFrame(truth, columns=['user', 'item']), "
+    "predictions=pd.DataFrame(predictions, columns=['user', 'item']).groupby('user', as_index=False).agg(list)"
+)
 
 
-def warn_of_text_pairs(truth: ClassifiedValue, systems: Iterable[ClassifiedValue]) -> None:
-    """Warn of lists of string pairs: they could be users and items, but are read as lists of two items."""
-    if not (_holds_text_pairs(truth) and any(map(_holds_text_pairs, systems))):
+def warn_of_pairs(truth: ClassifiedValue, systems: Iterable[ClassifiedValue]) -> None:
+    """Warn of lists of pairs that are likely users and items, but are read as lists of two items."""
+    kind = _kind_of_pairs(truth)
+    if not kind or all(_kind_of_pairs(predictions) != kind for predictions in systems):
         return
-    lines = ", ".join(f"{name}={_PAIRS_AS_LISTS.format(name)}" for name in ("truth", "predictions"))
-    warn(f"each pair of strings is read as one user's list of two items; for pairs of users and items, write {lines}")
-
-
-def _holds_text_pairs(classified: ClassifiedValue) -> bool:
-    rows = classified.value
-    return (
-        classified.container is LIST
-        and len(rows) > 0
-        and all(type(row) is tuple and len(row) == 2 and all(isinstance(part, str) for part in row) for row in rows)
+    warn(
+        f"each pair of {kind} is read as one user's list of two items; "
+        f"for pairs of users and items, write {_PAIRS_AS_FRAMES}"
     )
+
+
+_FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
+
+
+def _kind_of_pairs(classified: ClassifiedValue) -> str:
+    """Return the kind of the tuples that are likely (user, item) pairs; empty if they are likely lists.
+
+    Strings always are; integers if the first ones are in groups, as users are and the best items of users are not.
+    """
+    rows = classified.value
+    if classified.container is not LIST or not rows or not all(type(row) is tuple and len(row) == 2 for row in rows):
+        return ""
+    if all(isinstance(part, str) for row in rows for part in row):
+        return "strings"
+    firsts = [row[0] for row in rows]
+    if len(rows) < _FEWEST_PAIRS or not all(type(part) is int for row in rows for part in row):
+        return ""
+    are_grouped = all(one <= other for one, other in pairwise(firsts)) and 3 * len(set(firsts)) <= 2 * len(rows)
+    return "integers" if are_grouped and len(set(rows)) == len(rows) else ""  # lists of a constant model repeat
 
 
 class RatingScale(NamedTuple):

@@ -70,9 +70,9 @@ def _check_counted_users(problem: Problem) -> None:
         for value in problem.values:
             rows = np.flatnonzero(row_values.is_missing & population[value.rules["users"]])
             if len(rows):
-                expected = f"an entry for each user whom {value.spelling} counts (users={value.rules['users']!r})"
-                hint = f"a mapping of {argument} must have a value for every such user"
-                raise input_error(argument, expected, "none", row=int(rows[0]), count=len(rows), hint=hint)
+                noun = "a weight" if argument == "weights" else "a group"
+                expected = f"{noun} for every user in the mean of {value.spelling} (users={value.rules['users']!r})"
+                raise input_error(argument, expected, "none", row=int(rows[0]), count=len(rows))
 
 
 def _presence(rows: Truth | Predictions) -> NDArray[np.bool_]:

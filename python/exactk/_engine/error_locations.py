@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from exactk._inputs.containers.padded_arrays import repeat_hint
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.frame_rows import with_frame_row
 from exactk._inputs.model.lists import Lists
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.model.frame_rows import FindRow
+    from exactk._inputs.registry import ClassifiedValue
 
 
 @contextmanager
@@ -54,6 +56,20 @@ def _fault_of_matrix(inputs: AlignedInputs, error: ExactkError) -> ExactkError |
         return None
     row = error.row if scores.item_rows is None else int(scores.item_rows[error.row])
     return error.amended(row=row, column=None if scores.item_vocabulary is None else inputs.item_text(error.row))
+
+
+@contextmanager
+def explain_repeats(truth: ClassifiedValue, predictions: ClassifiedValue) -> Iterator[None]:
+    """Add to an error about a repeated item of a matrix what else the matrix may be."""
+    try:
+        yield
+    except ExactkError as error:
+        matrix = {"truth": truth, "predictions": predictions}.get(error.argument or "")
+        item = error.fault.item
+        hint = "" if matrix is None or item is None else repeat_hint(matrix.value, error.argument or "", item)
+        if not hint:
+            raise
+        raise error.amended(hint=(f"{hint}; ", *error.fault.hint)) from None
 
 
 def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:

@@ -39,7 +39,7 @@ def reports_of_presets(
         raise type_error("predictions", "predictions in a container", "an iterator, which can be read only once")
     try:
         call = prepare_call(engine, ONE_SYSTEM, truth, classified, values, standard, **options)
-        alignment, systems = align_systems(call)
+        alignment, systems, _ = align_systems(call)
     except ExactkError as error:
         raise ONE_SYSTEM.amended(with_complete_hint(error, standard, values), classified, values) from error.__cause__
     (rows,) = systems.values()

@@ -9,8 +9,9 @@ import numpy as np
 
 from exactk._engine.batch_evaluation import evaluate_batches
 from exactk._engine.block_evaluation import evaluate_blocks
-from exactk._engine.column_warnings import warn_of_text_pairs
+from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
+from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
 from exactk._engine.systems import in_system
 from exactk._engine.warnings import (
@@ -18,6 +19,7 @@ from exactk._engine.warnings import (
     describe_disjoint_keys,
     describe_disjoint_keys_of_blocks,
     describe_ties,
+    has_exclusions,
     tie_bounds,
     warn_of_evaluated_systems,
 )
@@ -26,6 +28,7 @@ from exactk._inputs.beside_scores import check_meaning, grades_beside_scores, sh
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.model.lists import Lists
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
@@ -74,6 +77,7 @@ class Call(NamedTuple):
     """A call's arguments, classified, and converted but for its predictions and exclusions."""
 
     evaluation: Evaluation
+    form: Form
     truth: ClassifiedValue
     truth_rows: Truth | Rows | None
     systems: Systems
@@ -159,7 +163,7 @@ def prepare_call(
         columns,
         encoding,
     )
-    return Call(evaluation, classified_truth, truth_rows, systems, restrictions)
+    return Call(evaluation, form, classified_truth, truth_rows, systems, restrictions)
 
 
 def _comes_in_pieces(systems: Systems) -> bool:
@@ -181,38 +185,69 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
         ((name, batches),) = call.systems.items()
         with evaluation.progress.track(None), in_system(name):
             return {name: _evaluate_batches(evaluation, truth_rows, batches)}
-    alignment, systems = align_systems(call)
+    alignment, systems, has_any_exclusions = align_systems(call)
     evaluated: dict[str, EvaluatedSystem] = {}
     with evaluation.progress.track(alignment.user_count * len(systems)):
         for name, rows in systems.items():
-            with in_system(name):
+            with in_system(name), explain_repeats(call.truth, call.systems[name]):
                 inputs = alignment.inputs(rows)
                 report, flags = evaluation.evaluate_system(inputs, is_compared=len(systems) > 1)
                 ties = describe_ties(report, partial(evaluation.tie_range, inputs))
                 disjoint_keys = describe_disjoint_keys(report, inputs)
-                evaluated[name] = EvaluatedSystem(report, ties, disjoint_keys, inputs.is_complete, flags)
+                evaluated[name] = EvaluatedSystem(
+                    report,
+                    ties,
+                    disjoint_keys,
+                    inputs.is_complete,
+                    flags,
+                    has_unknown_exclusions=has_any_exclusions and not has_exclusions(inputs),
+                )
     return evaluated
 
 
-def align_systems(call: Call) -> tuple[Alignment, dict[str, Rows | Predictions]]:
-    """Return the alignment of the call's inputs, and each system's predictions."""
+class AlignedSystems(NamedTuple):
+    """The alignment of a call's inputs, and each system's predictions."""
+
+    alignment: Alignment
+    systems: dict[str, Rows | Predictions]
+    has_exclusions: bool  # of any users, known or not
+
+
+def align_systems(call: Call) -> AlignedSystems:
+    """Convert the predictions and the exclusions, and align them with the truth."""
     truth_rows = _checked_truth(call)
     systems = call.evaluation.convert_systems(call.systems)
-    exclude = call.evaluation.convert_exclusions(call.restrictions["exclude"])
-    return Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding), systems
+    classified = call.restrictions["exclude"]
+    exclude = call.evaluation.convert_exclusions(classified)
+    exclusions = (
+        classified.value if isinstance(classified.value, Lists) else exclude
+    )  # the latter without unknown users
+    return AlignedSystems(
+        Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding),
+        systems,
+        exclusions is not None and len(exclusions.items) > 0,
+    )
 
 
 def _checked_truth(call: Call) -> Truth | Rows:
     """Return the truth's rows; warn of what they look like."""
     if call.truth_rows is None:
-        raise type_error("truth", "the relevant items of each user", "None")
-    warn_of_text_pairs(call.truth, call.systems.values())
+        hint = f"None is only for an iterator of {call.form.block} blocks"
+        raise type_error("truth", "the relevant items of each user", "None", hint=hint)
+    warn_of_pairs(call.truth, call.systems.values())
     call.evaluation.check_user_values(call.truth_rows)
     call.evaluation.warn_of_columns(call.truth_rows)
     return call.truth_rows
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:
-    report, has_shared_items = evaluate_batches(evaluation, truth, batches.value)
+    report, has_shared_items, has_excluded_users = evaluate_batches(evaluation, truth, batches.value)
     disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
-    return EvaluatedSystem(report, describe_ties(report, None), disjoint_keys, is_complete=False, flags=NO_FLAGS)
+    return EvaluatedSystem(
+        report,
+        describe_ties(report, None),
+        disjoint_keys,
+        is_complete=False,
+        flags=NO_FLAGS,
+        has_unknown_exclusions=not has_excluded_users,
+    )

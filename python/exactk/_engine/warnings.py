@@ -16,6 +16,7 @@ from exactk._plan.metrics import metrics
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
+from exactk._runtime.errors import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -34,6 +35,7 @@ class EvaluatedSystem(NamedTuple):
     disjoint_keys: str  # likewise
     is_complete: bool  # its predictions include every item that may be ranked, not only the best
     flags: UserFlags
+    has_unknown_exclusions: bool  # there are exclusions, but of unknown users only
 
 
 def warn_of_evaluated_systems(
@@ -43,6 +45,10 @@ def warn_of_evaluated_systems(
     reports = {name: system.report for name, system in systems.items()}
     warn_of_systems({name: system.ties for name, system in systems.items()}, *ties_advice)
     warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
+    if all(system.has_unknown_exclusions for system in systems.values()):
+        warn(
+            "exclude: no user with exclusions is in the truth or the predictions: check that all use the same user ids"
+        )
     if len(systems) > 1:
         warn_of_differing_users(values, reports, {name: system.flags for name, system in systems.items()})
     _warn_of_counts(reports, [name for name, system in systems.items() if system.is_complete])
@@ -81,6 +87,11 @@ def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
     if not isinstance(lists, Rankings) or min(len(lists.items), len(inputs.truth.items)) < fewest:
         return True
     return bool(np.isin(inputs.truth.items, lists.items).any())
+
+
+def has_exclusions(inputs: AlignedInputs) -> bool:
+    """Return whether any user has exclusions."""
+    return inputs.exclude is not None and len(inputs.exclude.items) > 0
 
 
 def _has_common_user(report: Report) -> bool:
@@ -123,10 +134,13 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
     if not values:
         return ""
     first, dependent = values[0]
-    message = f"the order of ties (ties={first.rules['ties']!r}) changes {first.spelling} for {dependent} of {counts.users} users"
-    if tie_range is not None:
+    message = f"the order of ties changes {first.spelling} for {dependent} of {counts.users} users"
+    order = f"ties={first.rules['ties']!r}"
+    if tie_range is None:
+        message += f" ({order} in use)"
+    else:
         lowest, highest = tie_range(first)
-        message += f"; with other orders, {first.spelling} = {report[first.name]:.4f} ranges from {lowest:.4f} to {highest:.4f}"
+        message += f": {report[first.name]:.4f} with {order}, {lowest:.4f} to {highest:.4f} with other orders"
     if len(values) > 1:
         message += f" (the first of {len(values)} such values)"
     return message
@@ -150,20 +164,24 @@ def _warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[
         keep_gaps = convention_option(next(iter(reports.values())).convention, rank_gaps="keep")
         closed = ", which are closed: only the order counts; "
         warn_of_systems(gaps, closed, keep_gaps, " keeps each item at its rank")
-    as_misses = "; such items stay in the truth as misses"
     excluded = _describe_count(
-        reports, "relevant_excluded", "relevant item is in exclude", "relevant items are in exclude"
-    )
-    warn_of_systems(excluded, as_misses)
-    not_rankable = _describe_count(
         reports,
+        "relevant_excluded",
+        "relevant item is in exclude and counts as a miss",
+        "relevant items are in exclude and count as misses",
+    )
+    warn_of_systems(excluded)
+    complete_reports = {system: reports[system] for system in complete_systems}
+    have_candidates = any(report.state.counts.candidates is not None for report in complete_reports.values())
+    not_rankable = _describe_count(
+        complete_reports,
         "relevant_not_rankable",
-        "relevant item has no column in the scores, is not among the candidates, or scores -inf",
-        "relevant items have no column in the scores, are not among the candidates, or score -inf",
+        f"relevant item has no column in the scores{', is not among the candidates' if have_candidates else ''}, "
+        "or scores -inf or below min_score, and counts as a miss",
+        f"relevant items have no column in the scores{', are not among the candidates' if have_candidates else ''}, "
+        "or score -inf or below min_score, and count as misses",
     )
-    warn_of_systems(
-        {system: text if system in complete_systems else "" for system, text in not_rankable.items()}, as_misses
-    )
+    warn_of_systems({system: not_rankable.get(system, "") for system in reports})
 
 
 def _describe_count(reports: Mapping[str, Report], name: str, one: str, many: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
     from exactk._runtime.errors import ExactkError
+    from exactk._runtime.faults import Text
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,9 +315,9 @@ class Alignment:
         first = kinds.get("truth", next(iter(kinds.values()), ""))
         for argument, kind in kinds.items():
             if kind != first:
-                hint = KIND_HINT
+                hint: Text = KIND_HINT
                 if kind == _NUMBERS and not isinstance(predictions, Rows):
-                    hint = f"{_with_keys(predictions, 'items')} adds keys of items"
+                    hint = (f"{_with_keys(predictions, 'items')} adds keys of items",)
                 raise type_error(argument, f"items of type {first}, as in the truth", kind, hint=hint)
 
 

@@ -208,7 +208,7 @@ class Reader:
             self.user_vocabulary = self._encoding.users.of_kinds(kinds, columns.labels)
         user_codes = self.user_vocabulary.encode(columns.users, "predictions", self._encoding.threads)
         if self._item_vocabulary is not None and columns.items.kind == "int":
-            self._item_vocabulary.check_kinds(["int"], "predictions")
+            self._item_vocabulary.check_kinds(["int"], "predictions", "items")
         ids, self._item_vocabulary = long_format.encode_items(
             columns.items, "predictions.item", self._encoding, self._item_vocabulary
         )

@@ -15,6 +15,7 @@ Ids: TypeAlias = NDArray[np.integer[Any]]
 Offsets: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint32]
 
+_DTYPE_NOUNS = {"O": "objects", "S": "bytes", "T": "strings", "U": "strings"}
 _ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
 
 
@@ -61,10 +62,10 @@ def as_ndarray(value: object, argument: str) -> NDArray[Any]:
 
 
 def describe_dtype(array: NDArray[Any]) -> str:
-    """Return the dtype with its likely cause: an integer column with missing values becomes float."""
+    """Return the dtype, or a noun for objects and text; NaN is the likely cause of floats in an integer column."""
     if array.dtype.kind == "f" and (holes := int(np.isnan(array).sum())):
         return f"{array.dtype} with {holes} NaN"
-    return str(array.dtype)
+    return _DTYPE_NOUNS.get(array.dtype.kind) or str(array.dtype)
 
 
 def _as_contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -186,7 +187,8 @@ def key_array(value: object, argument: str, size: int | None = None, *, hint: st
 
 def _check_dimensions(array: NDArray[Any], argument: str, dimensions: int, row: int | None = None) -> None:
     if array.ndim != dimensions:
-        raise type_error(argument, f"{dimensions} dimension(s)", f"{array.ndim} (shape {array.shape})", row=row)
+        expected = "a one-dimensional array" if dimensions == 1 else "a two-dimensional array"
+        raise type_error(argument, expected, f"shape {array.shape}", row=row)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

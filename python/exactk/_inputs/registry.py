@@ -6,6 +6,7 @@ A new container is one adapter in `containers` and one entry here, from which do
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -205,8 +206,13 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
     raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__, hint=hint)
 
 
+_FILE_ROLES = ("truth", "predictions", "exclude")  # of `exactk.read`
+
+
 def _list_hint(value: object, argument: str) -> str:
     """Return how to convert an iterable that is not a container, such as a generator."""
+    if isinstance(value, (str, Path)) and argument in _FILE_ROLES:
+        return f"{argument}=exactk.read({argument}, {argument!r}) reads a file"
     return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ""
 
 

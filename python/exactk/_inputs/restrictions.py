@@ -31,7 +31,8 @@ def merge_restrictions(
         return None, exclude
     if not isinstance(predictions, (Scores, CanonicalEmbeddings)):
         expected = f"None for {type(predictions).__name__}, which hold every item that may be ranked"
-        raise input_error("candidates", expected, "candidates")
+        hint = "candidates= restricts dense scores and embeddings"
+        raise input_error("candidates", expected, "candidate items", hint=hint)
     if candidates is not _own_candidates(predictions):
         candidates = candidates.among(predictions.item_vocabulary, predictions.user_vocabulary)
         candidates.check_users(predictions.present)

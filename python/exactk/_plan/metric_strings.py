@@ -109,11 +109,9 @@ def plan(requested: MetricsLike, convention: Convention) -> tuple[Value, ...]:
         hint = 'metrics=[f"{name}@{k}" for name, k in metrics.items()] adds the cutoffs'
         if not all(isinstance(k, Integral) for k in requested.values()):  # a report has values
             hint = "metrics=list(metrics)"
-        raise type_error(
-            "metrics", "a metric string or an ordered sequence of them", type(requested).__name__, hint=hint
-        )
+        raise type_error("metrics", "a metric string or a list of them", type(requested).__name__, hint=hint)
     if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset)):  # a set has no order
-        raise type_error("metrics", "a metric string or an ordered sequence of them", type(requested).__name__)
+        raise type_error("metrics", "a metric string or a list of them", type(requested).__name__)
     spellings = tuple(requested)
     for spelling in spellings:
         if not isinstance(spelling, str):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import metrics
+from exactk._report.counts import count_label
 from exactk._report.display import DIGITS, format_number, format_text
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
@@ -51,9 +52,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     >>> systems = {"a": [[1], [3]], "b": [[3], [3]], "c": [[1], []]}
     >>> comparison = exactk.compare([[1], [2]], systems, "P@1")
     >>> comparison
-    metric                  a        b       c   evaluated  skipped
-    P@1                0.5000*  0.0000  0.5000*          2        0
-    empty predictions       0        0       1
+    metric                       a        b       c   evaluated  skipped
+    P@1                     0.5000*  0.0000  0.5000*          2        0
+    users with empty lists       0        0       1
     convention standard; 2 users; * best
     >>> comparison["P@1"]["b"], comparison.best("P@1")
     (0.0, ('a', 'c'))
@@ -209,7 +210,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer
                 continue
             if any(cells):
-                yield [name.replace("_", " "), *map(str, cells)]
+                yield [count_label(name), *map(str, cells)]
 
     def _rows_of_ties(self) -> Iterator[list[str]]:
         """Yield a row for the first metric in which a report counts users whom the order of ties decides."""

@@ -25,6 +25,32 @@ _SCALARS = (*_REQUIRED, "unknown_actual", "rank_gaps")
 _CANDIDATES = tuple(("candidates", statistic) for statistic in ("users", "total", "min", "max"))
 
 
+_TEXTS = {
+    "users": ("user", "users"),
+    "empty_truth": ("user without relevant items", "users without relevant items"),
+    "empty_predictions": ("user with an empty list", "users with empty lists"),
+    "missing_predictions": ("user without predictions", "users without predictions"),
+    "missing_truth": ("user not in the truth", "users not in the truth"),
+    "duplicates": ("duplicate", "duplicates"),
+    "excluded_recommended": ("recommended item excluded", "recommended items excluded"),
+    "relevant_excluded": ("relevant item excluded", "relevant items excluded"),
+    "relevant_not_rankable": ("relevant item not rankable", "relevant items not rankable"),
+    "unknown_actual": ("row without an actual rating", "rows without an actual rating"),
+    "rank_gaps": ("user with rank gaps", "users with rank gaps"),
+}
+
+
+def count_text(name: str, count: int) -> str:
+    """Return a scalar count as reports print it, such as ``1 user without predictions``."""
+    one, many = _TEXTS[name]
+    return f"{count} {one if count == 1 else many}"
+
+
+def count_label(name: str) -> str:
+    """Return a scalar count's name as comparisons print it; other names without underscores."""
+    return _TEXTS[name][1] if name in _TEXTS else name.replace("_", " ")
+
+
 class CandidateCounts(NamedTuple):
     """Numbers of candidates, less exclusions, of the users who are present in the predictions."""
 

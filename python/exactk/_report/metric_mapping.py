@@ -33,8 +33,8 @@ class MetricMapping(Mapping[str, _T], Generic[_T]):
         except ExactkError as error:
             raise KeyError(str(error)) from None
         if spelling not in self._values:
-            available = ", ".join(self._values)
-            message = f"{metric} is not among {available}" if available else f"{metric}: {self._absent}"
+            available = ", ".join(map(repr, self._values))
+            message = f"{metric!r} is not among {available}" if available else f"{metric!r}: {self._absent}"
             raise KeyError(message)
         return self._values[spelling]
 

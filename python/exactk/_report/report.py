@@ -15,6 +15,7 @@ from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
 from exactk._plan.metric_strings import part_indices
+from exactk._report.counts import count_text
 from exactk._report.display import format_number, format_text, printable
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
@@ -404,13 +405,11 @@ class Report(Exports, Mapping[str, float]):
 
     def _remarks(self) -> str:
         counts = self._state.counts.scalars()
-        remarks = [
-            plural(count, name[:-1]) if name in {"users", "duplicates"} else f"{count} {name.replace('_', ' ')}"
-            for name, count in counts.items()
-            if count and name != "longest_list"
-        ]
+        remarks = [count_text(name, count) for name, count in counts.items() if count and name != "longest_list"]
         dependent = self.counts.get("tie_dependent", {})
-        remarks += [f"{count} whose {name} depends on ties" for name, count in dependent.items() if count][:1]
+        remarks += [
+            f"{plural(count, 'user')} whose {name} depends on ties" for name, count in dependent.items() if count
+        ][:1]
         candidates = self._state.counts.candidates
         if candidates is not None and candidates.users:
             fewest, mean, most = _summarize_candidates(candidates).values()

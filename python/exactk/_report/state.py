@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.sums import Label, Sums
 
-_MAGIC = b"exactk-state\n"
+STATE_PREFIX = b"exactk-state\n"
 _VERSION = 1
 _EXPECTED = "the output of State.to_dict"
 
@@ -105,7 +105,7 @@ class State:
     def to_bytes(self) -> bytes:
         """Return the state as bytes for `from_bytes`: a header with a checksum, then JSON."""
         body = json.dumps(self.to_dict(), separators=(",", ":")).encode()
-        return _MAGIC + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
+        return STATE_PREFIX + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
     @classmethod
     def from_bytes(cls, data: bytes) -> State:
@@ -119,8 +119,8 @@ class State:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise type_error("state", "bytes", type(data).__name__)
         data = bytes(data)
-        header, body = data[: len(_MAGIC) + 8], data[len(_MAGIC) + 8 :]
-        if len(header) < len(_MAGIC) + 8 or not header.startswith(_MAGIC):
+        header, body = data[: len(STATE_PREFIX) + 8], data[len(STATE_PREFIX) + 8 :]
+        if len(header) < len(STATE_PREFIX) + 8 or not header.startswith(STATE_PREFIX):
             raise input_error("state", "the output of State.to_bytes", f"{data[:16]!r}, which is not an exactk state")
         version = int.from_bytes(header[-8:-4], "little")
         if version != _VERSION:
@@ -213,11 +213,11 @@ class StateSums:
 
     def add(self, state: State) -> None:
         """Add a state; raise StateMismatchError if its plan, or the type of its group labels, differs."""
-        check_same_plan(self._first, state, "states")
+        check_same_plan(self._first, state, "parts")
         types = {type(next(iter(groups))).__name__ for groups in (self._groups, state.groups) if groups}
         if len(types) > 1:
-            message = f"states: expected group labels of one type, found {' and '.join(sorted(types))}"
-            raise StateMismatchError(message, "states")
+            message = f"parts: expected group labels of one type, found {' and '.join(sorted(types))}"
+            raise StateMismatchError(message, "parts")
         self._spellings = common_spellings([self._spellings, state.spellings], state.metrics)
         self._counts = self._counts.merge(state.counts)
         _add_totals(self._totals, state.totals)
@@ -279,7 +279,7 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
     if not differences and scales[0] != scales[1]:
         differences.append("sums of another precision (one is from exactk.reference)")
     if differences:
-        message = f"{argument}: expected the same plan in all, found {'; '.join(differences)}"
+        message = f"{argument}: expected the same metrics and convention in all, found {'; '.join(differences)}"
         raise StateMismatchError(message, argument)
 
 

@@ -26,10 +26,9 @@ def _message(state: State) -> str:
     if not longest or not values:  # other counts report that all lists are empty
         return ""
     cutoffs = _list_in_brief(sorted({value.cutoff for value in values if value.cutoff is not None}))
-    message = f"no list is longer than {longest}: values at {cutoffs} equal values at {longest}, "
-    message += "except where the cutoff itself is used"
+    message = f"no list is longer than {longest}, so the hits at {cutoffs} are those at {longest}"
     divided = next((value for value in values if _divides_by_cutoff(value)), None)
-    return message if divided is None else f"{message}: {divided.spelling} still divides by {divided.cutoff}"
+    return message if divided is None else f"{message}; {divided.spelling} still divides by {divided.cutoff}"
 
 
 def _divides_by_cutoff(value: Value) -> bool:

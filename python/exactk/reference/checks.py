@@ -12,6 +12,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.metrics import metrics as registry
 from exactk._runtime.errors import input_error
+from exactk._runtime.faults import plural
 from exactk.reference.judge import is_relevant, resolved_rules
 from exactk.reference.ranking import check_nan, check_repeats
 from exactk.reference.similarity import check_vectors
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk.reference.judge import Rules
 
+_NOUNS = {"weights": "a weight", "groups": "a group"}
 _MAX_GAIN = 2.0**256
 _MAX_STEPWISE_CUTOFF = 2**20  # each rank down to it is computed
 _MAX_GIVEN_RANK = 2**20
@@ -67,7 +69,11 @@ def _check_weights(problem: Problem) -> None:
     if violations:
         user, weight = violations[0]
         raise input_error(
-            "weights", "0, or numbers from 2^-256 to 2^256", f"{weight:g}", row=user, count=len(violations)
+            "weights",
+            "non-negative weights, at most 2^256 (and from 2^-256 unless 0)",
+            f"{weight:g}",
+            row=user,
+            count=len(violations),
         )
 
 
@@ -135,7 +141,7 @@ def _check_tie_rules(value: Value) -> None:
 
 def _check_length(argument: str, length: int, users: int) -> None:
     if length != users:
-        raise input_error(argument, f"as many rows as the truth ({users})", str(length))
+        raise input_error(argument, f"{plural(users, 'row')}, one per user of the truth", str(length))
 
 
 def _check_lists(rankings: Rankings) -> None:
@@ -243,7 +249,7 @@ def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], boo
         for value in problem.values:
             broken = [user for user in missing if is_counted(user, value.rules)]
             if broken:
-                expected = f"an entry for every user of {value.spelling}"
+                expected = f"{_NOUNS[argument]} for every user in the mean of {value.spelling}"
                 raise input_error(argument, expected, "none", row=broken[0], count=len(broken))
 
 

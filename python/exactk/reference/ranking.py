@@ -133,8 +133,9 @@ def check_repeats(argument: str, rows: Iterable[Sequence[int]]) -> None:
     ]
     if repeats:
         user, position, item = repeats[0]
-        found = f"item {item} again"
-        raise input_error(argument, "each item once per user", found, row=user, position=position, count=len(repeats))
+        expected = "each item once per user"
+        error = input_error(argument, expected, "again", row=user, position=position, count=len(repeats))
+        raise error.amended(item=item)
 
 
 def reference_ranker(problem: TopKProblem) -> BestIndices:

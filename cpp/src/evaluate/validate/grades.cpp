@@ -18,9 +18,9 @@ std::string required_grades(const Run& run) {
     return "grades from 0 to max_grade=" + format_number(run.parameter);
   switch (run.rules.gain) {
     case Gain::linear:
-      return "grades from 0 to 2^256 with gain='linear'";
+      return "non-negative grades, at most 2^256, with gain='linear'";
     case Gain::exp2:
-      return "grades from 0 to 256 with gain='exp2'";
+      return "non-negative grades, at most 256, with gain='exp2'";
     case Gain::exp2_shifted:
       return "grades up to min_grade + 255 with gain='exp2_shifted'";
     case Gain::table:

@@ -168,8 +168,9 @@ void check_int64(const Lists& lists, const std::string& argument) {
 void check_rows(Count rows, Count users, const std::string& argument) {
   if (rows == users) return;
   throw InputError({.argument = argument,
-                    .expected = "as many rows as the truth (" + std::to_string(users) + ")",
-                    .found = std::to_string(rows) + " rows"});
+                    .expected = std::to_string(users) + (users == 1 ? " row" : " rows") +
+                                ", one per user of the truth",
+                    .found = std::to_string(rows)});
 }
 
 std::uint64_t validate_lists(const Lists& lists, const std::string& argument,

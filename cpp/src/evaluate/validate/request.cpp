@@ -24,7 +24,7 @@ void check_weights(std::span<const double> weights, Count users, const Checkpoin
   const Search search(weights, bad, checkpoint);
   if (search.count == 0) return;
   throw InputError({.argument = "weights",
-                    .expected = "0, or numbers from 2^-256 to 2^256",
+                    .expected = "non-negative weights, at most 2^256 (and from 2^-256 unless 0)",
                     .found = format_number(weights[static_cast<std::size_t>(search.first)]),
                     .count = search.count,
                     .row = search.first});

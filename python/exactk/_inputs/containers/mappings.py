@@ -32,7 +32,7 @@ def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding)
         raise type_error(argument, "the items of each user", "columns of users and items", hint=hint)
     users = columns.key_columns(list(value), f"{argument}.user")
     labels = ["user"] if len(users) == 1 else [f"user_{part}" for part in range(len(users))]
-    rows = sequences.rows_of_lists(list(value.values()), argument, encoding)
+    rows = sequences.rows_of_lists(list(value.values()), argument, encoding, is_keyed=True)
     return long_format.rows_by_user(users, labels, rows, argument, encoding)
 
 

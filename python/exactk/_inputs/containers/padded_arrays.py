@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from exactk._inputs.checks import as_ndarray, describe_dtype
 from exactk._inputs.model.rows import Rows, graded_rows, padded_rows
 from exactk._runtime.errors import type_error
@@ -21,12 +23,25 @@ def rows_of_array(value: object, argument: str) -> Rows:
         raise type_error(argument, expected, f"shape {array.shape}", hint=hint)
     if array.dtype.kind == "b":
         if argument == "predictions":  # a row of flags has no order
-            raise type_error(argument, "ids, best first", "a multi-hot bool array")
+            hint = "pass the model's scores, or ids in the order of the scores"
+            raise type_error(argument, "ids, best first", "a multi-hot bool array", hint=hint)
         return graded_rows(array, argument)
     if array.dtype.kind == "f" and argument == "truth":
         hint = "truth=exactk.Truth.from_dense(truth) if they are grades"
         raise type_error(argument, "integer ids", describe_dtype(array), hint=hint)
     return padded_rows(array, argument)
+
+
+def repeat_hint(value: object, argument: str, item: object) -> str:
+    """Return how to write a matrix in which an item repeats that may be no id: a flag or the padding."""
+    if not isinstance(value, np.ndarray) or value.ndim != 2 or value.dtype.kind not in "iu":
+        return ""
+    if argument == "truth" and item in {0, 1} and ((value == 0) | (value == 1)).all():
+        return "truth=truth.astype(bool) if it is a multi-hot matrix"
+    if item != 0:
+        return ""
+    ids = f"{argument}.astype(int)" if value.dtype.kind == "u" else argument
+    return f"{argument}=np.where({argument} == 0, -1, {ids}) if 0 is padding"
 
 
 def _vector_hint(array: NDArray[Any], argument: str) -> str:

@@ -14,7 +14,8 @@ from exactk import _core
 from exactk._inputs.checks import exact_float, id_array, import_dlpack
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.model.rows import Rows
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import InputTypeError, input_error, type_error
+from exactk._runtime.faults import as_text
 
 if TYPE_CHECKING:
     from exactk._inputs.long_format import Encoding
@@ -46,8 +47,8 @@ def is_item(content: object) -> bool:
     return isinstance(content, (str, bytes, Number))
 
 
-def rows_of_lists(value: object, argument: str, encoding: Encoding) -> Rows:
-    """Return the rows. In the truth, a row may also be a set, a mapping from item to grade, or (item, grade) pairs.
+def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed: bool = False) -> Rows:
+    """Return the rows, which may be the values of a mapping from user. In the truth, a row may also be a set, a mapping from item to grade, or (item, grade) pairs.
 
     In predictions, mappings and pairs have scores.
     """
@@ -75,7 +76,12 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding) -> Rows:
         value = [tuple(row) if isinstance(row, dict) else row for row in value]
     if argument == "predictions" and types & {set, frozenset}:
         _refuse_sets(value, argument)
-    return _encode_lists(value, argument, encoding, has_values=has_values)
+    try:
+        return _encode_lists(value, argument, encoding, has_values=has_values)
+    except InputTypeError as error:
+        if is_keyed or error.fault.hint or not (hint := _float_hint(value, argument, error)):
+            raise
+        raise error.amended(hint=as_text(hint)) from None
 
 
 def _flat_hint(item: object, argument: str) -> str:
@@ -138,6 +144,21 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
         item_vocabulary=item_vocabulary,
         is_owned=True,
     )
+
+
+def _float_hint(lists: list[Any], argument: str, error: InputTypeError) -> str:
+    """Return how to write floats in place of ids; empty if the error is about something else."""
+    row = None if error.row is None else lists[error.row]
+    item = row[error.position] if isinstance(row, (list, tuple)) and error.position is not None else None
+    if argument not in {"truth", "predictions", "exclude"} or not isinstance(item, (float, np.floating)):
+        return ""
+    if not item.is_integer():
+        return (
+            f"{argument}=exactk.Scores({argument}) if these are scores of all items"
+            if argument == "predictions"
+            else ""
+        )
+    return f"{argument}=[list(map(int, row)) for row in {argument}] converts whole numbers to ids"
 
 
 def _item_kind(lists: list[Any]) -> str:

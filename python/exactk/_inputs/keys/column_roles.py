@@ -178,7 +178,7 @@ def naming_hint(existing: Sequence[str], *roles: str) -> Text:
         free = [name for name in existing if usual_role(name) == "grade"] + free
     name = free[0] if free else "NAME"
     first, *others = (Option(role, name) for role in roles)
-    return (first, *(part for option in others for part in (" or ", option)), " would select it")
+    return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)))
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:

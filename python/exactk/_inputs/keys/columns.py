@@ -66,6 +66,12 @@ class NumberColumn:
         return vocabulary.encode_integers(id_array(self.array, argument), threads, argument)
 
 
+def _text_error(argument: str, kind: str) -> Exception:
+    """Return the error for text in a column of numbers."""
+    found = "strings" if kind == "str" else kind
+    return type_error(argument, "numbers", found, hint=".astype(float) converts numbers that are text")
+
+
 @dataclass(frozen=True)
 class TextColumn:
     """Strings or bytes in a list."""
@@ -78,7 +84,7 @@ class TextColumn:
 
     def values(self, argument: str) -> NDArray[Any]:
         """Raise: text has no numbers."""
-        raise type_error(argument, "numbers", self.kind)
+        raise _text_error(argument, self.kind)
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, _threads: int) -> Codes:
         """Return the code of each string, in one thread, as the strings are Python objects."""
@@ -98,7 +104,7 @@ class PackedColumn:
 
     def values(self, argument: str) -> NDArray[Any]:
         """Raise: text has no numbers."""
-        raise type_error(argument, "numbers", self.kind)
+        raise _text_error(argument, self.kind)
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
         """Return the code of each string."""
@@ -167,7 +173,7 @@ class ArrowTextColumn:
 
     def values(self, argument: str) -> NDArray[Any]:
         """Raise: text has no numbers."""
-        raise type_error(argument, "numbers", self.kind)
+        raise _text_error(argument, self.kind)
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
         """Return the code of each string."""
@@ -305,6 +311,8 @@ def key_kind(column: Column, argument: str) -> str:
         hint = ".astype(str) makes strings of dates" if kind.startswith("datetime") else ""
         raise type_error(argument, expected, kind, hint=hint)
     values = column.values(argument)
+    if not len(values):
+        raise type_error(argument, expected, f"an empty {values.dtype} column", hint=".astype('int64') gives it a type")
     is_missing = np.isnan(values)
     if not is_missing.any():
         raise type_error(argument, expected, str(values.dtype), hint=".astype(int) converts whole numbers to ids")

@@ -13,6 +13,7 @@ from exactk import _core
 from exactk._inputs.checks import Codes, id_array, read_only
 from exactk._inputs.keys.columns import column_of_array
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import Option, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,9 +28,10 @@ Packed: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.uint8]]"
 _SHIFT, _LOW = np.uint64(32), np.uint64(2**32 - 1)  # packs a pair of codes into one integer
 
 
-KIND_HINT = (
-    "integer, string and bytes ids never match: convert one side, for example with ids.astype(str); "
-    "ids in TREC files are strings, and text_ids=True in exactk.read (--text-ids) reads ids in other files as strings"
+KIND_HINT: Text = (
+    "integer, string and bytes ids never match: convert one side, for example with str(id) or column.astype(str); ",
+    Option("text_ids", True),  # noqa: FBT003 - the value of the option
+    " reads ids in files as strings (TREC ids always are)",
 )
 
 
@@ -85,11 +87,12 @@ class Vocabulary:
             combined = vocabulary.encode_integers(pairs, 1, argument)
         return combined
 
-    def check_kinds(self, kinds: Sequence[str], argument: str) -> None:
-        """Raise InputTypeError unless keys of these kinds can be added."""
+    def check_kinds(self, kinds: Sequence[str], argument: str, noun: str = "users", example: str = "") -> None:
+        """Raise InputTypeError unless keys of these kinds can be added; `noun` and `example` are for the message."""
         if tuple(kinds) != self.kinds:
             expected, found = (" and ".join(part_kinds) for part_kinds in (self.kinds, kinds))
-            raise type_error(argument, f"keys of type {expected}", found, hint=KIND_HINT)
+            found += f" (such as {example})" if example else ""
+            raise type_error(argument, f"{noun} of type {expected}, as in the truth", found, hint=KIND_HINT)
 
     def positions_in_key_order(self, sizes: tuple[int, ...]) -> Codes:
         """Return the position of each of the first keys among them in ascending order; keys have one part."""
@@ -254,15 +257,15 @@ class SharedVocabulary:
                 latest = keys
         return latest
 
-    def check_kinds(self, kinds: Sequence[str], argument: str) -> None:
+    def check_kinds(self, kinds: Sequence[str], argument: str, noun: str = "users", example: str = "") -> None:
         """Raise InputTypeError if the shared keys are of other kinds."""
         if self._vocabulary is not None and len(self._vocabulary):
-            self._vocabulary.check_kinds(kinds, argument)
+            self._vocabulary.check_kinds(kinds, argument, noun, example)
 
     def check_kinds_of(self, keys: Snapshot, argument: str) -> None:
         """Raise InputTypeError if there are keys and their kinds differ from those of the shared keys."""
         if keys.vocabulary is not self._vocabulary and keys.size:
-            self.check_kinds(keys.vocabulary.kinds, argument)
+            self.check_kinds(keys.vocabulary.kinds, argument, example=keys.repr_of(0))
 
 
 def vocabulary_of_labels(labels: NDArray[Any], argument: str) -> Vocabulary:

@@ -86,7 +86,7 @@ class Scores:
         users: KeysLike | None = None,
         items: KeysLike | None = None,
     ) -> None:
-        self._freeze(values, min_score, "predictions", users=users, items=items)
+        self._freeze(values, min_score, "values", users=users, items=items)
 
     @classmethod
     def for_argument(cls, values: object, argument: str) -> Scores:
