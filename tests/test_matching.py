@@ -214,6 +214,30 @@ def test_inputs_are_prepared_once_and_evaluated_once_for_each_preset(monkeypatch
     assert result.names == tuple(exactk.conventions)
 
 
+def test_fields_can_be_changed_in_every_preset() -> None:
+    truth, scores = [{0: 5.0, 1: 3.0}, {2: 4.0}], np.array([[0.5, math.nan, 0.25], [0.5, 0.25, 1.0]])
+    with pytest.raises(exactk.InputError, match="NaN") as caught:
+        exactk.matching_conventions(truth, scores, {"recall@1": 1}, convention={"min_grade": 4})
+    assert "convention={'min_grade': 4.0, 'nan': 'last'} ranks them last" in str(caught.value)
+    changes = {"min_grade": 4, "nan": "last"}
+    result = exactk.matching_conventions(truth, scores, {"recall@1": 1}, convention=changes)
+    for row in result.rows:
+        report = exactk.evaluate(truth, scores, "recall@1", convention={"base": row.convention, **changes})
+        assert row.numbers == {"recall@1": report["recall@1"]}
+    assert repr(result).endswith("28 presets match; all with nan='last', min_grade=4.0")
+    assert exactk.matching_conventions(TRUTH, LISTS, {"mrr": 1}, convention={}).names == (
+        exactk.matching_conventions(TRUTH, LISTS, {"mrr": 1}).names
+    )
+
+
+@pytest.mark.parametrize("convention", ["ranx", {"base": "ranx"}, exactk.conventions["ranx"], {"name": "mine"}, None])
+def test_every_preset_is_tried(convention: Any) -> None:
+    with pytest.raises(
+        exactk.InputTypeError, match="convention: expected a mapping of fields to change in every preset"
+    ):
+        exactk.matching_conventions(TRUTH, LISTS, {"mrr": 1}, convention=convention)
+
+
 def test_an_iterator_is_refused() -> None:
     blocks: Any = iter([([[1]], [[1]])])
     truth: Any = None
@@ -247,6 +271,11 @@ def test_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert (result.code, result.out) == (0, f"{expected!r}\n")
     excluded = run("conventions", "--matching", "mrr=0", "t.csv", "p.csv", "--exclude", "t.csv")
     assert repr(exactk.matching_conventions(truth, predictions, {"mrr": "0"}, exclude=truth)) in excluded.out
+    expected = exactk.matching_conventions(truth, predictions, {"mrr": "0.50"}, convention={"ties": "expected"})
+    assert (
+        run("conventions", "--matching", "mrr=0.50", "t.csv", "p.csv", "--set", "ties=expected").out
+        == f"{expected!r}\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -258,6 +287,7 @@ def test_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (["ranx", "surprise"], "unrecognized arguments: surprise"),
         (["--diff", "ranx", "surprise", "capped"], "unrecognized arguments: capped"),
         (["ranx", "--user", "u"], "--user goes with --matching"),
+        (["ranx", "--set", "nan=last"], "--set goes with --matching"),
         (["--text-ids"], "--text-ids goes with --matching"),
         (["--diff", "ranx", "surprise", "--matching", "mrr=1"], "not allowed with argument"),
     ],

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
-from exactk._engine.matching import reports_of_presets
+from exactk._engine.matching import reports_of_conventions
 from exactk._evaluate import DEFAULTS
-from exactk._plan.conventions import conventions
+from exactk._plan.conventions import as_convention, conventions, description
 from exactk._plan.metric_strings import canonical_name
 from exactk._report.convention_matches import ConventionMatches, PublishedNumber
 from exactk._runtime.errors import input_error, type_error
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._inputs.types import CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike, WeightsLike
+    from exactk._plan.conventions import ConventionLike
     from exactk._runtime.progress import ProgressCallback
 
 
@@ -25,6 +26,7 @@ def matching_conventions(
     predictions: PredictionsLike,
     published: Mapping[str, float | str],
     *,
+    convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     weights: WeightsLike | None = None,
@@ -50,6 +52,8 @@ def matching_conventions(
         The published number of each metric string, such as ``{"map@10": 0.0345}``. Its digits say what it stands for:
         all numbers from 0.03445 to 0.03455. Text keeps the zeros at the end: ``"0.0340"``. A preset matches if each
         of its values rounds to the number.
+    convention : mapping, optional
+        Fields to change in every preset, such as ``{"nan": "last"}`` or ``{"min_grade": 4}``.
     exclude, candidates, weights, num_threads, progress, user, item, score, rank, grade : optional
         As in `exactk.evaluate`.
 
@@ -77,6 +81,8 @@ def matching_conventions(
     ()
     """
     numbers = _checked_numbers(published)
+    changes = _checked_changes(convention)
+    changed_presets = {preset: as_convention({**changes, "base": preset}) for preset in conventions}
     options: dict[str, Any] = {
         **DEFAULTS,
         "exclude": exclude,
@@ -91,14 +97,25 @@ def matching_conventions(
         "grade": grade,
     }
     del options["convention"]
-    outcomes = reports_of_presets(core_engine, truth, predictions, list(numbers), **options)
+    outcomes = reports_of_conventions(core_engine, truth, predictions, list(numbers), changed_presets, **options)
     return ConventionMatches(
         numbers,
         {
             name: str(outcome) if isinstance(outcome, Exception) else {metric: outcome[metric] for metric in numbers}
             for name, outcome in outcomes.items()
         },
+        description(changed_presets["standard"]).partition(" with ")[2],
     )
+
+
+def _checked_changes(convention: object) -> Mapping[str, object]:
+    """Return the fields to change in every preset."""
+    if isinstance(convention, str) and convention == "standard":
+        return {}
+    if not isinstance(convention, Mapping) or not {"base", "name", "overrides"}.isdisjoint(convention):
+        expected = "a mapping of fields to change in every preset, such as {'nan': 'last'}"
+        raise type_error("convention", expected, repr(convention)[:200])
+    return convention
 
 
 def _checked_numbers(published: object) -> dict[str, PublishedNumber]:

@@ -6,12 +6,17 @@ import argparse
 from pathlib import Path
 
 import exactk
-from exactk._cli.arguments import add_column_options, read_file, read_system
+from exactk._cli.arguments import add_column_options, add_set_option, changes_of, read_file, read_system
 from exactk._cli.output import print_text
 from exactk._cli.systems import find_systems
 from exactk._runtime.errors import input_error
 
-_OPTIONS = ("exclude", "text_ids", "user", "item", "score", "rank", "grade")  # that only --matching reads
+_OPTIONS = {
+    "--set": "changes",
+    "--text-ids": "text_ids",
+    **{f"--{name}": name for name in ("exclude", "user", "item", "score", "rank", "grade")},
+}
+"""The options that only --matching reads, and their values' names."""
 
 
 def add_matching_options(
@@ -26,6 +31,7 @@ def add_matching_options(
         metavar="METRIC=VALUE",
         help="list the presets under which the metric rounds to the value; repeatable, for presets that reach all values",
     )
+    add_set_option(parser, "with --matching, change a convention field in every preset, such as nan=last; repeatable")
     parser.add_argument("--exclude", type=Path, metavar="FILE", help="with --matching, items not to rank")
     add_column_options(parser, truth=True)
 
@@ -40,9 +46,9 @@ def _parse_published(text: str) -> tuple[str, str]:
 
 def check_no_matching_options(arguments: argparse.Namespace) -> None:
     """End the program if an option was given that only --matching reads."""
-    for name in _OPTIONS:
+    for option, name in _OPTIONS.items():
         if getattr(arguments, name):
-            arguments.parser.error(f"--{name.replace('_', '-')} goes with --matching")
+            arguments.parser.error(f"{option} goes with --matching")
 
 
 def run_matching(arguments: argparse.Namespace) -> int:
@@ -58,6 +64,7 @@ def run_matching(arguments: argparse.Namespace) -> int:
         read_file(arguments, Path(truth), "truth"),
         read_system(arguments, paths),
         published,
+        convention=changes_of(arguments),
         exclude=arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
     )
     print_text(f"{result!r}\n")

@@ -91,22 +91,29 @@ class ConventionMatches:
         The presets that match.
     """
 
-    def __init__(self, published: Mapping[str, PublishedNumber], rows: Mapping[str, Mapping[str, float] | str]) -> None:
+    def __init__(
+        self,
+        published: Mapping[str, PublishedNumber],
+        rows: Mapping[str, Mapping[str, float] | str],
+        changes: str = "",
+    ) -> None:
         self._published = dict(published)
+        self._changes = changes  # that all presets have, as text
         self.rows = tuple(
             sorted((self._row(name, values) for name, values in rows.items()), key=lambda row: max(row.distance, 1))
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         texts = {metric: number.text for metric, number in self._published.items()}
-        return (
-            ConventionMatches._from_plain,
-            (texts, {row.convention: row.refusal or row.numbers for row in self.rows}),
-        )
+        rows = {row.convention: row.refusal or row.numbers for row in self.rows}
+        return (ConventionMatches._from_plain, (texts, rows, self._changes))
 
     @classmethod
-    def _from_plain(cls, texts: Mapping[str, str], rows: Mapping[str, Mapping[str, float] | str]) -> ConventionMatches:
-        return cls({metric: PublishedNumber.from_argument(metric, text) for metric, text in texts.items()}, rows)
+    def _from_plain(
+        cls, texts: Mapping[str, str], rows: Mapping[str, Mapping[str, float] | str], changes: str
+    ) -> ConventionMatches:
+        published = {metric: PublishedNumber.from_argument(metric, text) for metric, text in texts.items()}
+        return cls(published, rows, changes)
 
     def _row(self, name: str, values: Mapping[str, float] | str) -> ConventionMatch:
         if isinstance(values, str):
@@ -131,6 +138,8 @@ class ConventionMatches:
         count = f"{len(self.names)} of {len(self.rows)} presets match"
         if not self.names:
             count = f"none of {len(self.rows)} presets matches: these are the nearest"
+        if self._changes:
+            count += f"; all with {self._changes}"
         refusals = [printable(f"refused by {row.convention}: {row.refusal}") for row in self.rows if row.refusal]
         return "\n".join(
             [format_text([*self._published, "presets"], table, left=len(self._published) + 1), count, *refusals]
