@@ -206,7 +206,7 @@ def _user_beside_items(names: Iterable[object], kinds: Iterable[str]) -> str | N
     by_name = list(zip(names, kinds, strict=True))
     users = [name for name, _ in by_name if isinstance(name, str) and usual_role(name) == "user"]
     others = [(name, kind) for name, kind in by_name if name not in users]
-    is_pivoted = len(users) == 1 and has_matrix_columns([name for name, _ in others], [kind for _, kind in others])
+    is_pivoted = len(users) == 1 and has_matrix_columns([name for name, _ in others], {kind for _, kind in others})
     return users[0] if is_pivoted else None
 
 

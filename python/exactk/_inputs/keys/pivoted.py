@@ -17,6 +17,8 @@ from exactk._runtime import optional
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
 
@@ -33,13 +35,13 @@ def is_pivoted(value: object) -> bool:
     return (
         optional.is_pandas(value)
         and value.columns.nlevels == value.index.nlevels == 1  # type: ignore[attr-defined]
-        and has_matrix_columns(value.columns, [_kind(dtype) for dtype in value.dtypes])  # type: ignore[attr-defined]
+        and has_matrix_columns(value.columns.tolist(), set(map(_kind, set(value.dtypes))))  # type: ignore[attr-defined]
     )
 
 
-def has_matrix_columns(names: Any, kinds: list[str]) -> bool:  # noqa: ANN401 - of any library
+def has_matrix_columns(names: Iterable[object], kinds: set[str]) -> bool:
     """Return whether columns of these names, and kinds as NumPy has them, can only be those of a matrix."""
-    return bool(kinds) and set(kinds) == {"f"} and not any(isinstance(name, str) and usual_role(name) for name in names)
+    return kinds == {"f"} and not any(isinstance(name, str) and usual_role(name) for name in names)
 
 
 def matrix_of(value: object, argument: str) -> Matrix:
@@ -64,10 +66,11 @@ def matrix_of(value: object, argument: str) -> Matrix:
 
 
 def _values_of_frame(frame: Any, argument: str) -> NDArray[Any]:  # noqa: ANN401 - pandas may not be installed
-    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        if _kind(dtype) not in "biuf":
-            raise type_error(argument, "columns of numbers, one for each item", f"column {name!r} of {dtype}")
-    if len(set(frame.dtypes)) <= 1 and all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):
+    dtypes = set(frame.dtypes)
+    if not set(map(_kind, dtypes)) <= set("biuf"):
+        name, dtype = next(column for column in frame.dtypes.items() if _kind(column[1]) not in "biuf")
+        raise type_error(argument, "columns of numbers, one for each item", f"column {name!r} of {dtype}")
+    if len(dtypes) <= 1 and all(isinstance(dtype, np.dtype) for dtype in dtypes):
         values: NDArray[Any] = frame.to_numpy()
         return values
     columns = [_exact_floats(frame.iloc[:, column], argument) for column in range(frame.shape[1])]
