@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -77,3 +78,16 @@ def _text_of(source: Source, argument: str, expected: str) -> str | bytes:
     if not isinstance(source, (str, bytes)):
         raise type_error(argument, f"{expected}, or a path", type(source).__name__)
     return source
+
+
+def json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return counts as JSON has them."""
+    return {
+        name: {key: json_number(number) for key, number in count.items()} if isinstance(count, Mapping) else count
+        for name, count in counts.items()
+    }
+
+
+def json_number(value: float) -> float | None:
+    """Return a number as JSON has it, which lacks NaN."""
+    return None if math.isnan(value) else value

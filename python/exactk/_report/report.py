@@ -19,6 +19,7 @@ from exactk._report.counts import count_text
 from exactk._report.display import format_number, format_text, printable
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
+from exactk._report.json_document import json_counts, json_number
 from exactk._report.metric_mapping import MetricMapping
 from exactk._report.per_user import per_user_from_plain
 from exactk._report.state import State, plan_of_state
@@ -283,22 +284,22 @@ class Report(Exports, Mapping[str, float]):
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, with None for NaN. ``Report.from_dict`` reads it back."""
         return {
-            "values": {name: _json_number(value) for name, value in self.items()},
-            "standard_deviation": {name: _json_number(value) for name, value in self.standard_deviation.items()},
-            "counts": _json_counts(self.counts),
+            "values": {name: json_number(value) for name, value in self.items()},
+            "standard_deviation": {name: json_number(value) for name, value in self.standard_deviation.items()},
+            "counts": json_counts(self.counts),
             "by_group": [
                 {
                     "group": row.label,
                     "metric": row.metric,
-                    "value": _json_number(row.value),
-                    "standard_deviation": _json_number(row.standard_deviation),
+                    "value": json_number(row.value),
+                    "standard_deviation": json_number(row.standard_deviation),
                     "evaluated": row.evaluated,
                 }
                 for row in self.rows_of_groups()
             ],
             "convention": self.convention.to_dict(),
             "users": None if self._users is None else users_to_plain(self.users),
-            "per_user": {name: [_json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
+            "per_user": {name: [json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
             "state": self._state.to_dict(),
         }
 
@@ -490,14 +491,3 @@ def _summarize_candidates(candidates: CandidateCounts) -> Mapping[str, float]:
     users, total, fewest, most = candidates
     statistics = (fewest, total / users, most) if users else (math.nan,) * 3
     return MappingProxyType(dict(zip(("min", "mean", "max"), statistics, strict=True)))
-
-
-def _json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: {key: _json_number(number) for key, number in count.items()} if isinstance(count, Mapping) else count
-        for name, count in counts.items()
-    }
-
-
-def _json_number(value: float) -> float | None:
-    return None if math.isnan(value) else value
