@@ -332,8 +332,9 @@ def test_evaluate_is_of_one_system(run: Run) -> None:
         write_text(name, SCORES)
     result = run("evaluate", "truth.csv", "a.csv", "b c.csv", "-m", "P@1")
     assert result.code == 2
-    begin, _, command = result.err.splitlines()[-1].partition("; ")
-    assert begin == "exactk evaluate: error: expected the predictions of one system, found 2"
+    begin, command, help_command = result.err.strip().split("; ")
+    assert begin == "exactk: error: expected the predictions of one system, found 2"
+    assert help_command == "see exactk evaluate --help"
     program, *arguments = shlex.split(command)
     assert (program, arguments) == ("exactk", ["compare", "truth.csv", "a.csv", "b c.csv"])
     assert run(*arguments, "-m", "P@1").out.splitlines()[0].split() == ["metric", "a", "b", "c", "evaluated", "skipped"]

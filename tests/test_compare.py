@@ -402,7 +402,7 @@ def test_the_best_and_its_equals_are_marked_by_direction() -> None:
     assert comparison.best("p@1") == ("a", "c")
     assert comparison.best("num_recommended@1") == comparison.best("judged@1") == ()
     assert [line.count("*") for line in repr(comparison).splitlines()] == [0, 2, 0, 0, 0, 1]
-    with pytest.raises(KeyError, match="recall@1 is not among"):
+    with pytest.raises(KeyError, match="'recall@1' is not among"):
         comparison.best("recall@1")
 
 

@@ -33,10 +33,10 @@ def test_f65_systems_that_cover_different_users() -> None:
         )
     ]
     assert repr(comparison).splitlines() == [
-        "metric                      all     half    most   evaluated  skipped",
-        "P@1                      0.6667*  0.3333  0.6667*          3        1",
+        "metric                        all     half    most   evaluated  skipped",
+        "P@1                        0.6667*  0.3333  0.6667*          3        1",
         "users without predictions       0        2       1",
-        "users not in the truth          0       0       1",
+        "users not in the truth          0        0       1",
         "convention standard; 4 users; * best",
     ]
 

@@ -154,36 +154,36 @@ def test_blocks_of_scores_with_item_keys_alone() -> None:
 NAN = np.where(VALUES == 0.125, np.nan, VALUES)
 VECTORS = np.eye(4)
 FAULTS: dict[str, tuple[Any, str]] = {
-    "too few users": (lambda: scores(users=["ann"]), r"predictions.users: expected one key per row \(3\), found 1"),
+    "too few users": (lambda: scores(users=["ann"]), r"users: expected one key per row \(3\), found 1"),
     "too few items": (
-        lambda: scores(items=ITEMS[:2]), r"predictions.items: expected one key per column \(4\), found 2"
+        lambda: scores(items=ITEMS[:2]), r"items: expected one key per column \(4\), found 2"
     ),
     "a user twice": (
         lambda: scores(users=["ann", "bob", "ann"]),
-        "predictions.users: expected distinct keys, found 'ann' again at position 2",
+        "users: expected distinct keys, found 'ann' again at position 2",
     ),
     "items twice": (
         lambda: scores(items=[1, 2, 1, 2]),
-        r"predictions.items: expected distinct keys, found 1 again at position 2 \(the first of 2\)",
+        r"items: expected distinct keys, found 1 again at position 2 \(the first of 2\)",
     ),
     "floats": (
         lambda: scores(users=[1.5, 2.5, 3.5]),
-        r"predictions.users: expected integer ids, strings or bytes, found float64; \.astype\(int\)",
+        r"users: expected integer ids, strings or bytes, found float64; \.astype\(int\)",
     ),
-    "NaN": (lambda: scores(users=[1.0, np.nan, 2.0]), "predictions.users: .* found NaN in float64 at position 1"),
-    "None": (lambda: scores(users=["a", None, "b"]), "predictions.users: expected a value in every row"),
-    "flags": (lambda: scores(users=[True, False, True]), "predictions.users: expected keys of one kind"),
+    "NaN": (lambda: scores(users=[1.0, np.nan, 2.0]), "users: .* found NaN in float64 at position 1"),
+    "None": (lambda: scores(users=["a", None, "b"]), "users: expected a value in every row"),
+    "flags": (lambda: scores(users=[True, False, True]), "users: expected keys of one kind"),
     "dates": (
         lambda: scores(users=pd.date_range("2026-01-01", periods=3)),
-        r"predictions.users: .* found datetime64\[[a-z]+\]; \.astype\(str\) makes strings",
+        r"users: .* found datetime64\[[a-z]+\]; \.astype\(str\) makes strings",
     ),
-    "a generator": (lambda: scores(users=iter(USERS)), r"predictions.users: .* found list_iterator; users=list\(users\)"),
+    "a generator": (lambda: scores(users=iter(USERS)), r"users: .* found list_iterator; users=list\(users\)"),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (
-        lambda: scores(items=[3, -1, 5, 6]), r"predictions.items: expected item ids in \[0, 2\^63\), found -1 at position 1"
+        lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"
     ),
     "items of several parts": (
-        lambda: scores(items=[(1, "a"), (2, "a"), (3, "a"), (4, "b")]), "predictions.items: .* found tuples of 2"
+        lambda: scores(items=[(1, "a"), (2, "a"), (3, "a"), (4, "b")]), "items: .* found tuples of 2"
     ),
     "users of vectors": (
         lambda: exactk.Embeddings(VALUES, VECTORS, users=["ann"]),

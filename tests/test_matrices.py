@@ -322,7 +322,7 @@ def test_what_may_be_long_format_is_no_matrix(frame: Any) -> None:
 def test_levels_of_columns_are_answered_with_what_to_write() -> None:
     long = pd.DataFrame({"user": ["ann", "bob"], "item": ["song", "film"], "value": [0.5, 0.25]})
     frame = long.pivot_table(index="user", columns="item", values=["value"])
-    with pytest.raises(exactk.InputTypeError, match=r"predictions=predictions\['value'\] has one"):
+    with pytest.raises(exactk.InputTypeError, match=r"values=values\['value'\] has one"):
         exactk.Scores(frame)
     items = exactk.Scores(frame["value"]).items
     assert items is not None

@@ -154,7 +154,7 @@ def test_a_misspelt_name_is_answered_with_a_suggestion() -> None:
 
 
 def test_a_set_of_metrics_has_no_order() -> None:
-    with pytest.raises(exactk.InputTypeError, match="ordered"):
+    with pytest.raises(exactk.InputTypeError, match="a list of them, found set"):
         exactk.evaluate([[1]], [[1]], {"recall", "ndcg"})
 
 

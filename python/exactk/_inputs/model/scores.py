@@ -108,8 +108,12 @@ class Scores:
         self._assemble(
             array,
             None if min_score is None else checked_threshold(min_score),
-            keys_of_rows(matrix.users if users is None else users, f"{argument}.users", rows, "row"),
-            keys_of_items(matrix.items if items is None else items, f"{argument}.items", columns, "column"),
+            keys_of_rows(matrix.users, f"{argument}.users", rows, "row")
+            if users is None
+            else keys_of_rows(users, "users", rows, "row"),
+            keys_of_items(matrix.items, f"{argument}.items", columns, "column")
+            if items is None
+            else keys_of_items(items, "items", columns, "column"),
             None,
             argument,
         )
