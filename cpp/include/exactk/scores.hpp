@@ -64,8 +64,6 @@ struct SparseScores {
   Count size = 0;  // number of scores
   std::ptrdiff_t stride = 0;
   std::optional<double> min_score = {};
-
-  [[nodiscard]] bool has(Count user) const noexcept { return items.has(user); }
 };
 
 // Throws InputError if there are too many rows and items to count their pairs, min_score is NaN, a

@@ -11,9 +11,14 @@ const Lists* item_lists(const Predictions& predictions) noexcept {
   return sparse_scores != nullptr ? &sparse_scores->items : std::get_if<Lists>(&predictions);
 }
 
-Presence presence_of(const Request& request, Count user) {
-  const auto has_user = [&](const auto& predictions) { return predictions.has(user); };
-  return {request.truth.has(user), std::visit(has_user, request.predictions)};
+Presence presence_of(const Request& request, Count user) noexcept {
+  const Lists* lists = item_lists(request.predictions);
+  const auto* matrix = std::get_if<ScoreMatrix>(&request.predictions);
+  const auto* embeddings = std::get_if<Embeddings>(&request.predictions);
+  const bool in_predictions = (lists == nullptr || lists->has(user)) &&
+                              (matrix == nullptr || matrix->has(user)) &&
+                              (embeddings == nullptr || embeddings->has(user));
+  return {request.truth.has(user), in_predictions};
 }
 
 // Ranks of the truth cost the same at any depth; the cost of a list grows with its length.

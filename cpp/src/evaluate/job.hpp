@@ -29,7 +29,7 @@ struct Job {
 [[nodiscard]] const Lists* item_lists(const Predictions& predictions) noexcept;
 
 // Whether the user is in the truth and in the predictions.
-[[nodiscard]] Presence presence_of(const Request& request, Count user);
+[[nodiscard]] Presence presence_of(const Request& request, Count user) noexcept;
 
 // Whether selecting the best of `items` items, down to the last rank that a value asks for, costs
 // less than ranking the truth.

@@ -115,7 +115,7 @@ void validate_scores(const ScoreMatrix& scores, const std::string& argument,
   check_min_score(scores.min_score, argument);
   if (scores.user_rows) check_user_rows(*scores.user_rows, scores.rows, argument, execution);
   if (!scores.tie_ids.empty()) {
-    check_size(scores.tie_ids.size(), scores.items, argument + ".tie_ids", "one an item");
+    check_size(scores.tie_ids.size(), scores.items, argument + ".tie_ids", "one tie id per item");
   }
   if (scores.candidates) {
     check_candidates(*scores.candidates, scores.user_count(), scores.items, execution);
@@ -134,7 +134,8 @@ void validate_embeddings(const Embeddings& embeddings, const Execution& executio
   }
   check_vectors(embeddings.users);
   if (!embeddings.present.empty()) {
-    check_size(embeddings.present.size(), users, embeddings.users.argument, "present for each");
+    check_size(embeddings.present.size(), users, embeddings.users.argument,
+               "present with one entry per user");
   }
   check_vectors(embeddings.items);
   if (embeddings.item_bias) {
