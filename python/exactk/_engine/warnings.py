@@ -95,8 +95,8 @@ def has_exclusions(inputs: AlignedInputs) -> bool:
 
 
 def _has_common_user(report: Report) -> bool:
-    counts = report.counts
-    return not counts["users"] or counts["users"] > counts["missing_predictions"] + counts["missing_truth"]
+    counts = report.state.counts
+    return not counts.users or counts.users > counts.missing_predictions + counts.missing_truth
 
 
 def has_no_hit(report: Report) -> bool:
@@ -123,9 +123,10 @@ _SMALLEST_SPREAD = 50  # change of a mean, in millionths; less does not show in 
 
 def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None) -> str:
     """Return a warning if the order of ties affects many users' values, with its effect on the first value."""
-    counts, evaluated = report.state.counts, report.counts["evaluated"]
+    counts = report.state.counts
     if counts.ties is None:
         return ""
+    evaluated = report.counts["evaluated"]
     values = [
         (value, ties.dependent)
         for value, ties in zip(plan_of_state(report.state), counts.ties, strict=True)
@@ -186,11 +187,13 @@ def _warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[
 
 def _describe_count(reports: Mapping[str, Report], name: str, one: str, many: str) -> dict[str, str]:
     """Return each system's count with a text for one and a text for several; empty for 0."""
-    counts = {system: report.counts.get(name, 0) for system, report in reports.items()}
+    counts = {system: getattr(report.state.counts, name) for system, report in reports.items()}
     return {system: f"{count} {one if count == 1 else many}" if count else "" for system, count in counts.items()}
 
 
 def _describe_values_without_users(report: Report) -> str:
+    if all(sums.users for sums in report.state.totals):
+        return ""
     names = [name for name, users in report.counts["evaluated"].items() if users == 0]
     return f"no user was evaluated for {', '.join(names)}: NaN" if names else ""
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -238,6 +239,10 @@ class Convention(FieldValues):
         return f"<Convention {text}>" if text.endswith(all_changes) else f"<Convention {text}: {all_changes}>"
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:  # each call looks plans up by it
         overrides = tuple((metric, tuple(sorted(choices.items()))) for metric, choices in self.overrides.items())
         return hash((_field_values(self), frozenset(overrides)))
 
