@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.containers.sequences import is_flat, is_pair, is_row
 from exactk._inputs.containers.series import has_one_item_each, has_values_by_user_and_item
@@ -13,7 +13,7 @@ from exactk._report.comparison import check_system_name
 from exactk._runtime.errors import ExactkError, input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from exactk._plan.metric_strings import Value
 
@@ -91,31 +91,26 @@ def _systems_by_name(classified: ClassifiedValue) -> Systems:
 
 def _compare_instead(classified: ClassifiedValue, arguments: str) -> str:
     """Return how to compare systems, if the values of a mapping from user are whole systems."""
-    if classified.container is not MAPPING:
-        return ""
-    contents = _contents(classified.value)
-    if not contents or not all(map(_is_of_many_users, contents)):
-        return ""
-    return f"exactk.compare{arguments} takes a mapping from system"
+    is_meant = _have_all_contents(classified, _is_of_many_users)
+    return f"exactk.compare{arguments} takes a mapping from system" if is_meant else ""
 
 
 def _evaluate_instead(classified: ClassifiedValue, arguments: str) -> str:
     """Return how to evaluate one system, if the values of a mapping from system are the items of single users."""
+    is_meant = _have_all_contents(classified, _is_of_one_user)
+    return f"exactk.evaluate{arguments} takes a mapping from user" if is_meant else ""
+
+
+def _have_all_contents(classified: ClassifiedValue, kind: Callable[[object], bool]) -> bool:
+    """Return whether this is a mapping whose values, as far as they hold anything, are all of a kind."""
     if classified.container is not MAPPING:
-        return ""
-    contents = _contents(classified.value)
-    if not contents or not all(map(_is_of_one_user, contents)):
-        return ""
-    return f"exactk.evaluate{arguments} takes a mapping from user"
-
-
-def _contents(value: Mapping[Any, Any]) -> list[Any]:
-    """Return the values of a mapping that hold anything."""
-    return [
+        return False
+    contents = [
         content
-        for content in value.values()
+        for content in classified.value.values()
         if not (content is None or (isinstance(content, (list, dict)) and not content))
     ]
+    return bool(contents) and all(map(kind, contents))
 
 
 def _is_of_many_users(content: object) -> bool:
