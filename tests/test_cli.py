@@ -210,18 +210,19 @@ def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> No
         return [[1]]
 
     monkeypatch.setattr(exactk, "read", read, raising=False)
-    given = ["--user", "u", "--user", "day", "--item", "i", "--score", "s", "--grade", "g", "--exclude", "x"]
-    assert run("evaluate", "t", "p", *given).code == 0
+    given = ["--user", "u", "--user", "day", "--item", "i", "--score", "s", "--grade", "g", "--exclude", "x.csv"]
+    assert run("evaluate", "t.csv", "p.csv", *given).code == 0
     assert reads == [
-        ("t", {"text_ids": False, "role": "truth", "user": ["u", "day"], "item": "i", "grade": "g"}),
-        ("x", {"text_ids": False, "role": "exclude", "user": ["u", "day"], "item": "i"}),
+        ("t.csv", {"text_ids": False, "role": "truth", "user": ["u", "day"], "item": "i", "grade": "g"}),
+        ("x.csv", {"text_ids": False, "role": "exclude", "user": ["u", "day"], "item": "i"}),
         (
-            "p",
+            "p.csv",
             {"text_ids": False, "role": "predictions", "user": ["u", "day"], "item": "i", "score": "s", "rank": None},
         ),
     ]
     reads.clear()
-    assert run("evaluate", "t", "p", "--user", "u", "--rank", "r", "--text-ids").code == 0
+    assert run("evaluate", "t", "p.csv", "--user", "u", "--rank", "r", "--text-ids").code == 0
+    assert reads[0] == ("t", {"text_ids": True, "role": "truth"})  # qrels have no columns
     assert reads[1][1] == {
         "text_ids": True,
         "role": "predictions",
@@ -230,7 +231,7 @@ def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> No
         "score": None,
         "rank": "r",
     }
-    assert run("evaluate", "t", "p", "--score", "s", "--rank", "r").code == 2
+    assert run("evaluate", "t.csv", "p.csv", "--score", "s", "--rank", "r").code == 2
 
 
 @pytest.mark.parametrize(

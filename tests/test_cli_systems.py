@@ -209,7 +209,7 @@ TREC = "ann Q0 1 1 0.5 t\n"
         ),
         ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs"], "found item '1' again at row 0 of the data in runs/1.run"),
         ({"runs/0.run": TREC, "runs/1.run": TREC + "ann Q0 2\n"}, ["runs"], "found 3 at line 2 of runs/1.run"),
-        ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs", "--user", "q"], "user: expected None for a file"),
+        ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs", "--user", "q"], "--user: expected a file with names of"),
         ({"x.run": TREC}, ["x.run", "also=x.run"], "expected each file once, found 'x.run' twice"),
         ({"x.run": TREC}, ["x.*", "./x.run"], "expected each file once, found 'x.run' twice"),
         ({"x.run": TREC, "y.run": TREC}, ["a=x.run", "a=y.run"], "a distinct name for each system, found 'a' twice"),

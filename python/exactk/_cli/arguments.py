@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import re
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
-from exactk._files import read_shards
+from exactk import _files as files
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from exactk._cli.provenance import Input
 
     Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
 
@@ -59,27 +62,61 @@ def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> None:
 
 
 Role = Literal["truth", "predictions", "exclude"]
-_ROLE_COLUMNS: Mapping[Role, tuple[str, ...]] = {"truth": ("grade",), "predictions": ("score", "rank"), "exclude": ()}
+UserValuesRole = Literal["groups", "weights"]
+_ROLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "truth": ("user", "item", "grade"),
+    "predictions": ("user", "item", "score", "rank"),
+    "exclude": ("user", "item"),
+    "groups": ("user",),
+    "weights": ("user",),
+}
+"""The options that name columns, by the role of the files that they apply to."""
 
 
 def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - depends on the role
     """Read a file in the given role, with the columns that the arguments name."""
     if role != "predictions" and path.is_dir():
         raise input_error(role, "a file", f"the directory {str(path)!r}", hint="only predictions may be a directory")
-    return exactk.read(path, role=role, text_ids=arguments.text_ids, **_columns_of(arguments, role))
+    return exactk.read(path, role=role, text_ids=arguments.text_ids, **_columns_of(arguments, path, role))
 
 
 def read_system(arguments: argparse.Namespace, paths: Sequence[Path]) -> Any:  # noqa: ANN401 - predictions
     """Read the files of a system as one set of predictions."""
     if len(paths) == 1:
         return read_file(arguments, paths[0], "predictions")
-    return read_shards(paths, text_ids=arguments.text_ids, **_columns_of(arguments, "predictions"))
+    columns = _columns_of(arguments, paths[0], "predictions")
+    return files.read_shards(paths, text_ids=arguments.text_ids, **columns)
 
 
-def _columns_of(arguments: argparse.Namespace, role: Role) -> dict[str, Any]:
-    users = arguments.user
-    columns = {name: getattr(arguments, name, None) for name in ("item", *_ROLE_COLUMNS[role])}
-    return {"user": users[0] if users and len(users) == 1 else users, **columns}
+def read_user_values(arguments: argparse.Namespace, role: UserValuesRole) -> Any:  # noqa: ANN401 - a table
+    """Read the file of groups or of weights."""
+    path: Path = getattr(arguments, role)
+    return files.read_user_values(path, role, text_ids=arguments.text_ids, **_columns_of(arguments, path, role))
+
+
+def _columns_of(arguments: argparse.Namespace, path: Path, role: Role | UserValuesRole) -> dict[str, Any]:
+    """Return the names of columns that the arguments give; none for a file without column names."""
+    if not files.has_columns(path, role):
+        return {}
+    columns = {name: getattr(arguments, name, None) for name in _ROLE_COLUMNS[role]}
+    return {**columns, "user": user_column(arguments)}
+
+
+def user_column(arguments: argparse.Namespace) -> str | list[str] | None:
+    """Return the name of the user column, or of several, that the arguments give."""
+    users: list[str] | None = arguments.user
+    return users[0] if users and len(users) == 1 else users
+
+
+def check_column_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
+    """Raise InputError if an option names a column, and no file that it applies to has names of columns."""
+    for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
+        if getattr(arguments, name, None) is None:
+            continue
+        of_option = [one for one in inputs if name in _ROLE_COLUMNS[one.argument]]
+        if not any(files.has_columns(one.path, one.argument) for one in of_option):
+            without = " and ".join(dict.fromkeys(str(one.path) for one in of_option))
+            raise input_error(f"--{name}", "a file with names of columns", f"none in {without}")
 
 
 def output_path(text: str) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,14 @@ from exactk._cli.arguments import (
     add_set_option,
     add_state_option,
     changes_of,
+    check_column_options,
     name_argument,
     output_path,
     parse_count,
     read_file,
     read_system,
+    read_user_values,
+    user_column,
 )
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
@@ -118,6 +120,18 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         parser, "change a convention field, such as nan=last, or for one metric, such as ndcg.gain=exp2; repeatable"
     )
     parser.add_argument("--exclude", type=Path, metavar="FILE", help="items not to rank, such as training items")
+    parser.add_argument(
+        "--groups",
+        type=Path,
+        metavar="FILE",
+        help="the group of each user: a column of users and one of groups; adds the values of each group",
+    )
+    parser.add_argument(
+        "--weights",
+        type=Path,
+        metavar="FILE",
+        help="the weight of each user in the mean: a column of users and one of weights",
+    )
     add_column_options(parser, truth=True)
     add_result_options(parser)
     parser.add_argument(
@@ -154,13 +168,14 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     as_trec = arguments.format == "trec"
     if arguments.users and not as_trec:
         arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
+    if arguments.groups and as_trec:
+        arguments.parser.error("--groups goes with any format but trec, which has no values of groups")
     state_path: Path | None = getattr(arguments, "state", None)
     if arguments.by_user:
         check_user_table_path(arguments.by_user)
-    check_outputs(
-        {"--by-user": arguments.by_user, "--state": state_path},
-        [path for path in (arguments.truth, arguments.exclude, *chain.from_iterable(systems.values())) if path],
-    )
+    inputs = _inputs(arguments, systems)
+    check_outputs({"--by-user": arguments.by_user, "--state": state_path}, [one.path for one in inputs])
+    check_column_options(arguments, inputs)
     with name_argument("--convention"):
         base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)).name
     convention = as_convention({"base": base, **changes_of(arguments)})
@@ -173,6 +188,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     options: Options = {
         "convention": convention,
         "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
+        **_user_values(arguments),
         "per_user": bool(arguments.users or arguments.by_user),
         "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
@@ -191,7 +207,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         write_file(arguments.by_user, user_table_file(result, arguments.by_user))
     if state_path and isinstance(result, exactk.Report):
         write_file(state_path, result.state.to_bytes())
-    provenance = Provenance(arguments.command_line, _inputs(arguments, systems))
+    provenance = Provenance(arguments.command_line, inputs)
     if request:
         tag = _runid(arguments.predictions, systems[""]) if "" in systems else ""  # others have their names
         output = trec.Output(arguments.users, request.header, tag, trec.users_of_run(base, predictions))
@@ -202,10 +218,25 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
 
 
 def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> list[Input]:
-    """Return the files that the command has read."""
+    """Return the files that the command reads."""
     predictions = [Input("predictions", path, system or None) for system, paths in systems.items() for path in paths]
-    exclude = [Input("exclude", arguments.exclude)] if arguments.exclude else []
-    return [Input("truth", arguments.truth), *predictions, *exclude]
+    others = {name: getattr(arguments, name) for name in ("exclude", "groups", "weights")}
+    return [
+        Input("truth", arguments.truth),
+        *predictions,
+        *(Input(name, path) for name, path in others.items() if path),
+    ]
+
+
+def _user_values(arguments: argparse.Namespace) -> Options:
+    """Return the options of groups and weights, and, if there are any, the name of their user column."""
+    values: Options = {
+        "groups": arguments.groups and read_user_values(arguments, "groups"),
+        "weights": arguments.weights and read_user_values(arguments, "weights"),
+    }
+    if arguments.groups or arguments.weights:
+        values["user"] = user_column(arguments)
+    return values
 
 
 def _runid(predictions: str, paths: Sequence[Path]) -> str:

@@ -6,8 +6,16 @@ import argparse
 from pathlib import Path
 
 import exactk
-from exactk._cli.arguments import add_column_options, add_set_option, changes_of, read_file, read_system
+from exactk._cli.arguments import (
+    add_column_options,
+    add_set_option,
+    changes_of,
+    check_column_options,
+    read_file,
+    read_system,
+)
 from exactk._cli.output import print_text
+from exactk._cli.provenance import Input
 from exactk._cli.systems import find_systems
 from exactk._runtime.errors import input_error
 
@@ -60,6 +68,9 @@ def run_matching(arguments: argparse.Namespace) -> int:
         raise input_error("--matching", "each metric once", "one twice")
     truth, predictions = arguments.arguments
     (paths,) = find_systems([predictions]).values()
+    inputs = [Input("truth", Path(truth)), *(Input("predictions", path) for path in paths)]
+    inputs += [Input("exclude", arguments.exclude)] if arguments.exclude else []
+    check_column_options(arguments, inputs)
     result = exactk.matching_conventions(
         read_file(arguments, Path(truth), "truth"),
         read_system(arguments, paths),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Input(NamedTuple):
-    """A file that a command has read."""
+    """A file that a command reads."""
 
     argument: str
     path: Path

@@ -12,7 +12,9 @@ import exactk
 from exactk._cli import trec
 from exactk._cli.output import print_message
 from exactk._plan.metric_strings import plan
+from exactk._report import display
 from exactk._report.json_document import json_document
+from exactk._report.tables import plain_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from exactk._cli.provenance import Provenance
+    from exactk._report.tables import Table
 
 Result = exactk.Report | exactk.Comparison
 
@@ -39,12 +42,28 @@ def format_result(
     if format_name == "json":
         return _json_document(result, provenance) + "\n"
     if format_name == "csv":
-        return result.to_csv()
-    if format_name == "markdown":
-        return result.to_markdown() + "\n"
-    if format_name == "latex":
-        return result.to_latex() + "\n"
-    return f"{result!r}\n"
+        return _values_as_csv(result)
+    if format_name == "table":
+        return f"{result!r}\n"
+    write = result.to_markdown if format_name == "markdown" else result.to_latex
+    return "\n\n".join([write(table=table) for table in _tables(result)]) + "\n"
+
+
+def _tables(result: Result) -> tuple[Table, ...]:
+    """Return the tables to print: that of values, and, if there are groups, theirs."""
+    has_groups = any(report.by_group for report in trec.reports_by_system(result).values())
+    return ("values", "by_group") if has_groups else ("values",)
+
+
+def _values_as_csv(result: Result) -> str:
+    """Return the values, and those of groups, as one table; the rows of all users have no group."""
+    tables = [result.columns(table) for table in _tables(result)]
+    columns: dict[str, list[object]] = {name: [] for table in reversed(tables) for name in table}
+    for table in tables:
+        size = len(table["value"])
+        for name, cells in columns.items():
+            cells.extend(plain_column(table[name]) if name in table else [None] * size)
+    return display.format_csv(columns)
 
 
 def _json_document(result: Result, provenance: Provenance) -> str:

@@ -13,12 +13,14 @@ from exactk._cli.arguments import (
     add_command,
     add_set_option,
     changes_of,
+    check_column_options,
     output_path,
     parse_count,
     read_file,
 )
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
+from exactk._cli.provenance import Input
 from exactk._cli.result import json_object
 from exactk._report import display
 from exactk._runtime.errors import input_error, type_error
@@ -57,11 +59,10 @@ def add_topk(commands: Commands) -> None:
 
 
 def run_topk(arguments: argparse.Namespace) -> int:
-    check_outputs(
-        {"-o": arguments.output},
-        [path for path in (arguments.scores, arguments.exclude) if path],
-        prints=not arguments.output,
-    )
+    inputs = [Input("predictions", arguments.scores)]
+    inputs += [Input("exclude", arguments.exclude)] if arguments.exclude else []
+    check_outputs({"-o": arguments.output}, [one.path for one in inputs], prints=not arguments.output)
+    check_column_options(arguments, inputs)
     scores = exactk.as_predictions(read_file(arguments, arguments.scores, "predictions"))
     if not isinstance(scores, exactk.SparseScores):
         raise type_error("scores", "a score for each user and item", type(scores).__name__)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 import numpy as np
 
-from exactk._files import archive, results, shards, trec
+from exactk._files import archive, results, shards, trec, user_values
 from exactk._files.column_choice import COLUMNS, choose_columns
 from exactk._files.columnar import Ipc, Parquet
 from exactk._files.faults import File
@@ -169,6 +169,11 @@ def is_trec(file: File) -> bool:
     return _format_of(file) == _TREC
 
 
+def has_columns(path: Path, role: str) -> bool:
+    """Return whether a file in this role is read by columns, which have names."""
+    return _format_of(File(path, role)) in _COLUMN_SOURCES
+
+
 def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[ColumnNames]) -> results.ReadResult:
     """Return the predictions of several files, read as if their rows were in one.
 
@@ -194,6 +199,17 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
         return results.result_of_trec(trec.concatenate(parts), "predictions", locate)
     sources = [_COLUMN_SOURCES[format_name](file) for file in files]
     return shards.predictions_of_sources(sources, requested, text_ids=text_ids)
+
+
+def read_user_values(path: Path, argument: str, *, text_ids: bool, user: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return a file of groups or weights as a table: the user columns and one other."""
+    file = File(path, argument)
+    with name_source(str(path)):
+        format_name = _format_of(file)
+        file.check_kind(pipes=format_name == _TREC)
+        if format_name not in _COLUMN_SOURCES:
+            raise input_error(argument, f"a file of columns: {', '.join(_COLUMN_SOURCES)}", format_name)
+        return user_values.table_of_source(_COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
 
 
 def _requested(columns: Mapping[str, Any]) -> RequestedColumns:

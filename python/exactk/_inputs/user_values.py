@@ -12,6 +12,7 @@ import numpy as np
 from exactk._inputs.category_order import category_order
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.keys.columns import key_columns
+from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.values_by_user import CONTAINERS, as_strings, values_by_user
 from exactk._runtime.errors import input_error, type_error
 
@@ -93,6 +94,8 @@ class UserValues:
         """Return the value of each row."""
         positions = self._positions_by_row(inputs)
         is_missing = positions < 0
+        if len(positions) and is_missing.all():
+            self._check_kinds(inputs)
         if not len(self.values):
             return RowValues(np.zeros(len(positions), self.values.dtype), is_missing)
         return RowValues(self.values[np.maximum(positions, 0)], is_missing)
@@ -118,6 +121,14 @@ class UserValues:
             )
             raise type_error(self.argument, expected, "entries with keys", hint=hint)
         return np.array([self._position_of_key.get(key, -1) for key in users.tolist()], np.int64)
+
+    def _check_kinds(self, inputs: AlignedInputs) -> None:
+        """Raise InputTypeError if no key is of the users' type, and so none can match."""
+        users = inputs.truth.user_vocabulary
+        kinds = {_kinds_of(key) for key in self._position_of_key}
+        if users is not None and kinds and users.kinds not in kinds:
+            expected, found = (" and ".join(one) for one in (users.kinds, next(iter(kinds))))
+            raise type_error(self.argument, f"users of type {expected}, as in the truth", found, hint=KIND_HINT)
 
     @cached_property
     def _position_of_key(self) -> dict[Any, int]:

@@ -1,0 +1,210 @@
+"""Groups and weights on the command line: the report is that of Python, from any file with columns."""
+
+from __future__ import annotations
+
+import io
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+import exactk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commands import CommandResult, Run
+
+QRELS = "7 0 tea 2\n7 0 rice 1\n8 0 milk 1\n9 0 bread 1\n"
+RUN = "7 Q0 rice 0 3 x\n7 Q0 tea 0 2 x\n8 Q0 milk 0 1 x\n8 Q0 tea 0 2 x\n9 Q0 tea 0 1 x\n"
+OTHER = "7 Q0 tea 0 2 x\n8 Q0 milk 0 1 x\n9 Q0 bread 0 1 x\n"
+METRICS = ("-m", "ndcg@2", "-m", "mrr")
+GROUPS = {"7": "new", "8": "old", "9": "new"}
+WEIGHTS = {"7": 1.0, "8": 2.5, "9": 0.0}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"qrels.txt": QRELS, "one.run": RUN, "two.run": OTHER}.items():
+        Path(name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def report_in_python(**options: Any) -> exactk.Report:
+    truth, predictions = exactk.read("qrels.txt", "truth"), exactk.read("one.run", "predictions")
+    return exactk.evaluate(truth, predictions, ["ndcg@2", "mrr"], **options)
+
+
+def report_of(result: CommandResult) -> exactk.Report:
+    assert result.code == 0, result.err
+    return exactk.Report.from_json(result.out)
+
+
+def write(name: str, values: dict[str, Any], column: str) -> str:
+    """Write the users and their values in the format that the name's ending selects."""
+    frame = pd.DataFrame({"user": list(values), column: list(values.values())})
+    writers: dict[str, Callable[[], object]] = {
+        ".csv": lambda: frame.to_csv(name, index=False),
+        ".tsv": lambda: frame.to_csv(name, index=False, sep="\t"),
+        ".gz": lambda: frame.to_csv(name, index=False),
+        ".jsonl": lambda: frame.to_json(name, orient="records", lines=True),
+        ".parquet": lambda: frame.to_parquet(name),
+        ".arrow": lambda: pyarrow.feather.write_feather(frame, name),
+    }
+    writers[Path(name).suffix]()
+    return name
+
+
+@pytest.mark.parametrize("name", ["v.csv", "v.tsv", "v.csv.gz", "v.jsonl", "v.parquet", "v.arrow"])
+def test_groups_and_weights_give_the_report_of_python(run: Run, name: str) -> None:
+    groups, weights = write(f"g{name}", GROUPS, "group"), write(f"w{name}", WEIGHTS, "weight")
+    options = ("--groups", groups, "--weights", weights, "--text-ids", "--format", "json")
+    report = report_of(run("evaluate", "qrels.txt", "one.run", *METRICS, *options))
+    assert report.state == report_in_python(groups=GROUPS, weights=WEIGHTS).state
+    assert report.state != report_in_python(groups=GROUPS).state
+    assert list(report.by_group) == ["new", "old"]
+
+
+def test_integers_are_groups_in_their_order(run: Run) -> None:
+    groups = write("g.csv", {"7": 10, "8": 2, "9": 10}, "group")
+    report = report_of(run("evaluate", "qrels.txt", "one.run", "--groups", groups, "--text-ids", "--format", "json"))
+    assert list(report.by_group) == [2, 10]
+
+
+def test_ordered_categories_keep_their_order(run: Run) -> None:
+    stages = pd.Categorical(["new", "old", "new"], categories=["old", "new"], ordered=True)
+    pd.DataFrame({"user": ["7", "8", "9"], "stage": stages}).to_parquet("g.parquet")
+    result = run("evaluate", "qrels.txt", "one.run", "--groups", "g.parquet", "--format", "json")
+    assert list(report_of(result).by_group) == ["old", "new"]
+
+
+def test_users_of_several_columns(run: Run) -> None:
+    rows = pd.DataFrame({"day": [1, 1, 2], "visitor": ["a", "b", "a"], "item": ["x", "y", "z"]})
+    rows.to_csv("truth.csv", index=False)
+    rows.assign(score=1.0).to_csv("run.csv", index=False)
+    rows.drop(columns="item").assign(stage=["new", "old", "new"]).to_csv("groups.csv", index=False)
+    options = ("--user", "day", "--user", "visitor", "--groups", "groups.csv", "-m", "mrr", "--format", "json")
+    report = report_of(run("evaluate", "truth.csv", "run.csv", *options))
+    assert {label: row["mrr"] for label, row in report.by_group.items()} == {"new": 1.0, "old": 1.0}
+    assert report.state.groups is not None
+    assert [sums[0].users for sums in report.state.groups.values()] == [2, 1]
+
+
+def test_every_format_shows_the_groups(run: Run) -> None:
+    groups = write("g.csv", GROUPS, "group")
+    call = ("compare", "qrels.txt", "one.run", "two.run", *METRICS, "--groups", groups, "--text-ids")
+    printed = {name: run(*call, "--format", name).out for name in ("table", "csv", "markdown", "latex")}
+    comparison = exactk.compare(
+        exactk.read("qrels.txt", "truth"),
+        {name: exactk.read(f"{name}.run", "predictions") for name in ("one", "two")},
+        ["ndcg@2", "mrr"],
+        groups=GROUPS,
+    )
+    assert printed["table"] == f"{comparison!r}\n"
+    for name, write_table in {"markdown": comparison.to_markdown, "latex": comparison.to_latex}.items():
+        assert printed[name] == f"{write_table()}\n\n{write_table(table='by_group')}\n"
+    rows = pd.read_csv(io.StringIO(printed["csv"]))
+    all_users, of_groups = rows[rows["group"].isna()], rows[rows["group"].notna()]
+    assert list(rows.columns)[:4] == ["system", "group", "metric", "k"]
+    assert all_users["value"].tolist() == comparison.to_pandas()["value"].tolist()
+    assert all_users["skipped"].tolist() == [0] * 4
+    assert of_groups["value"].tolist() == comparison.to_pandas("by_group")["value"].tolist()
+    assert of_groups["group"].tolist() == comparison.to_pandas("by_group")["group"].tolist()
+
+
+def test_merged_states_show_the_groups(run: Run) -> None:
+    groups = write("g.csv", GROUPS, "group")
+    options = (*METRICS, "--groups", groups, "--text-ids", "--state", "all.state")
+    printed = run("evaluate", "qrels.txt", "one.run", *options, "--format", "csv").out
+    assert "new,ndcg,2," in printed
+    assert run("merge", "all.state", "--format", "csv").out == printed
+
+
+def test_provenance_has_the_digests(run: Run) -> None:
+    files = {"groups": write("g.csv", GROUPS, "group"), "weights": write("w.csv", WEIGHTS, "weight")}
+    options = ("--groups", files["groups"], "--weights", files["weights"], "--text-ids", "--format", "json")
+    inputs = json.loads(run("evaluate", "qrels.txt", "one.run", *options).out)["inputs"]
+    assert [one["argument"] for one in inputs] == ["truth", "predictions", "groups", "weights"]
+    for argument, path in files.items():
+        (found,) = (one for one in inputs if one["argument"] == argument)
+        assert found["path"] == path
+        assert found["sha256"] == sha256(Path(path).read_bytes()).hexdigest()
+
+
+def test_outputs_may_not_replace_the_files(run: Run) -> None:
+    groups = write("g.csv", GROUPS, "group")
+    before = Path(groups).read_bytes()
+    result = run("evaluate", "qrels.txt", "one.run", "--groups", groups, "--by-user", groups)
+    assert (result.code, Path(groups).read_bytes()) == (2, before)
+    assert "'g.csv' is read" in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("user,age,group\n7,1,a\n", (), "groups: expected one column besides user, found age and group in f.csv"),
+        ("user\n7\n", (), "groups: expected one column besides user, found none in f.csv"),
+        (
+            "who,group\n7,a\n",
+            (),
+            "groups: expected a column for the user, such as user, userid, uid, found the columns",
+        ),
+        ("user,group\n7,a\n8,b\n9,a\n", (), "groups: expected users of type str, as in the truth, found int"),
+        ("user,group\n7,a\n8,\n9,a\n", ("--text-ids",), "groups: expected an id in the column group, found an empty"),
+        ("user,group\n7,a\n8,b\n", ("--text-ids",), "groups: expected a group for every user in the mean of mrr"),
+        ("user,group\n7,a\n7,b\n", ("--text-ids",), "groups: expected each user once, found '7' again"),
+        ("user,group\n7,a\n", ("--format", "trec"), "--groups goes with any format but trec"),
+    ],
+)
+def test_wrong_groups(run: Run, text: str, options: tuple[str, ...], message: str) -> None:
+    Path("f.csv").write_text(text, encoding="utf-8")
+    result = run("evaluate", "qrels.txt", "one.run", "-m", "mrr", "--groups", "f.csv", *options)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"exactk: error: {message}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "f.csv",
+            "user,w\na,x\n",
+            "weights: expected a number in the column w that float64 holds, found 'x' at line 2",
+        ),
+        ("f.csv", "user,w\n7,-1\n8,1\n9,1\n", "weights: expected "),
+        (
+            "f.txt",
+            "7 1\n8 1\n",
+            "weights: expected a file of columns: CSV, TSV, JSON lines, Parquet, Arrow IPC, found TREC",
+        ),
+        ("none.csv", None, "weights: expected a readable file, found No such file or directory in none.csv"),
+    ],
+)
+def test_wrong_weights(run: Run, name: str, text: str | None, message: str) -> None:
+    if text is not None:
+        Path(name).write_text(text, encoding="utf-8")
+    result = run("evaluate", "qrels.txt", "one.run", "-m", "mrr", "--weights", name, "--text-ids")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"exactk: error: {message}")
+
+
+def test_column_options_apply_to_files_with_columns(run: Run) -> None:
+    Path("g.csv").write_text("who,stage\n7,new\n8,old\n9,new\n", encoding="utf-8")
+    call = ("evaluate", "qrels.txt", "one.run", "--text-ids", "--user", "who", "--format", "json")
+    assert list(report_of(run(*call, "--groups", "g.csv")).by_group) == ["new", "old"]
+    for option in (("--user", "who"), ("--item", "who"), ("--score", "who"), ("--grade", "who")):
+        result = run("evaluate", "qrels.txt", "one.run", *option)
+        assert result.code == 2
+        assert result.err.startswith(
+            f"exactk: error: {option[0]}: expected a file with names of columns, found none in "
+        )
+    assert "in qrels.txt\n" in run("evaluate", "qrels.txt", "one.run", "--grade", "who").err
+    assert run("topk", "one.run", "-k", "1", "--user", "who").err.endswith("found none in one.run\n")
+    matching = ("conventions", "qrels.txt", "one.run", "--matching", "mrr=0.5", "--user", "who")
+    assert run(*matching).err.endswith("found none in qrels.txt and one.run\n")
