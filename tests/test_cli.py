@@ -557,6 +557,77 @@ def test_a_value_below_what_it_must_reach(run: Run, qrels: Path, bm25: Path, den
     assert run("evaluate", qrels, tmp, "--min", f"ndcg@10={bound + 1e-15!r}").code == 1
 
 
+def test_a_value_above_what_it_must_not_exceed(run: Run, qrels: Path, bm25: Path) -> None:
+    value = exactk.evaluate(exactk.read(qrels, "truth"), exactk.read(bm25, "predictions"), "mrr")["mrr"]
+    result = run("evaluate", qrels, bm25, "-m", "mrr", "--max", f"mrr={value - 1e-15!r}", "--min", f"mrr={value!r}")
+    assert result.code == 1
+    lines = [line for line in result.err.splitlines() if "warning" not in line]
+    assert lines == [f"exactk: above --max: mrr is {value!r}, expected at most {value - 1e-15!r}"]
+    assert run("evaluate", qrels, bm25, "-m", "mrr", "--max", f"mrr={value!r}").code == 0
+
+
+@pytest.mark.parametrize("option", ["--min", "--max"])
+@pytest.mark.parametrize("name", ["dense", "v1:2", "a=b:c"])
+def test_a_bound_of_one_system(
+    monkeypatch: pytest.MonkeyPatch, run: Run, qrels: Path, bm25: Path, dense: Path, option: str, name: str
+) -> None:
+    """The name may have colons, as no metric has one."""
+    monkeypatch.chdir(qrels.parent)
+    dense.rename(name)
+    systems = (f"bm25={bm25}", f"./{name}")
+    bound = {"--min": 1.0, "--max": 0.0}[option]
+    result = run("compare", qrels, *systems, "-m", "mrr", option, f"{name}:P@[1,5]={bound}")
+    assert result.code == 1
+    lines = [line for line in result.err.splitlines() if option in line]
+    assert [line.split()[3:6] for line in lines] == [["P@1", "of", name], ["P@5", "of", name]]
+    assert run("compare", qrels, *systems, "-m", "mrr", option, f"bm25:mrr={1 - bound}").code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "bound", "message"),
+    [
+        (
+            "compare",
+            "--max",
+            "dnese:mrr=1",
+            "--max: expected one of the systems bm25, dense, found 'dnese'; did you mean",
+        ),
+        (
+            "compare",
+            "--min",
+            ":mrr=1",
+            "argument --min: expected METRIC=VALUE such as ndcg@10=0.3, perhaps after SYSTEM:",
+        ),
+        (
+            "compare",
+            "--min",
+            "dense:=1",
+            "argument --min: expected METRIC=VALUE such as ndcg@10=0.3, perhaps after SYSTEM:",
+        ),
+        ("compare", "--min", "dense:nddcg=1", "metrics: expected "),
+        (
+            "evaluate",
+            "--min",
+            "bm25:mrr=1",
+            "argument --min: expected METRIC=VALUE such as ndcg@10=0.3, found 'bm25:mrr=1'",
+        ),
+        (
+            "merge",
+            "--max",
+            "bm25:mrr=1",
+            "argument --max: expected METRIC=VALUE such as ndcg@10=0.3, found 'bm25:mrr=1'",
+        ),
+    ],
+)
+def test_bounds_of_systems_that_there_are_not(
+    run: Run, qrels: Path, bm25: Path, dense: Path, command: str, option: str, bound: str, message: str
+) -> None:
+    paths = {"compare": (qrels, bm25, dense), "evaluate": (qrels, bm25), "merge": (qrels,)}[command]
+    result = run(command, *paths, option, bound)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"exactk: error: {message}")
+
+
 def test_what_must_be_reached_is_computed_unasked(run: Run, qrels: Path, bm25: Path) -> None:
     result = run("evaluate", qrels, bm25, "-m", "P@5", "--min", "fbeta@[5,10](beta=2)=2")
     assert result.code == 1
@@ -569,12 +640,14 @@ def test_what_must_be_reached_is_computed_unasked(run: Run, qrels: Path, bm25: P
     ]
 
 
-def test_nan_is_below_everything(run: Run, tmp_path: Path, bm25: Path) -> None:
+def test_nan_keeps_no_bound(run: Run, tmp_path: Path, bm25: Path) -> None:
     qrels = tmp_path / "irrelevant.txt"
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
     result = run("evaluate", qrels, bm25, "-m", "mrr", "--min", "mrr=-inf")
     assert result.code == 1
     assert "mrr is nan, expected at least -inf" in result.err
+    result = run("evaluate", qrels, bm25, "-m", "mrr", "--max", "mrr=inf")
+    assert (result.code, "mrr is nan, expected at most inf" in result.err) == (1, True)
 
 
 @pytest.mark.parametrize("given", ["ndcg@10", "ndcg@10=", "=0.3", "ndcg@10=high", "ndcg@10=nan", "fbeta(beta=2)"])

@@ -37,8 +37,8 @@ _BUG = 70  # EX_SOFTWARE of sysexits.h
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 for success; 1 if a value is below ``--min``; 2 if the input is invalid or an output cannot be written; 70 after an
-    internal error; 130 after Ctrl-C.
+    0 for success; 1 if a value is below ``--min`` or above ``--max``; 2 if the input is invalid or an output cannot be
+    written; 70 after an internal error; 130 after Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # escape names that the encoding lacks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
 from exactk import _files as files
-from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
+from exactk._plan.fields import FIELDS, field_name, within_spelling
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
@@ -130,22 +130,14 @@ def output_path(text: str) -> Path:
     raise argparse.ArgumentTypeError(message)
 
 
-def add_result_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for a report: its format and the minimum values."""
+def add_format_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the format of a report."""
     parser.add_argument(
         "--format",
         choices=FORMATS,
         default="table",
         help="output format: json and csv have full precision (csv puts ' before text that a spreadsheet would run "
         "as a formula); trec is the output of trec_eval, with its measure names (default: table)",
-    )
-    parser.add_argument(
-        "--min",
-        type=_parse_minimum,
-        action="append",
-        default=[],
-        metavar="METRIC=VALUE",
-        help="exit with code 1 if any system's value is undefined or lower; repeatable",
     )
 
 
@@ -154,17 +146,6 @@ def add_state_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--state", type=output_path, metavar="FILE", help="write the exact sums to FILE, for exactk merge"
     )
-
-
-def _parse_minimum(text: str) -> tuple[str, float]:
-    metric, _, value = text.rpartition("=")
-    try:
-        if metric:
-            return metric, number_of_text(value, "--min")
-    except exactk.InputError:
-        pass
-    message = f"expected METRIC=VALUE such as ndcg@10=0.3, found {text!r}"
-    raise argparse.ArgumentTypeError(message)
 
 
 def parse_count(text: str) -> int:

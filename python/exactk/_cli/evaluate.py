@@ -13,7 +13,7 @@ from exactk._cli import trec
 from exactk._cli.arguments import (
     add_column_options,
     add_command,
-    add_result_options,
+    add_format_option,
     add_set_option,
     add_state_option,
     changes_of,
@@ -26,10 +26,11 @@ from exactk._cli.arguments import (
     read_user_values,
     user_column,
 )
+from exactk._cli.bounds import add_bound_options, check_systems, report_violations
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
-from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, report_low_values, user_table_file
+from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, user_table_file
 from exactk._cli.systems import advising_on_shards, find_files, find_systems, name_systems
 from exactk._evaluate import DEFAULTS
 from exactk._plan.conventions import as_convention
@@ -52,7 +53,7 @@ FORMATS = (
     "A directory, or a quoted pattern such as 'runs/als-*.parquet', is one system: its files must have the same "
     "format and are read as one. "
 )
-EXIT_CODES = "Exit codes: 0 for success; 1 if a value is below --min; 2 if the input is invalid."
+EXIT_CODES = "Exit codes: 0 for success; 1 if a value is below --min or above --max; 2 if the input is invalid."
 
 
 def add_evaluate(commands: Commands) -> None:
@@ -70,7 +71,7 @@ def add_evaluate(commands: Commands) -> None:
         "predictions", metavar="PREDICTIONS", help="predictions with scores or ranks: a file, directory or pattern"
     )
     parser.add_argument("others", nargs="*", help=argparse.SUPPRESS)  # told what to write
-    _add_options(parser)
+    _add_options(parser, several=False)
     add_state_option(parser)
 
 
@@ -91,7 +92,7 @@ def add_compare(commands: Commands) -> None:
         metavar="NAME=PATH",
         help="a system's name and its predictions, with scores or ranks: a file, directory or pattern",
     )
-    _add_options(parser)
+    _add_options(parser, several=True)
 
 
 def _add_truth(parser: argparse.ArgumentParser) -> None:
@@ -100,7 +101,7 @@ def _add_truth(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
+def _add_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
     """Add the options that both commands have."""
     parser.add_argument(
         "-m",
@@ -133,7 +134,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="the weight of each user in the mean: a column of users and one of weights",
     )
     add_column_options(parser, truth=True)
-    add_result_options(parser)
+    add_format_option(parser)
+    add_bound_options(parser, several=several)
     parser.add_argument(
         "--by-user",
         type=output_path,
@@ -159,6 +161,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
 
 def run_compare(arguments: argparse.Namespace) -> int:
     systems = find_systems(arguments.systems)
+    check_systems(arguments.bounds, systems)
     with advising_on_shards(systems):
         return _run_systems(arguments, systems)
 
@@ -182,7 +185,9 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
     requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)
     # Reports an invalid metric name before the files are read.
-    metrics = [value.spelling for value in plan([*requested, *(metric for metric, _ in arguments.min)], convention)]
+    metrics = [
+        value.spelling for value in plan([*requested, *(bound.metric for bound in arguments.bounds)], convention)
+    ]
 
     truth = read_file(arguments, arguments.truth, "truth")
     options: Options = {
@@ -214,7 +219,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         print_text(format_result(result, arguments.format, provenance, output), is_data=True)
     else:
         print_text(format_result(result, arguments.format, provenance), is_data=arguments.format in DATA_FORMATS)
-    return int(report_low_values(result, arguments.min))
+    return int(report_violations(result, arguments.bounds))
 
 
 def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> list[Input]:

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import exactk
-from exactk._cli.arguments import add_command, add_result_options, add_state_option
+from exactk._cli.arguments import add_command, add_format_option, add_state_option
+from exactk._cli.bounds import add_bound_options, report_violations
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.provenance import Input, Provenance
-from exactk._cli.result import DATA_FORMATS, format_result, report_low_values
+from exactk._cli.result import DATA_FORMATS, format_result
 from exactk._files.faults import File
 from exactk._report.state import STATE_PREFIX
 from exactk._runtime.errors import ExactkError, input_error
@@ -35,7 +36,8 @@ def add_merge(commands: Commands) -> None:
     parser.add_argument(
         "states", type=Path, nargs="+", metavar="STATE", help="file written by --state; files must not share users"
     )
-    add_result_options(parser)
+    add_format_option(parser)
+    add_bound_options(parser)
     add_state_option(parser)
 
 
@@ -54,7 +56,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
         write_file(arguments.state, report.state.to_bytes())
     provenance = Provenance(arguments.command_line, [Input("states", path) for path in arguments.states])
     print_text(format_result(report, arguments.format, provenance), is_data=arguments.format in DATA_FORMATS)
-    return int(report_low_values(report, arguments.min))
+    return int(report_violations(report, arguments.bounds))
 
 
 def _read_state(path: Path) -> exactk.State:

@@ -1,4 +1,4 @@
-"""The result of a command: printed, written to files, and compared with --min."""
+"""The result of a command: printed, and written to files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 
 import exactk
 from exactk._cli import trec
-from exactk._cli.output import print_message
-from exactk._plan.metric_strings import plan
 from exactk._report import display
 from exactk._report.json_document import json_document
 from exactk._report.tables import plain_column
@@ -19,7 +17,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from exactk._cli.provenance import Provenance
@@ -74,24 +72,6 @@ def _json_document(result: Result, provenance: Provenance) -> str:
         provenance.command,
         [one.to_dict() for one in provenance.inputs],
     )
-
-
-def report_low_values(result: Result, minimums: Sequence[tuple[str, float]]) -> bool:
-    """Print the values that are below their minimum; return whether there are any."""
-    has_low_value = False
-    for system, report in trec.reports_by_system(result).items():
-        for metric, bound in minimums:
-            for value in plan([metric], report.convention):
-                if value.name not in report:
-                    raise input_error("--min", f"one of {', '.join(report)}", value.spelling)
-                if not report[value.name] >= bound:
-                    of_system = f" of {system}" if system else ""
-                    print_message(
-                        "below --min",
-                        f"{value.spelling}{of_system} is {report[value.name]!r}, expected at least {bound!r}",
-                    )
-                    has_low_value = True
-    return has_low_value
 
 
 ENDINGS = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")

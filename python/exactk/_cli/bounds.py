@@ -1,0 +1,98 @@
+"""Bounds of values: --min and --max, which make a command fail."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import exactk
+from exactk._cli.output import print_message
+from exactk._cli.trec import reports_by_system
+from exactk._plan.fields import number_of_text
+from exactk._plan.metric_strings import plan
+from exactk._runtime.errors import input_error
+from exactk._runtime.names import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from exactk._cli.result import Result
+
+
+class Bound(NamedTuple):
+    """A bound that a value must keep, in one system or in all."""
+
+    option: str
+    system: str  # empty for all
+    metric: str
+    number: float
+
+    def is_kept_by(self, value: float) -> bool:
+        """Return whether the value keeps the bound, which NaN never does."""
+        return value >= self.number if self.option == "--min" else value <= self.number
+
+    def violation(self, name: str, system: str, value: float) -> str:
+        """Return the message about a value that does not keep the bound."""
+        of_system = f" of {system}" if system else ""
+        limit = "at least" if self.option == "--min" else "at most"
+        return f"{name}{of_system} is {value!r}, expected {limit} {self.number!r}"
+
+
+_HEADINGS = {"--min": "below --min", "--max": "above --max"}
+
+
+def add_bound_options(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add the options; `several` is whether the command has systems with names."""
+    metavar = "[SYSTEM:]METRIC=VALUE" if several else "METRIC=VALUE"
+    scope = "any system's value, or this system's," if several else "the value"
+    for option, relation in (("--min", "lower"), ("--max", "higher")):
+        parser.add_argument(
+            option,
+            type=partial(_parse_bound, option, several),
+            action="append",
+            default=[],
+            dest="bounds",
+            metavar=metavar,
+            help=f"exit with code 1 if {scope} is undefined or {relation}; repeatable",
+        )
+
+
+def _parse_bound(option: str, several: bool, text: str) -> Bound:  # noqa: FBT001 - argparse passes the text alone
+    name, _, number = text.rpartition("=")
+    system, colon, metric = name.rpartition(":")  # no metric has a colon, but systems may
+    try:
+        if metric and (system or not colon) and (several or not system):
+            return Bound(option, system, metric, number_of_text(number, option))
+    except exactk.InputError:
+        pass
+    expected = "METRIC=VALUE such as ndcg@10=0.3" + (", perhaps after SYSTEM:" if several else "")
+    message = f"expected {expected}, found {text!r}"
+    if system and not several:
+        message += "; exactk compare has systems with names"
+    raise argparse.ArgumentTypeError(message)
+
+
+def check_systems(bounds: Sequence[Bound], systems: Collection[str]) -> None:
+    """Raise InputError for a bound of a system that there is not."""
+    for bound in bounds:
+        if bound.system and bound.system not in systems:
+            hint = did_you_mean(bound.system, systems)
+            raise input_error(bound.option, f"one of the systems {', '.join(systems)}", repr(bound.system), hint=hint)
+
+
+def report_violations(result: Result, bounds: Sequence[Bound]) -> bool:
+    """Print the values that do not keep a bound; return whether there are any."""
+    has_violation = False
+    for system, report in reports_by_system(result).items():
+        for bound in bounds:
+            if bound.system and bound.system != system:
+                continue
+            for value in plan([bound.metric], report.convention):
+                if value.name not in report:
+                    raise input_error(bound.option, f"one of {', '.join(report)}", value.spelling)
+                number = report[value.name]
+                if not bound.is_kept_by(number):
+                    print_message(_HEADINGS[bound.option], bound.violation(value.spelling, system, number))
+                    has_violation = True
+    return has_violation
