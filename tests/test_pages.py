@@ -87,6 +87,21 @@ def test_every_page_is_in_the_index() -> None:
     assert {page for page in PAGES if index.parent in page.parents and page != index} <= linked
 
 
+def test_the_first_evaluation_is_the_same_in_polars() -> None:
+    """The rows of its comparison and of its table by group, which both pages print in one format."""
+    tutorials = ROOT / "docs" / "tutorials"
+    of_pandas, of_polars = (
+        {
+            row
+            for block in blocks(tutorials / page)
+            for row in re.findall(r"^(?:\w+@\d+ |\| ).*", block.printed, re.MULTILINE)
+        }
+        for page in ("first_evaluation.md", "first_evaluation_polars.md")
+    )
+    assert len(of_polars) == 4 + 5
+    assert of_polars <= of_pandas
+
+
 def test_every_value_of_every_convention_field_is_defined() -> None:
     page = (ROOT / "docs" / "reference" / "conventions.md").read_text(encoding="utf-8")
     sections = re.findall(r"^### ([\w, ]+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
