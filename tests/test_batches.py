@@ -145,7 +145,7 @@ def test_batches_that_do_not_belong_together() -> None:
 def test_f18_keys_that_have_nothing_in_common() -> None:
     frame = pl.DataFrame({"user": ["ann", "bob"], "item": ["film", "song"], "score": [1.0, 2.0]})
     for predictions in (frame, cut(frame, 1), cut(frame, 9)):
-        with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
+        with pytest.warns(exactk.EvaluationWarning, match="no user of the truth.* is in the predictions"):
             assert exactk.evaluate({"Ann": ["film"]}, predictions, "recall@5")["recall@5"] == 0
         with pytest.warns(exactk.EvaluationWarning, match="no item of the truth"):
             assert exactk.evaluate({"ann": ["Film"]}, predictions, "recall@5")["recall@5"] == 0

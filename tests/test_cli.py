@@ -661,9 +661,12 @@ def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -
     qrels = tmp_path / "irrelevant.txt"
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
     result = run("evaluate", qrels, bm25, "-m", "mrr")
-    assert result.err == "exactk: warning: no user was evaluated for mrr: NaN\n"
+    assert result.err == "exactk: warning: no user was evaluated for mrr: NaN; 1 user without relevant items\n"
     result = run("compare", qrels, bm25, dense, "-m", "mrr")
-    assert result.err == "exactk: warning: all systems: no user was evaluated for mrr: NaN\n"
+    assert (
+        result.err
+        == "exactk: warning: all systems: no user was evaluated for mrr: NaN; 1 user without relevant items\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -942,7 +945,7 @@ def test_messages_name_options(run: Run, qrels: Path, bm25: Path, tmp_path: Path
     cases: dict[str, list[object]] = {
         "--threads: expected an integer from 1 to": ["--threads", 0],
         "--set: expected gain to be one of": ["--set", "gain=exp"],
-        "--convention: expected one of": ["--convention", "rankx"],
+        "--convention: expected the name of a preset, found 'rankx'; did you mean 'ranx'?": ["--convention", "rankx"],
         "exclude: expected a file, found the directory": ["--exclude", tmp_path],
         "exactk: error: argument --min: expected METRIC=VALUE such as ndcg@10=0.3, found 'x'; see": ["--min", "x"],
     }

@@ -104,11 +104,11 @@ def test_a_mapping_given_to_evaluate_is_from_user(engine: Any) -> None:
     assert report["P@1"] == engine.evaluate(truth, {"ann": {1: 2.0, 4: 5.0}, "bob": {3: 1.0}}, "P@1")["P@1"] == 0.5
     empties: list[Any] = [{"m": {}}, {"m": []}]
     for empty in empties:
-        with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
+        with pytest.warns(exactk.EvaluationWarning, match="no user of the truth.* is in the predictions"):
             report = engine.evaluate(truth, empty, "P@1")
         assert report.counts["missing_predictions"] == 2
         assert report.users.tolist() == ["ann", "bob", "m"]
-    with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
+    with pytest.warns(exactk.EvaluationWarning, match="no user of the truth.* is in the predictions"):
         assert isinstance(engine.evaluate(truth, {}, "P@1"), exactk.Report)
 
 

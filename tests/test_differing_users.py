@@ -134,7 +134,9 @@ def test_f65_each_warning_is_told_once_and_names_its_systems() -> None:
     systems = {"a": ALL, "b": ALL}
     excluded = "all systems: 1 relevant item is in exclude and counts as a miss"
     assert_warns_once(excluded, TRUTH, systems, exclude={"ann": [1]})
-    assert_warns_once("all systems: no user was evaluated for P@1: NaN", {"ann": []}, systems)
+    assert_warns_once(
+        "all systems: no user was evaluated for P@1: NaN; 1 user without relevant items", {"ann": []}, systems
+    )
     assert_warns_once("all systems: all weights are 0 for .*", TRUTH, systems, weights=dict.fromkeys(TRUTH, 0.0))
     assert_warns_once("all systems: no user of the truth .*", TRUTH, {"a": {"eve": [1]}, "b": {"eve": [1]}})
     items = r"system 'a': no item .*such as 8\): .*; system 'b': no item .*such as 9\).*"

@@ -499,9 +499,12 @@ def test_f17_cutoffs_beyond_the_list_and_repeated() -> None:
     assert list(report.values()) == [(2 / 5 + 1 / 5) / 2, 0.5, 1.5 / 2147483647, 1.0]
 
 
-@pytest.mark.parametrize("truth", [[], [[]], [None]])
-def test_f17_nobody_to_evaluate(truth: Any) -> None:
-    with pytest.warns(exactk.EvaluationWarning, match=r"no user was evaluated for precision@2"):
+@pytest.mark.parametrize(
+    ("truth", "reason"),
+    [([], "the truth has no users"), ([[]], "1 user without relevant items"), ([None], "the truth has no users")],
+)
+def test_f17_nobody_to_evaluate(truth: Any, reason: str) -> None:
+    with pytest.warns(exactk.EvaluationWarning, match=rf"no user was evaluated for precision@2: NaN; {reason}$"):
         report = exactk.evaluate(truth, [[1]] * len(truth), "precision@2")
     assert math.isnan(report["precision@2"])
     assert report.counts["evaluated"]["precision@2"] == 0

@@ -239,6 +239,14 @@ def test_f64_columns_of_lists() -> None:
             evaluate(build(lists | {"clicks": [[0.0, 1.0], [2.5]]}))
 
 
+def test_a_truth_with_scores_may_be_the_predictions() -> None:
+    for name in ("score", "rank", "clicks"):
+        message = f"'{name}' is not used; if these are the predictions, the truth comes first; grade='{name}' uses it"
+        with pytest.warns(exactk.EvaluationWarning) as caught:
+            evaluate(pd.DataFrame(COLUMNS | {name: [3, 1, 2]}))
+        assert (message in str(caught[0].message)) is (name != "clicks")
+
+
 SCORED: dict[str, list[Any]] = {"user": ["ann", "ann", "bob"], "item": [1, 2, 3], "score": [2.0, 1.0, 1.0]}
 
 

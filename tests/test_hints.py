@@ -348,6 +348,8 @@ NEAR_MISSES: dict[str, tuple[str, Any, str]] = {
     "choice of an override": ("P@1", {"map.ties": "share"}, "shared"),
     "choice of a string": ("P@1(ties=share)", "standard", "shared"),
     "metric": ("precison@1", "standard", "precision"),
+    "letters of a metric": ("ngcd@1", "standard", "ndcg"),
+    "letters of a preset": ("P@1", "raxn", "ranx"),
     "field of a string": ("P@1(tie=raise)", "standard", "ties"),
     "parameter of a string": ("fbeta@1(betas=1)", "standard", "beta"),
 }
@@ -361,8 +363,18 @@ def test_f66_a_misspelt_name_of_a_convention_is_answered_with_a_suggestion(case:
     assert message.endswith(f"; did you mean {meant!r}?")
 
 
-def test_f66_nothing_like_it_is_answered_without_a_suggestion() -> None:
-    assert error_of(exactk.evaluate, [[1]], [[1]], "P@1", convention="xyzzy").endswith(", found 'xyzzy'")
+@pytest.mark.parametrize(
+    ("metric", "convention", "names"),
+    [
+        ("P@1", "xyzzy", f"presets are {', '.join(exactk.conventions)}"),
+        ("P@1", {"xyzzy": 1}, f"fields are {', '.join(FIELDS)}"),
+        ("xyzzy", "standard", f"metrics are {', '.join(exactk.metrics)}"),
+        ("P@1(xyzzy=1)", "standard", ", ".join(FIELDS)),
+        ("fbeta@1(xyzzy=1)", "standard", f"they are beta, {', '.join(FIELDS)}"),
+    ],
+)
+def test_f66_nothing_like_it_is_answered_with_all_names(metric: str, convention: Any, names: str) -> None:
+    assert error_of(exactk.evaluate, [[1]], [[1]], metric, convention=convention).endswith(names)
 
 
 @pytest.mark.parametrize("given", [("P@1(min_grade=all)", {}), ("P@1", {"min_grade": "all"})])

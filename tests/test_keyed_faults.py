@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import datetime as dt
 import decimal
+import re
 import signal
 import threading
 import uuid
@@ -236,6 +237,22 @@ def test_f18_rows_without_keys_belong_to_no_user() -> None:
         "truth: expected user keys, as in the data to match", [["x"], ["y"]], truth=[["x"], ["y"]], exclude=TRUTH
     )
     refusal_of("predictions: expected user keys", np.eye(2))
+
+
+def test_f18_no_user_in_common_gets_a_warning_with_one_of_each_side() -> None:
+    truth = {"bob": ["x"], "ann": ["x"]}
+    message = r"no user of the truth \(such as 'bob'\) is in the predictions \(such as 'Ann'\): check"
+    with pytest.warns(exactk.EvaluationWarning, match=message):
+        exactk.evaluate(truth, {"Ann": ["x"]}, "recall@1")
+    systems = {"a": {"ann": ["x"], "zoe": ["x"]}, "b": {"Eve": ["x"]}}
+    with pytest.warns(exactk.EvaluationWarning) as caught:
+        exactk.compare(truth, systems, "recall@1")
+    assert re.match(f"system 'b': {message}", str(caught[0].message).replace("Eve", "Ann"))
+    scores = exactk.Scores(np.eye(1), users=["Ann"], items=["x"])
+    with pytest.warns(exactk.EvaluationWarning, match=message):
+        exactk.evaluate(truth, scores, "recall@1")
+    with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions: check"):
+        exactk.evaluate(truth, {}, "recall@1")
 
 
 def test_f18_no_item_in_common_gets_a_warning() -> None:
@@ -757,7 +774,7 @@ def test_f25_ctrl_c_while_a_frame_is_read() -> None:
 
 @pytest.mark.parametrize("predictions", [{"Ann": [1]}, {}, {"ann": None, "Bob": [1]}])
 def test_f18_no_user_of_the_truth_has_predictions(predictions: dict[str, Any]) -> None:
-    with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
+    with pytest.warns(exactk.EvaluationWarning, match="no user of the truth.* is in the predictions"):
         exactk.evaluate({"ann": [1], "bob": [2]}, predictions, "recall@5")
     exactk.evaluate({"ann": [1], "bob": [2]}, {"bob": [1]} | predictions, "recall@5")  # one is enough
 

@@ -162,6 +162,10 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: scores(users=["ann", "bob", "ann"]),
         "users: expected distinct keys, found 'ann' again at position 2",
     ),
+    "a row twice": (
+        lambda: exactk.evaluate({"ann": ["x"]}, pd.DataFrame({"x": [0.5, 0.25]}, index=["ann", "ann"])),
+        "predictions.users: expected distinct keys, found 'ann' again at position 1",
+    ),
     "items twice": (
         lambda: scores(items=[1, 2, 1, 2]),
         r"items: expected distinct keys, found 1 again at position 2 \(the first of 2\)",

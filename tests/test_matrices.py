@@ -177,6 +177,11 @@ def test_a_repeated_item_that_may_be_no_id(engine: Any, layout: str) -> None:
             values([[2], [1]], padded)
         line = str(e.value).partition("; predictions=")[2].partition(" if 0 is padding")[0]
         assert values([[2], [1]], eval(line, {"np": np, "predictions": padded})) == {"recall@2": 1}  # noqa: S307
+    scores = np.array([[5, 7, 5], [1, 4, 2]])
+    with pytest.raises(exactk.InputError, match=r"found item 5 again at row 0, position 2; (.*) if these are") as e:
+        values([[1], [2]], scores)
+    line = str(e.value).partition("; predictions=")[2].partition(" if these are scores of all items")[0]
+    assert values([[1], [2]], eval(line, {"exactk": exactk, "predictions": scores})) == {"recall@2": 1}  # noqa: S307
     for truth, predictions in (([[0, 1, 1]], [[1]]), (np.array([[2, 1, 1]]), [[1]]), ([[1]], np.array([[2, 1, 1]]))):
         with pytest.raises(exactk.InputError) as e:
             values(truth, predictions)

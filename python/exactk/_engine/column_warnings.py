@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._inputs.keys.column_roles import names_ratings
+from exactk._inputs.keys.column_roles import names_ratings, usual_role
 from exactk._inputs.registry import LIST
 from exactk._plan.hints import convention_option
 from exactk._runtime.errors import warn
@@ -106,9 +106,11 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
     """Warn of numeric columns that could be grades and are not weights or groups."""
     used, _, unused = truth.columns
     if others := [name for name in unused if name not in set(user_values)]:
+        is_of_predictions = not {"score", "rank"}.isdisjoint(map(usual_role, others))
+        order = "; if these are the predictions, the truth comes first" if is_of_predictions else ""
         warn(
             f"truth: every item counts as relevant, because no grade column was found, and {' and '.join(map(repr, others))} "
-            f"{'is' if len(others) == 1 else 'are'} not used; ",
+            f"{'is' if len(others) == 1 else 'are'} not used{order}; ",
             Option("grade", others[0]),
             f" uses it as grades, truth[{list(used)!r}] leaves it out",
         )

@@ -13,6 +13,7 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import part_indices
 from exactk._plan.metrics import metrics
+from exactk._report.counts import count_text
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
     from exactk._runtime.faults import Text
@@ -55,27 +57,36 @@ def warn_of_evaluated_systems(
     warn_of_unreached_cutoffs({name: report.state for name, report in reports.items()})
 
 
-_DISJOINT_USERS = "no user of the truth is in the predictions: check that both use the same user ids"
-
-
 def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
     """Return a warning if truth and predictions share no user or no item, most likely because their ids differ."""
-    is_keyed = inputs.truth.user_vocabulary is not None
-    if is_keyed and not _has_common_user(report):
-        return _DISJOINT_USERS
-    fewest = 1 if is_keyed or inputs.item_vocabulary is not None else FEWEST_UNKEYED_ITEMS
+    users = inputs.truth.user_vocabulary
+    if users is not None and (disjoint_users := _describe_disjoint_users(users, inputs)):
+        return disjoint_users
+    fewest = 1 if users is not None or inputs.item_vocabulary is not None else FEWEST_UNKEYED_ITEMS
     if not has_no_hit(report) or has_common_item(inputs, fewest):
         return ""
     lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
     first = int(lists.items[0]) if isinstance(lists, Rankings) else 0  # of scores of all items, the first column
-    return _describe_disjoint_items(inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(first))
+    return _describe_disjoint("item", inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(first))
+
+
+def _describe_disjoint_users(users: Snapshot, inputs: AlignedInputs) -> str:
+    """Return a warning if no user has both truth and predictions, with the first of each side."""
+    sides = inputs.truth.present, inputs.predictions.present
+    if all(present is None for present in sides):  # all users have both
+        return ""
+    in_truth, in_predictions = (np.ones(users.size, bool) if present is None else present for present in sides)
+    if (in_truth & in_predictions).any() or not in_truth.any():
+        return ""
+    first = [users.repr_of(int(np.argmax(flags))) for flags in (in_truth, in_predictions) if flags.any()]
+    return _describe_disjoint("user", *first if len(first) == len(sides) else ())
 
 
 def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shared_items: bool) -> str:
     """Return the same text for users, keyed or not, whose predictions were read in blocks and freed."""
     if is_keyed and not _has_common_user(report):
-        return _DISJOINT_USERS
-    return _describe_disjoint_items() if has_no_hit(report) and not has_shared_items else ""
+        return _describe_disjoint("user")
+    return _describe_disjoint("item") if has_no_hit(report) and not has_shared_items else ""
 
 
 def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
@@ -96,7 +107,8 @@ def has_exclusions(inputs: AlignedInputs) -> bool:
 
 def _has_common_user(report: Report) -> bool:
     counts = report.state.counts
-    return not counts.users or counts.users > counts.missing_predictions + counts.missing_truth
+    users_of_truth = counts.users - counts.missing_truth
+    return not users_of_truth or users_of_truth > counts.missing_predictions
 
 
 def has_no_hit(report: Report) -> bool:
@@ -108,12 +120,12 @@ def has_no_hit(report: Report) -> bool:
     )
 
 
-def _describe_disjoint_items(truth_item: str = "", predictions_item: str = "") -> str:
-    in_truth, in_predictions = (
-        (f" (such as {truth_item})", f" (such as {predictions_item})") if truth_item else ("", "")
-    )
+def _describe_disjoint(what: str, *examples: str) -> str:
+    """Return the warning; the examples are one of the truth's users or items, and one of the predictions'."""
+    of_truth, of_predictions = (f" (such as {example})" for example in examples) if examples else ("", "")
     return (
-        f"no item of the truth{in_truth} is in the predictions{in_predictions}: check that both use the same item ids"
+        f"no {what} of the truth{of_truth} is in the predictions{of_predictions}: "
+        f"check that both use the same {what} ids"
     )
 
 
@@ -195,7 +207,15 @@ def _describe_values_without_users(report: Report) -> str:
     if all(sums.users for sums in report.state.totals):
         return ""
     names = [name for name, users in report.counts["evaluated"].items() if users == 0]
-    return f"no user was evaluated for {', '.join(names)}: NaN" if names else ""
+    return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""
+
+
+def _reason_of_no_users(report: Report) -> str:
+    """Return what the counts tell of the truth."""
+    counts = report.state.counts
+    if counts.missing_truth == counts.users:
+        return "; the truth has no users"
+    return f"; {count_text('empty_truth', counts.empty_truth)}" if counts.empty_truth else ""
 
 
 def _describe_values_without_weight(report: Report) -> str:

@@ -236,7 +236,7 @@ def predictions_input(classified: ClassifiedValue, columns: ColumnNames, encodin
         matrix: MatrixScores = value
         return with_shared_users(matrix, "predictions", encoding)
     if classified.is_matrix_of_floats:
-        return with_shared_users(Scores(value), "predictions", encoding)
+        return with_shared_users(Scores.for_argument(value, "predictions"), "predictions", encoding)
     return _checked_scores(_rows_of_classified(classified, "predictions", columns, encoding), "predictions")
 
 

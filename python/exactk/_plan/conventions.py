@@ -34,8 +34,8 @@ def _checked_field_name(spelling: object) -> str:
         raise type_error("convention", "field names as keys", repr(spelling))
     name = field_name(spelling)
     if name is None:
-        expected = f"one of the fields {', '.join(FIELDS)}"
-        raise input_error("convention", expected, repr(spelling), hint=did_you_mean(spelling, FIELDS))
+        hint = did_you_mean(spelling, FIELDS) or f"the fields are {', '.join(FIELDS)}"
+        raise input_error("convention", "the name of a field", repr(spelling), hint=hint)
     return name
 
 
@@ -323,8 +323,8 @@ def as_convention(convention: ConventionLike) -> Convention:
         raise type_error("convention", "a name, a Convention, or a mapping of changes", type(convention).__name__)
     preset = conventions.get(convention)
     if preset is None:
-        hint = conventions.hint(convention)
-        raise input_error("convention", f"one of {', '.join(map(repr, conventions))}", repr(convention), hint=hint)
+        hint = conventions.hint(convention) or f"the presets are {', '.join(conventions)}"
+        raise input_error("convention", "the name of a preset", repr(convention), hint=hint)
     return preset
 
 

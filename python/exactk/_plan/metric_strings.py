@@ -251,8 +251,9 @@ def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[
                 changes[name] = FIELDS[name].parse(value, "metrics")
         else:
             names = [info.parameter.name, *FIELDS] if info.parameter else FIELDS
-            found, hint = f"{quote(written)} in {quote(spelling)}", did_you_mean(written, names)
-            raise input_error("metrics", f"one of {', '.join(names)}", found, hint=hint)
+            expected = "the name of a field" if info.parameter is None else "the name of a parameter or field"
+            hint = did_you_mean(written, names) or f"they are {', '.join(names)}"
+            raise input_error("metrics", expected, f"{quote(written)} in {quote(spelling)}", hint=hint)
     if parameter is None:
         assert info.parameter is not None  # noqa: S101 - for the type checker
         raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", quote(spelling))

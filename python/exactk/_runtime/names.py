@@ -19,7 +19,9 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415 - few need it, and it is long to load
 
     by_folded_name = {fold(one): one for one in names}
-    close = difflib.get_close_matches(fold(name), by_folded_name, n=1)
+    folded = fold(name)
+    swapped = [one for one in by_folded_name if sorted(one) == sorted(folded)]  # difflib thinks little of ngcd for ndcg
+    close = swapped or difflib.get_close_matches(folded, by_folded_name, n=1)
     return f"did you mean {by_folded_name[close[0]]!r}?" if close else ""
 
 

@@ -33,15 +33,15 @@ def rows_of_array(value: object, argument: str) -> Rows:
 
 
 def repeat_hint(value: object, argument: str, item: object) -> str:
-    """Return how to write a matrix in which an item repeats that may be no id: a flag or the padding."""
+    """Return how to write a matrix in which an item repeats that may be no id: a flag, a score or the padding."""
     if not isinstance(value, np.ndarray) or value.ndim != 2 or value.dtype.kind not in "iu":
         return ""
     if argument == "truth" and item in {0, 1} and ((value == 0) | (value == 1)).all():
         return "truth=truth.astype(bool) if it is a multi-hot matrix"
-    if item != 0:
-        return ""
     ids = f"{argument}.astype(int)" if value.dtype.kind == "u" else argument
-    return f"{argument}=np.where({argument} == 0, -1, {ids}) if 0 is padding"
+    padding = f"{argument}=np.where({argument} == 0, -1, {ids}) if 0 is padding"
+    scores = f"{argument}=exactk.Scores({argument}) if these are scores of all items"
+    return ", ".join([padding] * (item == 0) + [scores] * (argument == "predictions"))
 
 
 def _vector_hint(array: NDArray[Any], argument: str) -> str:
