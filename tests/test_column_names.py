@@ -44,16 +44,28 @@ def test_names_of_columns_name_columns() -> None:
     read = exactk.as_predictions(frame[["user", "item", "score"]])
     scored: Any = read
     calls: dict[str, Callable[[], object]] = {
-        "score: expected a data frame as predictions": lambda: exactk.evaluate(truth, read, "mrr", score="other"),
-        "rank: expected a data frame as predictions": lambda: exactk.evaluate(
+        "score: expected a data frame or file with columns as predictions": lambda: exactk.evaluate(
+            truth, read, "mrr", score="other"
+        ),
+        "rank: expected a data frame or file with columns as predictions": lambda: exactk.evaluate(
             truth, {"one": read}, "mrr", rank="other"
         ),
-        "grade: expected a data frame as truth": lambda: exactk.evaluate(truth, frame, "mrr", score="score", grade="x"),
-        "user: expected a data frame as truth or predictions or": lambda: exactk.recall_at_k(truth, truth, user="u"),
-        "item: expected a data frame as scores or exclude": lambda: exactk.topk(scored, 1, item="i"),
-        "user: expected a data frame as truth, found user='u' without one": lambda: exactk.as_truth(truth, user="u"),
-        "item: expected a data frame as exclude": lambda: exactk.as_exclusions(truth, item="i"),
-        "rank: expected a data frame as predictions, found": lambda: exactk.as_rankings([[1]], rank="r"),
+        "grade: expected a data frame or file with columns as truth": lambda: exactk.evaluate(
+            truth, frame, "mrr", score="score", grade="x"
+        ),
+        "user: expected a data frame or file with columns as truth or predictions or": lambda: exactk.recall_at_k(
+            truth, truth, user="u"
+        ),
+        "item: expected a data frame or file with columns as scores or exclude": lambda: exactk.topk(
+            scored, 1, item="i"
+        ),
+        "user: expected a data frame or file with columns as truth, found user='u' without one": lambda: (
+            exactk.as_truth(truth, user="u")
+        ),
+        "item: expected a data frame or file with columns as exclude": lambda: exactk.as_exclusions(truth, item="i"),
+        "rank: expected a data frame or file with columns as predictions, found": lambda: exactk.as_rankings(
+            [[1]], rank="r"
+        ),
     }
     for message, call in calls.items():
         with pytest.raises(exactk.InputError) as caught:

@@ -304,12 +304,12 @@ def test_f06_dimensions(array: Any) -> None:
         np.array([[1, 2], [3, 4]], object),
         np.ma.masked_array([[1, 2], [3, 4]]),
         np.array([[1, 2], [3, 4]]).view(type("Own", (np.ndarray,), {})),
-        "ids",
+        b"ids",
         {1, 2},
         (([1]), ([2])),
         3,
     ],
-    ids=["object", "masked", "subclass", "str", "set", "tuple", "int"],
+    ids=["object", "masked", "subclass", "bytes", "set", "tuple", "int"],
 )
 def test_f07_containers_that_are_none(value: Any) -> None:
     for argument in ("truth", "predictions", "exclude"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -197,14 +196,6 @@ def test_floats_in_place_of_ids() -> None:
     assert eval(line, {"truth": truth}) == [[1], [2, 3]]  # noqa: S307
     with pytest.raises(exactk.InputTypeError, match=r"found float 1.0 at row 0, position 0$"):
         exactk.evaluate({"a": [1]}, {"a": [1.0]}, "recall@1")
-
-
-@pytest.mark.parametrize("path", ["run.txt", Path("run.txt")])
-def test_paths_are_read_first(path: Any) -> None:
-    with pytest.raises(exactk.InputTypeError, match=r"; truth=exactk.read\(truth, 'truth'\) reads a file"):
-        exactk.evaluate(path, [[1]], "recall@1")
-    with pytest.raises(exactk.InputTypeError, match=r"; predictions=exactk.read\(predictions, 'predictions'\)"):
-        exactk.evaluate([[1]], path, "recall@1")
 
 
 def test_metrics_are_no_mapping() -> None:

@@ -209,7 +209,7 @@ def test_users_may_be_any_integers_of_one_type() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f18_kinds_that_differ(library: str) -> None:
     make = LIBRARIES[library]
-    hint = "text_ids=True reads ids in files as strings (TREC ids always are)"
+    hint = "exactk.read(path, role, text_ids=True) reads ids in files as strings (TREC ids always are)"
     frames = {
         "predictions: expected users of type str, as in the truth, found int": make(COLUMNS | {"user": [1, 2]}),
         "predictions: expected users of type str, as in the truth, found bytes": make(

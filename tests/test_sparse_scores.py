@@ -686,11 +686,11 @@ def test_candidates_of_each_user(name: str) -> None:
 
 
 def test_candidates_that_ascend_are_held_once() -> None:
-    columns = as_candidate_items(classify([[0, 2], [], [1, 2, 4], [0], []], "candidates"))
+    columns = as_candidate_items(classify([[0, 2], [], [1, 2, 4], [0], []], "candidates"), {})
     assert columns is not None
     assert np.shares_memory(columns.items, columns.unsorted.items)
     for rows in ([[2, 0]], [[0, 0]], [[], [1], [4, 2], [2]]):
-        assert (columns := as_candidate_items(classify(rows, "candidates"))) is not None
+        assert (columns := as_candidate_items(classify(rows, "candidates"), {})) is not None
         assert [columns.row(user).tolist() for user in range(len(rows))] == [sorted(set(row)) for row in rows]
 
 
@@ -743,7 +743,7 @@ def test_f03_candidates_that_are_no_columns(candidates: Any, row: int, position:
 
 @pytest.mark.parametrize(
     "candidates",
-    [1, 1.0, "12", [1.0], [True], [1, [2]], [[1], 2], [[0.5], [1]], ["a"], {0: [1]}, np.array([0.5]),
+    [1, 1.0, b"12", [1.0], [True], [1, [2]], [[1], 2], [[0.5], [1]], ["a"], {0: [1]}, np.array([0.5]),
      np.array([True, False]), np.array(1), np.zeros((1, 1, 1), int), exactk.Scores(SCORES), SPARSE, NotImplemented],
     ids=repr,
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal, assert_type, get_args, get_type_hints
 
 import numpy as np
@@ -158,6 +159,18 @@ def test_wrappers_take_the_public_types() -> None:
 
     assert_type(quality(FRAME, RANKED_FRAME, convention={"nan": "last"}), exactk.Report)
     assert_type(quality(TRUTH, exactk.as_predictions(RANKED), exclude={"ann": ["book"]}), exactk.Report)
+
+
+def test_paths(tmp_path: Path) -> None:
+    paths = {name: tmp_path / name for name in ("test.qrels", "bm25.run", "weights.csv")}
+    paths["test.qrels"].write_text("q1 0 d1 1\n")
+    paths["bm25.run"].write_text("q1 Q0 d1 1 9.5 bm25\n")
+    paths["weights.csv"].write_text("query,weight\nq1,2\n")
+    qrels, run = paths["test.qrels"], str(paths["bm25.run"])
+    assert_type(exactk.evaluate(qrels, run, "mrr", weights=paths["weights.csv"]), exactk.Report)
+    assert_type(exactk.compare(str(qrels), {"bm25": run}, "mrr"), exactk.Comparison)
+    assert_type(exactk.as_truth(qrels), exactk.Truth)
+    assert_type(exactk.topk(run, 1), exactk.TopK)
 
 
 def test_type_checkers_refuse_wrong_arguments() -> None:

@@ -242,7 +242,9 @@ def test_f62_groups_by_row_too(groups: Any) -> None:
 
 @pytest.mark.parametrize("argument", ["weights", "groups"])
 def test_f62_what_holds_no_values_is_answered_with_what_does(argument: str) -> None:
-    expected = f"^{argument}: expected a mapping from user to value, a Series, a data frame, or an array or list"
+    expected = (
+        f"^{argument}: expected a mapping from user to value, a Series, a data frame, the path of a file, or an array"
+    )
     with pytest.raises(exactk.InputTypeError, match=rf"{expected}.*, found generator; {argument}=list\({argument}\)$"):
         evaluate(**{argument: (1 for _ in range(3))})
     for container in ({1}, 3, "age"):

@@ -24,6 +24,7 @@ from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
+from exactk._inputs.paths import register_reader
 from exactk._inputs.ratings import from_ratings
 from exactk._matching import matching_conventions
 from exactk._plan.conventions import Convention, conventions
@@ -46,8 +47,18 @@ from exactk._topk import neighbors, topk
 
 __version__: str
 
+
+def _load_reader() -> FileReader:
+    from exactk._files import arguments  # noqa: PLC0415 - loaded with the first path
+
+    return arguments
+
+
+register_reader(_load_reader)
+
 if TYPE_CHECKING:
     from exactk._files import read
+    from exactk._inputs.paths import FileReader
 else:  # type checkers would take every name for one that this finds
 
     def __getattr__(name: str) -> object:

@@ -51,13 +51,13 @@ def evaluate(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; see `exactk.as_truth`. None if `predictions` is an
         iterator. A two-dimensional array of integers holds ids, padded with -1; a bool one is multi-hot. Together with
         dense scores, one of floats holds a grade per score, as in `exactk.Truth.from_dense`, and one of integers of
         the scores' shape could hold grades or ids and is an error. "Ids and distances" are the results of a
         nearest-neighbor search, such as faiss's.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         What to evaluate:
 
         - rankings: item ids, best first; see `exactk.as_rankings`;
@@ -68,7 +68,8 @@ def evaluate(
         - embeddings of users and items; see `exactk.Embeddings`;
         - an iterator of (truth, predictions) or (truth, predictions, exclude), one tuple per block of users.
 
-        A mapping is from user; `exactk.compare` takes several systems by name.
+        A mapping is from user; `exactk.compare` takes several systems by name. A string or path, here and in the other
+        arguments, is a file, as `exactk.read` reads it.
 
         Keyed users (in mappings and data frames) are matched by key, in any order. A user who is only in the truth
         has missing predictions, which differ from an empty list; a user who is only in the predictions has missing
@@ -83,19 +84,19 @@ def evaluate(
         The choices that fix what a metric's name means; ``exactk.conventions`` lists the presets. A mapping changes
         fields of the standard, such as ``{"nan": "last"}``, or of another preset: ``{"base": "ranx", "nan": "last"}``.
         The key ``"ndcg.gain"`` changes a field for one metric.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items. With scores, these items are
         not ranked. See `exactk.as_exclusions`.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked, for dense scores or embeddings: column numbers, or keys of items if the scores
         have some. A flat sequence, one-dimensional array or Series of items applies to all users; other containers
         have one row per user, by key if the scores' users have keys. Repeated items count once.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256. Keyed users need keyed weights: a mapping, a
-        pandas Series (users in its index), or a data frame with the user columns and one other column. Users without
+        pandas Series (users in its index), or a data frame or file with the user columns and one other column. Users without
         keys need one weight per row: an array, a list, or a Series without an index or with the default one. Every
         user who counts under the convention's ``users`` needs a weight.
-    groups : mapping from user to int or str, pandas Series, data frame, or sequence of int or str, optional
+    groups : mapping from user to int or str, pandas Series, data frame, path, or sequence of int or str, optional
         The group of each user, in the same containers as the weights. The report then also has the values per group.
     per_user : bool
         Whether to keep each user's values, which take 8 bytes per user and value.
@@ -110,7 +111,7 @@ def evaluate(
         evaluation calls it once, at the end, when both are equal. The total of an iterator is None until then. An
         exception that the callable raises ends the evaluation.
     user, item, score, rank, grade : str, optional
-        Column names in data frames, for all arguments alike; `user` may name several columns, which together identify
+        Column names in data frames and files, for all arguments alike; `user` may name several columns, which together identify
         a user. Usual names are detected: user_id, query_id, ...; item_id, doc_id, ...; score, prediction; rank; grade,
         relevance, label, rating, ... If frames differ in their column names, convert each with `exactk.as_truth`, `exactk.as_predictions` or `exactk.as_exclusions`.
 

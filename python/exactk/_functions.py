@@ -70,19 +70,19 @@ def precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -161,19 +161,19 @@ def recall_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -254,9 +254,9 @@ def fbeta_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
@@ -264,11 +264,11 @@ def fbeta_at_k(
         In [0, inf].
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -347,19 +347,19 @@ def f1_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -438,19 +438,19 @@ def hit_rate_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -529,19 +529,19 @@ def average_precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -620,19 +620,19 @@ def average_recall_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -711,19 +711,19 @@ def mean_precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -803,19 +803,19 @@ def set_average_precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -893,19 +893,19 @@ def reciprocal_rank_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -984,19 +984,19 @@ def dcg_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1076,19 +1076,19 @@ def ndcg_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1167,19 +1167,19 @@ def r_precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1260,9 +1260,9 @@ def rbp_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
@@ -1270,11 +1270,11 @@ def rbp_at_k(
         In [0, 0.9999999999999999].
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1355,9 +1355,9 @@ def err_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
@@ -1365,11 +1365,11 @@ def err_at_k(
         In [1, 256.0].
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1449,17 +1449,17 @@ def auc(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1540,9 +1540,9 @@ def list_auc_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
@@ -1550,11 +1550,11 @@ def list_auc_at_k(
         In [1, 1000000000000000.0], a whole number.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1632,19 +1632,19 @@ def judged_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1723,19 +1723,19 @@ def bpref_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1814,19 +1814,19 @@ def num_hits_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1904,19 +1904,19 @@ def num_relevant_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -1994,19 +1994,19 @@ def num_recommended_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -2085,19 +2085,19 @@ def map_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -2175,19 +2175,19 @@ def mrr_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
-    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.

@@ -44,9 +44,9 @@ def matching_conventions(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
         As in `exactk.evaluate`.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
         The predictions of one system, as in `exactk.evaluate`.
     published : Mapping of str to float or str
         The published number of each metric string, such as ``{"map@10": 0.0345}``. Its digits say what it stands for:

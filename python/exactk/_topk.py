@@ -39,7 +39,7 @@ def topk(
 
     Parameters
     ----------
-    scores : Scores, SparseScores, Embeddings, Batches, array of float or int, sparse matrix, mapping, data frame, or Series
+    scores : Scores, SparseScores, Embeddings, Batches, array of float or int, sparse matrix, mapping, data frame, Series, or path
         The scores to rank by:
 
         - an array with one score per user (row) and item (column). Integers are scores here, while `exactk.evaluate`
@@ -51,9 +51,9 @@ def topk(
         - embeddings, whose products or distances are the scores.
     k : int
         The number of items per user, a positive integer below 2^31. It may exceed the number of items.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items not to rank for each user, such as training items.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only columns that may be ranked, as in `exactk.evaluate`.
     ties : {"lowest_id", "highest_id", "input_order", "raise"}
         How to order ties. ``"raise"`` is an error if one of the k best items is tied. The other values of a

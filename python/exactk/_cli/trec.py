@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import exactk
 from exactk._cli.output import print_message
-from exactk._files import is_trec
 from exactk._files.faults import File
+from exactk._files.formats import is_trec
 from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import part_indices, plan
 from exactk._report.display import printable

@@ -12,7 +12,7 @@ from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_r
 from exactk._engine.differing_users import UserFlags
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.shared_items import SharedItems
-from exactk._engine.systems import ONE_SYSTEM, add_error_note, in_system
+from exactk._engine.systems import ONE_SYSTEM, add_error_note, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_keys_of_blocks,
@@ -25,6 +25,7 @@ from exactk._inputs.beside_scores import check_block, grades_beside_scores, shap
 from exactk._inputs.conversions import truth_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import count_users
+from exactk._inputs.paths import opened
 from exactk._inputs.registry import classify
 from exactk._report.report import Report
 from exactk._report.state import StateSums
@@ -167,11 +168,13 @@ def _convert_block(
 def _encode_block(
     evaluation: Evaluation, value: tuple[Any, ...], systems: Systems, restrictions: Mapping[str, ClassifiedValue]
 ) -> _Block:
+    columns = evaluation.columns
+    systems = open_systems(systems, columns)
     shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
-    exclude = classify(value[2] if value[2:] else None, "exclude")
+    exclude = opened(classify(value[2] if value[2:] else None, "exclude"), "exclude", columns)
     check_block(shapes, exclude, restrictions)
-    classified_truth = grades_beside_scores(classify(value[0], "truth"), shapes)
-    truth = truth_input(classified_truth, evaluation.columns, evaluation.encoding)
+    classified_truth = grades_beside_scores(opened(classify(value[0], "truth"), "truth", columns), shapes)
+    truth = truth_input(classified_truth, columns, evaluation.encoding)
     evaluation.check_user_values(truth)
     converted = evaluation.convert_systems(systems)
     return _Block(truth, converted, evaluation.convert_exclusions(exclude), classified_truth, systems)

@@ -13,7 +13,7 @@ from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.systems import in_system
+from exactk._engine.systems import in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_keys,
@@ -29,6 +29,7 @@ from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
+from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
@@ -141,7 +142,18 @@ def prepare_call(
         raise type_error("per_user", "True or False", repr(per_user))
     threads = resolve_threads(num_threads)
     systems = {"": predictions} if predictions.container is BLOCKS else form.systems(predictions)
-    check_columns_are_read(columns, systems.values(), truth=truth, exclude=exclude, weights=weights, groups=groups)
+    check_columns_are_read(
+        columns,
+        systems.values(),
+        truth=truth,
+        exclude=exclude,
+        candidates=candidates,
+        weights=weights,
+        groups=groups,
+    )
+    systems = open_systems(systems, columns)
+    truth, exclude = open_path(truth, "truth", columns), open_path(exclude, "exclude", columns)
+    candidates = open_path(candidates, "candidates", columns)
     shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
     classified_truth = grades_beside_scores(classify(truth, "truth"), shapes)
     encoding = Encoding(threads, outlives_call=False)
@@ -154,7 +166,7 @@ def prepare_call(
         values,
         convention,
         exclusions_of(exclude, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
-        as_candidate_items(restrictions["candidates"]),
+        as_candidate_items(restrictions["candidates"], columns),
         None if weights is None else Weights.from_argument(weights, columns, truth_rows),
         None if groups is None else Groups.from_argument(groups, columns, truth_rows),
         bool(per_user),

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.containers.sequences import is_flat, is_pair, is_row
 from exactk._inputs.containers.series import has_one_item_each, has_values_by_user_and_item
-from exactk._inputs.registry import ARRAY, BLOCKS, LIST, MAPPING, SERIES, ClassifiedValue, classify
+from exactk._inputs.paths import opened
+from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify
 from exactk._report.comparison import check_system_name
 from exactk._runtime.errors import ExactkError, input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.metric_strings import Value
 
 Systems = dict[str, ClassifiedValue]
@@ -47,6 +49,16 @@ class Form(NamedTuple):
         metrics = repr(values[0].spelling) if len(values) == 1 else "metrics"
         hint = self.other_call(classified, f"({truth}, {self.argument}, {metrics})")
         return error.amended(hint=(hint,)) if hint else error
+
+
+def open_systems(systems: Systems, columns: ColumnNames) -> Systems:
+    """Return the systems, those that are paths as the contents of their files."""
+    return {name: _open_system(name, system, columns) for name, system in systems.items()}
+
+
+def _open_system(name: str, system: ClassifiedValue, columns: ColumnNames) -> ClassifiedValue:
+    with in_system(name):
+        return opened(system, "predictions", columns)
 
 
 _UNNAMED = nullcontext()
@@ -122,6 +134,8 @@ def _is_of_many_users(content: object) -> bool:
         return is_row(first) and not is_pair(first)
     if container is SERIES:
         return has_values_by_user_and_item(value) or not has_one_item_each(value)
+    if container is FILE:
+        return not isinstance(value, str)  # which may be an item
     return container is not None and not (container is ARRAY and value.ndim < 2)
 
 
@@ -134,7 +148,7 @@ def _is_of_one_user(content: object) -> bool:
         return bool(value.ndim == 1)
     if container is SERIES:
         return has_one_item_each(value) and not has_values_by_user_and_item(value)
-    return container in {LIST, None} and (is_flat(value) or isinstance(value, (str, bytes, Integral)))
+    return container in {LIST, None} and (is_flat(value) or isinstance(value, (bytes, Integral)))
 
 
 ONE_SYSTEM = Form(

@@ -22,6 +22,7 @@ from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
+from exactk._inputs.paths import open_path
 from exactk._inputs.registry import as_candidate_items, classify
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.fields import FIELDS
@@ -94,7 +95,9 @@ def rank_top_k(
 ) -> TopK:
     """Rank with the given ranker; the other arguments are those of `exactk.topk`."""
     columns: ColumnNames = {"user": user, "item": item, "score": score}
-    check_columns_are_read(columns, scores=scores, exclude=exclude)
+    check_columns_are_read(columns, scores=scores, exclude=exclude, candidates=candidates)
+    scores, exclude = open_path(scores, "scores", columns), open_path(exclude, "exclude", columns)
+    candidates = open_path(candidates, "candidates", columns)
     tracker = Progress(progress)
     encoding, item_keys, users = Encoding(), None, None
     scored = scored_input(scores, columns, encoding)
@@ -116,7 +119,7 @@ def rank_top_k(
         scored,
         checked_cutoff(k),
         exclusions,
-        as_candidate_items(classified_candidates),
+        as_candidate_items(classified_candidates, columns),
         FIELDS["ties"].check(ties, "ties"),
         FIELDS["nan"].check(nan, "nan"),
         resolve_threads(num_threads),

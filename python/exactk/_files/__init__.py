@@ -1,54 +1,54 @@
-"""Readers of files of judgments, rankings and training items, one module per format; extensions are listed here."""
+"""Readers of files of judgments, rankings and training items, one module per format."""
 
 from __future__ import annotations
 
 import os
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
 from exactk._files import archive, results, shards, trec, user_values
 from exactk._files.column_choice import COLUMNS, choose_columns
-from exactk._files.columnar import Ipc, Parquet
 from exactk._files.faults import File
-from exactk._files.json_lines import JsonLines
-from exactk._files.separated import Separated
-from exactk._files.source import Source, is_large, read_ahead
+from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, TREC, format_of
+from exactk._files.source import is_large, read_ahead
 from exactk._inputs.batches import Batches
 from exactk._inputs.model.frame_rows import locate_in_parts
 from exactk._runtime.errors import input_error, name_source, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, Unpack
 
     from exactk._files.column_choice import RequestedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Exclusions, Rankings, Truth
     from exactk._inputs.model.sparse_scores import SparseScores
+    from exactk._inputs.types import FilePath
 
 Role: TypeAlias = Literal["truth", "predictions", "exclude"]
-AnyPath: TypeAlias = "str | os.PathLike[str]"
 
 
-@overload
-def read(path: AnyPath, role: Literal["truth"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]) -> Truth: ...
 @overload
 def read(
-    path: AnyPath, role: Literal["predictions"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+    path: FilePath, role: Literal["truth"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+) -> Truth: ...
+@overload
+def read(
+    path: FilePath, role: Literal["predictions"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
 ) -> Rankings | SparseScores | Batches: ...
 @overload
 def read(
-    path: AnyPath, role: Literal["exclude"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+    path: FilePath, role: Literal["exclude"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
 ) -> Exclusions: ...
 @overload
 def read(
-    path: AnyPath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+    path: FilePath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]
 ) -> results.ReadResult: ...
 def read(
-    path: AnyPath,
+    path: FilePath,
     role: Role,
     *,
     text_ids: bool = False,
@@ -126,52 +126,53 @@ def read(
     >>> exactk.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]
     0.8800937667159343
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise type_error("path", "a path", type(path).__name__)
-    if "\0" in str(path):
-        raise input_error("path", "a path", repr(str(path)))
-    if role not in COLUMNS:
-        raise input_error("role", f"one of {', '.join(COLUMNS)}", repr(role))
+    file = file_at(path, role)
+    if role not in get_args(Role):
+        raise input_error("role", f"one of {', '.join(get_args(Role))}", repr(role))
     requested = _requested({"user": user, "item": item, "score": score, "rank": rank, "grade": grade})
     for name in requested:
         if name not in COLUMNS[role]:
             raise input_error(name, f"None for the role {role}", repr(requested[name]))
-    file = File(Path(path), role)
     if not isinstance(text_ids, (bool, np.bool_)):
         raise type_error("text_ids", "True or False", repr(text_ids))
     with name_source(str(file.path)):
-        return _read(file, requested, text_ids=bool(text_ids))
+        return read_in_role(file, requested, text_ids=bool(text_ids))
 
 
-def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
-    path = file.path
-    format_name = _format_of(file)
-    file.check_kind(pipes=format_name == _TREC)
-    if format_name in _COLUMN_SOURCES:
-        source = _COLUMN_SOURCES[format_name](file)
+def file_at(path: object, role: str, argument: str = "path") -> File:
+    """Return the file at a path that is an argument, in the role of one."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise type_error(argument, "a path", type(path).__name__)
+    if "\0" in str(path):
+        raise input_error(argument, "a path", repr(str(path)))
+    return File(Path(path), role)
+
+
+def read_in_role(file: File, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
+    """Return the contents of the file, in the container of its role."""
+    format_name = format_of(file)
+    file.check_kind(pipes=format_name == TREC)
+    if format_name in COLUMN_SOURCES:
+        source = COLUMN_SOURCES[format_name](file)
         columns = choose_columns(source.names, source.number_columns(), requested, file)._replace(text_ids=text_ids)
         if file.role == "predictions" and is_large([source]):
             return Batches.of_files(
-                lambda: read_ahead((str(path), columns.convert_ids(part)) for part in source.parts(columns)), requested
+                lambda: read_ahead((str(file.path), columns.convert_ids(part)) for part in source.parts(columns)),
+                requested,
             )
         table = columns.convert_ids(source.read_all(columns))
         return results.result_of_table(table, file.role, requested, columns.unused)
     _refuse_columns(requested)
-    if format_name == _ARCHIVE:
+    if format_name == ARCHIVE:
         if text_ids:
             raise input_error("text_ids", "False for an archive of arrays", "True")
         return results.result_of_arrays(archive.read_arrays(file), file.role)
     return results.result_of_trec(trec.read_columns(file), file.role)
 
 
-def is_trec(file: File) -> bool:
-    """Return whether a file is read as TREC text, the format of every unknown extension."""
-    return _format_of(file) == _TREC
-
-
-def has_columns(path: Path, role: str) -> bool:
+def has_columns(path: FilePath, role: str) -> bool:
     """Return whether a file in this role is read by columns, which have names."""
-    return _format_of(File(path, role)) in _COLUMN_SOURCES
+    return format_of(file_at(path, role, role)) in COLUMN_SOURCES
 
 
 def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[ColumnNames]) -> results.ReadResult:
@@ -180,36 +181,36 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
     The files must have the same format and columns.
     """
     files = [File(path, "predictions") for path in paths]
-    format_name = _format_of(files[0])
+    format_name = format_of(files[0])
     for file in files:
-        if _format_of(file) != format_name:
-            found = f"{format_name} in {files[0].path} and {_format_of(file)} in {file.path}"
+        if format_of(file) != format_name:
+            found = f"{format_name} in {files[0].path} and {format_of(file)} in {file.path}"
             raise input_error("predictions", "files of one format", found, hint="a quoted pattern selects files")
-    if format_name == _ARCHIVE:
+    if format_name == ARCHIVE:
         found = f"{files[0].path} and {files[1].path}"
         raise input_error("predictions", "one archive of arrays per system", found)
     for file in files:
-        file.check_kind(pipes=format_name == _TREC)
+        file.check_kind(pipes=format_name == TREC)
     requested = _requested(columns)
-    if format_name == _TREC:
+    if format_name == TREC:
         _refuse_columns(requested)
         parts = [trec.read_columns(file) for file in files]
         first_rows = list(accumulate((len(part.numbers) for part in parts), initial=0))
         locate = locate_in_parts([f"the data in {path}" for path in paths], first_rows[:-1])
         return results.result_of_trec(trec.concatenate(parts), "predictions", locate)
-    sources = [_COLUMN_SOURCES[format_name](file) for file in files]
+    sources = [COLUMN_SOURCES[format_name](file) for file in files]
     return shards.predictions_of_sources(sources, requested, text_ids=text_ids)
 
 
-def read_user_values(path: Path, argument: str, *, text_ids: bool, user: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow has no types
+def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return a file of groups or weights as a table: the user columns and one other."""
-    file = File(path, argument)
-    with name_source(str(path)):
-        format_name = _format_of(file)
-        file.check_kind(pipes=format_name == _TREC)
-        if format_name not in _COLUMN_SOURCES:
-            raise input_error(argument, f"a file of columns: {', '.join(_COLUMN_SOURCES)}", format_name)
-        return user_values.table_of_source(_COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
+    file = file_at(path, argument, argument)
+    with name_source(str(file.path)):
+        format_name = format_of(file)
+        file.check_kind(pipes=format_name == TREC)
+        if format_name not in COLUMN_SOURCES:
+            raise input_error(argument, f"a file of columns: {', '.join(COLUMN_SOURCES)}", format_name)
+        return user_values.table_of_source(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
 
 
 def _requested(columns: Mapping[str, Any]) -> RequestedColumns:
@@ -219,32 +220,3 @@ def _requested(columns: Mapping[str, Any]) -> RequestedColumns:
 def _refuse_columns(requested: RequestedColumns) -> None:
     if requested:
         raise input_error(next(iter(requested)), "None for a file without column names", "a column name")
-
-
-def _format_of(file: File) -> str:
-    """Return the name of the format that the file's extension selects."""
-    suffix = (Path(file.path.stem) if file.is_compressed else file.path).suffix.lower()
-    name = _FORMATS.get(suffix, _TREC)
-    return _TREC if file.is_compressed and name in _BINARY_FORMATS else name
-
-
-_TREC, _ARCHIVE = "TREC text", ".npz"
-_FORMATS = {
-    ".csv": "CSV",
-    ".tsv": "TSV",
-    ".jsonl": "JSON lines",
-    ".ndjson": "JSON lines",
-    ".parquet": "Parquet",
-    ".arrow": "Arrow IPC",
-    ".feather": "Arrow IPC",
-    ".ipc": "Arrow IPC",
-    ".npz": _ARCHIVE,
-}
-_BINARY_FORMATS = {"Parquet", "Arrow IPC", _ARCHIVE}
-_COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {
-    "CSV": lambda file: Separated(file, ","),
-    "TSV": lambda file: Separated(file, "\t"),
-    "JSON lines": JsonLines,
-    "Parquet": Parquet,
-    "Arrow IPC": Ipc,
-}

@@ -19,6 +19,8 @@ COLUMNS = {
     "truth": ("user", "item", "grade"),
     "predictions": ("user", "item", "score", "rank"),
     "exclude": ("user", "item"),
+    "scores": ("user", "item", "score"),
+    "candidates": ("user", "item"),
 }
 """The columns that a file may have in each role."""
 
@@ -56,6 +58,6 @@ def choose_columns(
     values = {role: name for role, name in optional_values.items() if name is not None}
     column_roles.check_distinct([*users, item, *values.values()], file.role)
     unused = tuple(name for name in numbers if name not in {*users, item, *values.values()})
-    if file.role == "predictions" and not {"score", "rank"} & requested.keys():
+    if file.role in {"predictions", "scores"} and not {"score", "rank"} & requested.keys():
         column_roles.warn_of_other_scores(unused, values, file.role)
     return ColumnChoice((*users, item), tuple(values.values()), unused)

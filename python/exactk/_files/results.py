@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from exactk._files.column_choice import COLUMNS
 from exactk._inputs.batches import Batches, Reader
 from exactk._inputs.checks import number_array, offset_array
-from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, truth_of
+from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, scored_input, truth_of
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
 from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.registry import ConversionOptions, classify, rows_of_container
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
@@ -26,16 +27,31 @@ if TYPE_CHECKING:
     from exactk import _core
     from exactk._files.column_choice import RequestedColumns
     from exactk._files.trec import TrecColumns
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.frame_rows import Locate
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 
-_SOURCE = "the data"  # rows are not lines: lines may be empty, comments, or parts of rows
 
-_CONTAINERS: Mapping[str, Callable[..., Any]] = {
+def _scores_of(table: object, columns: ColumnNames, encoding: Encoding) -> SparseScores:
+    rows = scored_input(table, columns, encoding)
+    assert isinstance(rows, Rows)  # noqa: S101 - those of a table
+    return SparseScores.from_rows(rows, "scores")
+
+
+def _candidates_of(table: object, columns: ColumnNames, encoding: Encoding) -> Exclusions:
+    options = ConversionOptions("candidates", encoding, columns)
+    return Exclusions.from_rows(rows_of_container(classify(table, "candidates"), options)._replace(present=None))
+
+
+_CONVERSIONS: Mapping[str, Callable[..., Any]] = {
     "predictions": predictions_of,
     "exclude": exclusions_of,
+    "scores": _scores_of,
+    "candidates": _candidates_of,
 }
+_WITH_SCORES = {"predictions", "scores"}
+_SOURCE = "the data"  # rows are not lines: lines may be empty, comments, or parts of rows
 
 
 def result_of_table(
@@ -50,7 +66,7 @@ def result_of_table(
     columns: Any = {**dict.fromkeys(COLUMNS[role]), **requested}
     if role == "truth":
         return truth_of(table, columns, encoding, unused)
-    result: ReadResult = _CONTAINERS[role](table, columns, encoding)
+    result: ReadResult = _CONVERSIONS[role](table, columns, encoding)
     return result
 
 
@@ -67,7 +83,7 @@ def result_of_trec(trec: _core.TrecColumns | TrecColumns, role: str, locate: Loc
         ["query"],
         PackedColumn(trec.document_offsets, trec.documents),
         grades=values if role == "truth" else None,
-        scores=values if role == "predictions" else None,
+        scores=values if role in _WITH_SCORES else None,
     )
     return _result_of_rows(rows_from_long_format(columns, role, Encoding(source=_SOURCE), locate), role)
 
@@ -84,7 +100,7 @@ def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResul
     items, item_vocabulary = encode_items(
         column_of_array(arrays["items"], f"{role}.items"), f"{role}.items", Encoding()
     )
-    scores = arrays.get("scores") if role == "predictions" else None
+    scores = arrays.get("scores") if role in _WITH_SCORES else None
     grades = arrays.get("grades") if role == "truth" else None
     rows = Rows(
         offset_array(arrays["indptr"], f"{role}.indptr"),
@@ -101,6 +117,6 @@ def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResul
 def _result_of_rows(rows: Rows, role: str) -> ReadResult:
     if role == "truth":
         return Truth.from_rows(rows)
-    if role == "exclude":
+    if role in {"exclude", "candidates"}:
         return Exclusions.from_rows(rows._replace(present=None))
     return predictions_from_rows(rows, role)

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
     from exactk._files.faults import File
 
-_FORMATS = {"truth": "qrels", "predictions": "run", "exclude": None}  # None: either
+_FORMATS = {
+    "truth": "qrels",
+    "predictions": "run",
+    "exclude": None,
+    "scores": "run",
+    "candidates": None,
+}  # None: either
 _CHUNK_SIZE = 1 << 20  # bytes
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._inputs.containers.series import has_values_by_user_and_item
+from exactk._inputs.paths import has_columns
 from exactk._inputs.registry import (
     BATCHES,
     BLOCKS,
+    FILE,
     FRAME,
     LISTS,
     SERIES,
@@ -27,6 +29,7 @@ _ROLES = {
     "predictions": ("user", "item", "score", "rank"),
     "scores": ("user", "item", "score"),
     "exclude": ("user", "item"),
+    "candidates": ("user", "item"),
     "weights": ("user",),
     "groups": ("user",),
 }
@@ -34,7 +37,7 @@ _ROLES = {
 
 
 def check_columns_are_read(columns: ColumnNames, systems: Iterable[ClassifiedValue] = (), **arguments: object) -> None:
-    """Raise InputError if a column is named but no argument is a data frame.
+    """Raise InputError if a column is named but no argument is a data frame, or a file with columns.
 
     `systems` are the predictions of each system.
     """
@@ -46,7 +49,12 @@ def check_columns_are_read(columns: ColumnNames, systems: Iterable[ClassifiedVal
     containers = {argument: {one.container for one in values} for argument, values in given.items() if values}
     if any(BLOCKS in kinds for kinds in containers.values()):  # their content is unknown until they are read
         return
-    read = {role for argument, values in given.items() if any(map(_has_columns, values)) for role in _ROLES[argument]}
+    read = {
+        role
+        for argument, values in given.items()
+        if any(_has_columns(value, argument) for value in values)
+        for role in _ROLES[argument]
+    }
     for role in named:
         if role not in read:
             takers = [argument for argument in _ROLES if argument in containers and role in _ROLES[argument]]
@@ -54,9 +62,16 @@ def check_columns_are_read(columns: ColumnNames, systems: Iterable[ClassifiedVal
             function = "as_predictions" if role in {"score", "rank"} else "as_truth"
             was_converted = any(containers[taker] & {LISTS, SPARSE_SCORES} for taker in takers)
             hint = f"pass {role}= to exactk.read or exactk.{function}, which read the columns"
-            raise input_error(role, f"a data frame as {' or '.join(takers)}", found, hint=hint if was_converted else "")
+            raise input_error(
+                role,
+                f"a data frame or file with columns as {' or '.join(takers)}",
+                found,
+                hint=hint if was_converted else "",
+            )
 
 
-def _has_columns(classified: ClassifiedValue) -> bool:
+def _has_columns(classified: ClassifiedValue, argument: str) -> bool:
     value, container = classified
+    if container is FILE:
+        return has_columns(value, argument)
     return container is FRAME or container is BATCHES or (container is SERIES and has_values_by_user_and_item(value))

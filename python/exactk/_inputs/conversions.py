@@ -15,6 +15,7 @@ from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, validated_copy
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.paths import open_path
 from exactk._inputs.registry import (
     BATCHES,
     EMBEDDINGS,
@@ -46,7 +47,7 @@ def as_truth(
 
     Parameters
     ----------
-    value : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances
+    value : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
         The relevant items of each user:
 
         - mapping: for each user a sequence or set of items, a mapping from item to grade, or a sequence of
@@ -85,7 +86,7 @@ def as_truth(
     """
     columns: ColumnNames = {"user": user, "item": item, "grade": grade}
     check_columns_are_read(columns, truth=value)
-    return truth_of(value, columns, default_encoding())
+    return truth_of(open_path(value, "truth", columns), columns, default_encoding())
 
 
 def default_encoding() -> Encoding:
@@ -133,7 +134,7 @@ def as_rankings(
 
     Parameters
     ----------
-    value : Rankings, Batches, list of sequences, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances
+    value : Rankings, Batches, list of sequences, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
         The ids recommended to each user, best first:
 
         - mapping or list: one sequence of ids per user, or None for a user without a list;
@@ -158,12 +159,12 @@ def as_rankings(
     """
     columns: ColumnNames = {"user": user, "item": item, "rank": rank}
     check_columns_are_read(columns, predictions=value)
-    classified = classify(value, "predictions")
+    classified = classify(open_path(value, "predictions", columns), "predictions")
     if isinstance(classified.value, Rankings):
         return classified.value
     if classified.container in {SCORES, SPARSE_SCORES, EMBEDDINGS}:
         hint = "exactk.topk(predictions, k) ranks them"
-        raise type_error("predictions", "lists of ids, best first", type(value).__name__, hint=hint)
+        raise type_error("predictions", "lists of ids, best first", type(classified.value).__name__, hint=hint)
     rows = _rows_of_classified(classified, "predictions", columns, Encoding())
     if rows.scores is not None:
         raise type_error("predictions", "lists of ids, best first", "ids with scores")
@@ -182,7 +183,7 @@ def as_predictions(
 
     Parameters
     ----------
-    value : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances
+    value : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
         The predictions of one system:
 
         - mapping: for each user a sequence of items, best first, a mapping from item to score, or a sequence of
@@ -212,7 +213,7 @@ def as_predictions(
     """
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank}
     check_columns_are_read(columns, predictions=value)
-    return predictions_of(value, columns, default_encoding())
+    return predictions_of(open_path(value, "predictions", columns), columns, default_encoding())
 
 
 def predictions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Predictions:
@@ -282,7 +283,7 @@ def as_exclusions(
 
     Parameters
     ----------
-    value : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+    value : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
         The items that must not be ranked for each user:
 
         - mapping or list: one sequence or set of ids per user;
@@ -301,7 +302,7 @@ def as_exclusions(
     """
     columns: ColumnNames = {"user": user, "item": item}
     check_columns_are_read(columns, exclude=value)
-    return exclusions_of(value, columns, default_encoding())
+    return exclusions_of(open_path(value, "exclude", columns), columns, default_encoding())
 
 
 def exclusions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Exclusions | None:

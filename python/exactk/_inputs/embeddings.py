@@ -11,6 +11,7 @@ from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import checked_threshold
+from exactk._inputs.paths import open_path
 from exactk._inputs.registry import as_candidate_items, classify
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Embeddings(CanonicalEmbeddings):
         - ``"euclidean"``: the negative distance, ``-sqrt(|u - v|^2)``.
     min_score : float, optional
         Drop items with a lower score.
-    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked, as in `exactk.evaluate`: keys of items and users if these have keys.
     item_bias : array of float, shape (n_items,), optional
         A bias per item, added to its product with each user, as in matrix factorization. Only for
@@ -115,7 +116,7 @@ class Embeddings(CanonicalEmbeddings):
         item_array = vector_array(item_vectors, "embeddings.item_vectors")
         user_keys = keys_of_rows(users, "embeddings.users", len(user_array), "user vector")
         item_keys = keys_of_items(items, "embeddings.items", len(item_array), "item vector")
-        candidate_items = as_candidate_items(classify(candidates, "candidates"))
+        candidate_items = as_candidate_items(classify(open_path(candidates, "candidates", {}), "candidates"), {})
         self._freeze(
             user_vectors=user_array,
             item_vectors=item_array,

@@ -5,8 +5,8 @@ A new container is one adapter in `containers` and one entry here, from which do
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -146,14 +146,22 @@ SERIES = Container(
     "users in the index: a list of items per user, best first; users and items in the index: a score or a rank",
     "pandas; Polars and pyarrow with one list per row",
 )
+FILE = Container(
+    "a path",
+    lambda value: isinstance(value, (str, os.PathLike)),
+    as_truth="a file, as `exactk.read` reads it",
+    as_predictions="a file, as `exactk.read` reads it",
+    examples="TREC, CSV, TSV, JSON lines, Parquet, Arrow, NumPy archives",
+)
 BLOCKS = Container("an iterator", Iterator)
 
 CONTAINERS = (
-    LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, PIVOTED_FRAME, FRAME, SERIES,
+    FILE, LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, PIVOTED_FRAME, FRAME, SERIES,
     TOP_K, NEIGHBOR_LISTS, BLOCKS,
 )  # fmt: skip
 """The first container that recognizes a value wins: some sparse matrices are also mappings, and Arrow readers iterators."""
-ADAPTERS = tuple(container for container in CONTAINERS if container.to_rows is not None)
+ADAPTERS = (*(container for container in CONTAINERS if container.to_rows is not None), FILE)
+"""What becomes rows; a file does once it is read."""
 DOCUMENTED = tuple(container for container in CONTAINERS if container.as_predictions)
 """What the docs list."""
 
@@ -206,20 +214,15 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
     raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__, hint=hint)
 
 
-_FILE_ROLES = ("truth", "predictions", "exclude")  # of `exactk.read`
-
-
 def _list_hint(value: object, argument: str) -> str:
     """Return how to convert an iterable that is not a container, such as a generator."""
-    if isinstance(value, (str, Path)) and argument in _FILE_ROLES:
-        return f"{argument}=exactk.read({argument}, {argument!r}) reads a file"
-    return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ""
+    return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, bytes) else ""
 
 
-def as_candidate_items(classified: ClassifiedValue) -> CandidateItems | None:
+def as_candidate_items(classified: ClassifiedValue, columns: ColumnNames) -> CandidateItems | None:
     """Return the items to which scores are restricted: a flat sequence or 1-D array applies to all users.
 
-    Items are column numbers, or keys if the scores are keyed.
+    Items are column numbers, or keys if the scores are keyed; `columns` names those of data frames.
     """
     value, container = classified
     if value is None or isinstance(value, CandidateItems):
@@ -238,5 +241,5 @@ def as_candidate_items(classified: ClassifiedValue) -> CandidateItems | None:
     if container not in {NEIGHBOR_LISTS, TOP_K} and sequences.is_flat(value):  # both are tuples too
         rows = sequences.rows_of_lists([value], "candidates", Encoding())
         return CandidateItems.from_rows(rows, for_all=True)
-    rows = rows_of_container(classified, ConversionOptions("candidates", Encoding(), {}))
+    rows = rows_of_container(classified, ConversionOptions("candidates", Encoding(), columns))
     return CandidateItems.from_rows(rows, for_all=False)

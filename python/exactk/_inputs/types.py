@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -15,12 +16,15 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
 from exactk._inputs.protocols import DataFrame, Series, SparseMatrix, SupportsDLPack
 
+FilePath: TypeAlias = str | os.PathLike[str]
+"""The path of a file; see `exactk.read`."""
+
 ItemsLike: TypeAlias = Collection[Any] | SupportsDLPack | Series
 """One user's items, perhaps with grades or scores."""
 
 _Container: TypeAlias = (
     Sequence[ItemsLike | None] | Mapping[Any, Any] | NDArray[Any] | SupportsDLPack
-    | SparseMatrix | DataFrame | Series | TopK | tuple[NDArray[Any], NDArray[Any]]
+    | SparseMatrix | DataFrame | Series | TopK | tuple[NDArray[Any], NDArray[Any]] | FilePath
 )  # fmt: skip
 
 TruthLike: TypeAlias = Truth | _Container
@@ -41,11 +45,13 @@ ExclusionsLike: TypeAlias = Exclusions | Truth | Rankings | _Container
 CandidatesLike: TypeAlias = Collection[Any] | Exclusions | Truth | Rankings | _Container
 """The only items that may be ranked, for all users or user by user."""
 
-WeightsLike: TypeAlias = Mapping[Any, float] | Sequence[float] | NDArray[Any] | SupportsDLPack | Series | DataFrame
+WeightsLike: TypeAlias = (
+    Mapping[Any, float] | Sequence[float] | NDArray[Any] | SupportsDLPack | Series | DataFrame | FilePath
+)
 """One weight per user."""
 
 GroupsLike: TypeAlias = (
-    Mapping[Any, Any] | Sequence[int] | Sequence[str] | NDArray[Any] | SupportsDLPack | Series | DataFrame
+    Mapping[Any, Any] | Sequence[int] | Sequence[str] | NDArray[Any] | SupportsDLPack | Series | DataFrame | FilePath
 )
 """One label per user."""
 

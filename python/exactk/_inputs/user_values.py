@@ -13,6 +13,7 @@ from exactk._inputs.category_order import category_order
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.keys.columns import key_columns
 from exactk._inputs.keys.vocabulary import KIND_HINT
+from exactk._inputs.paths import names_file, open_path
 from exactk._inputs.values_by_user import CONTAINERS, as_strings, values_by_user
 from exactk._runtime.errors import input_error, type_error
 
@@ -49,8 +50,9 @@ class UserValues:
     @classmethod
     def from_argument(cls, container: object, columns: ColumnNames, truth: Truth | Rows | None = None) -> Self:
         """Return the values of a container; `columns` names those of data frames."""
-        if isinstance(container, str):
+        if isinstance(container, str) and not names_file(container):
             raise _column_name_error(container, cls.argument, truth)
+        container = open_path(container, cls.argument, columns)
         values, keys, plain_values, column = values_by_user(container, cls.argument, columns)
         array = cls._to_array(values, as_strings(container, cls.argument, column))
         return cls(array, keys, plain_values, column, order=category_order(container, column))

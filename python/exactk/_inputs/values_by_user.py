@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.columns import Column
 
 
-CONTAINERS = "a mapping from user to value, a Series, a data frame, or an array or list with one entry per row"
+CONTAINERS = "a mapping from user to value, a Series, a data frame, the path of a file, or an array or list with one entry per row"
 """The accepted containers, for messages."""
 
 
@@ -130,7 +130,7 @@ def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> Value
     if lists := selected.list_offsets.keys():
         raise type_error(f"{argument}.{next(iter(lists))}", "a value in every row", "lists")
     keys = _keys_of_columns([selected.columns[name] for name in users], users, argument)
-    values = _values_of_column(selected.columns[others[0]], f"{argument}.{others[0]}")
+    values = values_of_column(selected.columns[others[0]], f"{argument}.{others[0]}")
     return ValuesByUser(values, keys, _values_of_users(frame, argument, users, others[0]), others[0])
 
 
@@ -152,7 +152,7 @@ def _values_by_index(frame: Any, table: Table, argument: str) -> ValuesByUser:  
         raise input_error(argument, "one column beside the index", found, hint=hint)
     users, labels = index_columns(frame.index, argument)
     selected = table.select(names, argument)
-    values = _values_of_column(selected.columns[names[0]], f"{argument}.{names[0]}")
+    values = values_of_column(selected.columns[names[0]], f"{argument}.{names[0]}")
     plain_values = f"{argument}.loc[users, {names[0]!r}].to_numpy()"
     return ValuesByUser(values, _keys_of_columns(users, labels, argument), plain_values, names[0])
 
@@ -168,7 +168,8 @@ def _values_of_users(frame: Any, argument: str, users: list[str], column: str) -
     return f"[dict(zip({columns}))[user] for user in users]"
 
 
-def _values_of_column(column: Column, argument: str) -> object:
+def values_of_column(column: Column, argument: str) -> object:
+    """Return the values as an array, or as a list if they are text."""
     if column.kind not in {"str", "bytes"}:
         return column.values(argument)
     vocabulary = Vocabulary.of_kinds([column.kind])

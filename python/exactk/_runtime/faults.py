@@ -13,9 +13,10 @@ class Option:
 
     name: str
     value: object
+    call: str = "{}"  # the code with the argument, if it is not one of the function that was called
 
     def __str__(self) -> str:
-        return f"{self.name}={self.value!r}"
+        return self.call.format(f"{self.name}={self.value!r}")
 
 
 Text: TypeAlias = tuple[str | Option, ...]

@@ -30,7 +30,7 @@ _SHIFT, _LOW = np.uint64(32), np.uint64(2**32 - 1)  # packs a pair of codes into
 
 KIND_HINT: Text = (
     "integer, string and bytes ids never match: convert one side, for example with str(id) or column.astype(str); ",
-    Option("text_ids", True),  # noqa: FBT003 - the value of the option
+    Option("text_ids", True, "exactk.read(path, role, {})"),  # noqa: FBT003 - the value of the option
     " reads ids in files as strings (TREC ids always are)",
 )
 

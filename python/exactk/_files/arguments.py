@@ -1,0 +1,48 @@
+"""Files that are passed as arguments of the public functions, such as `exactk.evaluate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from exactk._files import file_at, has_columns, read_in_role, read_user_values
+from exactk._files.column_choice import COLUMNS, ColumnChoice
+from exactk._files.formats import COLUMN_SOURCES, format_of
+from exactk._inputs.containers.tables import open_table
+from exactk._inputs.keys import column_roles
+from exactk._inputs.paths import names_file
+from exactk._inputs.values_by_user import values_of_column
+from exactk._runtime.errors import name_source
+
+if TYPE_CHECKING:
+    from exactk._files.source import Source
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.types import FilePath
+
+__all__ = ["has_columns", "read_argument"]
+
+_USER_VALUES = ("weights", "groups")
+"""The arguments with one value per user."""
+
+
+def read_argument(path: FilePath, argument: str, columns: ColumnNames) -> Any:  # noqa: ANN401 - of many types
+    """Return the container of the file. Column names are for files with columns, as they are for data frames."""
+    file = file_at(path, argument, argument)
+    if isinstance(path, str) and not names_file(path):
+        raise file.fault("a readable file", "No such file or directory", hint="a string is the path of a file")
+    with name_source(str(file.path)):
+        if argument in _USER_VALUES:
+            return read_user_values(path, argument, text_ids=False, user=columns.get("user"))
+        if not has_columns(path, argument):
+            return read_in_role(file, {}, text_ids=False)
+        file.check_kind(pipes=False)
+        if argument == "candidates" and len((source := COLUMN_SOURCES[format_of(file)](file)).names) == 1:
+            return _read_items(source, columns)
+        requested = {role: name for role, name in columns.items() if name is not None and role in COLUMNS[argument]}
+        return read_in_role(file, requested, text_ids=False)
+
+
+def _read_items(source: Source, columns: ColumnNames) -> object:
+    """Return the candidates of all users, from a file with no other column."""
+    item = column_roles.item_column(source.names, columns.get("item"), "candidates")
+    table = open_table(source.read_all(ColumnChoice((item,), ())), "candidates")
+    return values_of_column(table.select([item], "candidates").columns[item], f"candidates.{item}")

@@ -1,0 +1,66 @@
+"""Paths of files in place of containers. The readers of files are in a layer above, which registers one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+
+from exactk._inputs.registry import FILE, ClassifiedValue, classify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.types import FilePath
+
+
+class FileReader(Protocol):
+    """What reads files."""
+
+    def has_columns(self, path: FilePath, role: str) -> bool:
+        """Return whether the format that the path's ending selects has named columns."""
+        ...
+
+    def read_argument(self, path: FilePath, argument: str, columns: ColumnNames) -> Any:  # noqa: ANN401 - a container
+        """Return the container of a file that is passed as an argument of `exactk.evaluate` or `exactk.topk`."""
+        ...
+
+
+_loaders: list[Callable[[], FileReader]] = []
+
+
+def register_reader(load: Callable[[], FileReader]) -> None:
+    """Set what returns the reader; it is called with the first path."""
+    _loaders[:] = [load]
+
+
+def is_path(value: object) -> TypeGuard[FilePath]:
+    """Return whether the value is a path."""
+    return isinstance(value, (str, os.PathLike))
+
+
+def names_file(path: FilePath) -> bool:
+    """Return whether there is a file at the path."""
+    try:
+        Path(path).stat()
+    except (OSError, ValueError):  # ValueError: a zero byte
+        return False
+    return True
+
+
+def has_columns(path: FilePath, argument: str) -> bool:
+    """Return whether the file has named columns."""
+    return _loaders[0]().has_columns(path, argument)
+
+
+def open_path(value: object, argument: str, columns: ColumnNames) -> object:
+    """Return the container of the file at a path; other values unchanged."""
+    return _loaders[0]().read_argument(value, argument, columns) if is_path(value) else value
+
+
+def opened(classified: ClassifiedValue, argument: str, columns: ColumnNames) -> ClassifiedValue:
+    """Return the container of the file if the value is a path; other values unchanged."""
+    if classified.container is not FILE:
+        return classified
+    return classify(open_path(classified.value, argument, columns), argument)
