@@ -1,6 +1,7 @@
 """README and docs: their code runs and prints what is shown, and their links lead somewhere.
 
 Examples with prompts are doctests; these here are blocks to copy: ```python, and what they print in the ```text after.
+Warnings come before what is printed, as ``EvaluationWarning: message``, and an error of exactk after it.
 """
 
 from __future__ import annotations
@@ -8,13 +9,18 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import warnings
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+import exactk
 from exactk._plan.fields import FIELDS
+
+if TYPE_CHECKING:
+    from types import CodeType
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -57,17 +63,28 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.filterwarnings("error")  # which a reader would see
+def output_of(code: CodeType, variables: dict[str, object]) -> str:
+    """Return what a reader sees: exactk's warnings, what is printed, and the last line of exactk's error."""
+    printed, error = io.StringIO(), ""
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(printed):
+        warnings.simplefilter("error")
+        warnings.simplefilter("always", exactk.EvaluationWarning)
+        try:
+            exec(code, variables)  # noqa: S102 - the page is our own
+        except exactk.ExactkError as fault:
+            error = "".join(
+                f"{line}\n" for line in (f"{type(fault).__name__}: {fault}", *getattr(fault, "__notes__", ()))
+            )
+    return "".join(f"EvaluationWarning: {one.message}\n" for one in caught) + printed.getvalue() + error
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
 def test_code_prints_what_is_shown(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     variables: dict[str, object] = {"__name__": "page"}
     for block in blocks(page):
-        printed = io.StringIO()
         code = compile("\n" * (block.line - 1) + block.code, name_of(page), "exec", dont_inherit=True)
-        with contextlib.redirect_stdout(printed):
-            exec(code, variables)  # noqa: S102 - the page is our own
-        assert printed.getvalue() == block.printed, f"printed by {name_of(page)}, line {block.line}"
+        assert output_of(code, variables) == block.printed, f"printed by {name_of(page)}, line {block.line}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
