@@ -82,7 +82,7 @@ def check_user_table_path(path: Path) -> None:
     if path.suffix.lower() not in ENDINGS:
         raise input_error("--by-user", f"a file that ends in {', '.join(ENDINGS)}", repr(str(path)))
     if path.suffix.lower() == ".parquet":
-        optional.require("pyarrow", "--by-user with a .parquet file", "arrow")
+        optional.require("pyarrow", "--by-user with a .parquet file")
 
 
 def user_table_file(result: Result, path: Path) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -11,7 +11,8 @@ from weakref import WeakSet
 
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import Scores
-from exactk._runtime.optional import sgemm, threadpool_controller
+from exactk._runtime.errors import warn
+from exactk._runtime.optional import describe_missing_blas, sgemm, threadpool_controller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,25 +102,37 @@ def _set_threads(libraries: list[tuple[Any, int]]) -> None:
         forget(force=True)
 
 
+@cache  # once per process, unless warnings are errors
+def _warn_of_missing_blas() -> None:
+    warn(f"{describe_missing_blas()}; without it the results are the same, but take several times as long")
+
+
 @overload
 def core_view(predictions: Scored, candidates: CandidateItems | None) -> AbstractContextManager[CoreScored]: ...
 @overload
 def core_view(
     predictions: Predictions, candidates: CandidateItems | None
 ) -> AbstractContextManager[CorePredictions]: ...
-@contextmanager
-def core_view(predictions: Predictions, candidates: CandidateItems | None) -> Iterator[Any]:
+def core_view(predictions: Predictions, candidates: CandidateItems | None) -> AbstractContextManager[Any]:
     """Return the core's view of the predictions, restricted to these columns, for the duration of its use."""
     if isinstance(predictions, Scores):
-        yield predictions.core_for(candidates)
-        return
+        return nullcontext(predictions.core_for(candidates))
     if not isinstance(predictions, CanonicalEmbeddings):
-        yield predictions.core
-        return
+        return nullcontext(predictions.core)
     matrix_product = _single_threaded_blas.matrix_product()
     if matrix_product is None:
-        yield predictions.core_for(candidates, None)
-        return
+        if candidates is None or candidates.for_all:  # with candidates per user, BLAS is of no use
+            _warn_of_missing_blas()
+        return nullcontext(predictions.core_for(candidates, None))
+    return _view_with_blas(predictions, candidates, matrix_product)
+
+
+@contextmanager
+def _view_with_blas(
+    predictions: CanonicalEmbeddings,
+    candidates: CandidateItems | None,
+    matrix_product: Any,  # noqa: ANN401 - a capsule
+) -> Iterator[_core.Embeddings]:
     call = _BlasCall()
     try:
         _single_threaded_blas.begin(call)

@@ -72,7 +72,7 @@ class Embeddings(CanonicalEmbeddings):
     With SciPy and threadpoolctl (the extra ``exactk[embeddings]``), single-precision products from SciPy's BLAS rule
     out most items, with a rigorous error bound; only items that the bound cannot separate are scored in float64. While
     BLAS is in use, it is limited to one thread per call in the whole process. The results are the same without BLAS,
-    but take several times as long. Every item is scored in float64 if:
+    but take several times as long, of which a warning tells once per process. Every item is scored in float64 if:
 
     - SciPy or threadpoolctl is not installed;
     - there are candidates per user;

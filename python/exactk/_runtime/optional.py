@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import io
 import sys
+from contextlib import contextmanager
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._runtime.frame_columns import NullableIntegers, OrderedCategories
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
     import polars as pl
@@ -20,15 +22,44 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 
+EXTRAS: Mapping[str, str] = MappingProxyType(
+    {
+        "pandas": "pandas",
+        "polars": "polars",
+        "pyarrow": "arrow",
+        "rich": "progress",
+        "scipy": "embeddings",
+        "threadpoolctl": "embeddings",
+    }
+)
+"""The extra that installs each library."""
+
+
 def has(library: str) -> bool:
     """Return whether a library is installed, without importing it."""
     return find_spec(library) is not None
 
 
-def require(library: str, purpose: str, extra: str) -> None:
+def require(library: str, purpose: str) -> None:
     """Raise if a library is missing, naming the feature that needs it and the extra that installs it."""
     if not has(library):
-        raise ImportError(f"{purpose} needs {library}: pip install 'exactk[{extra}]'")
+        raise ImportError(describe_missing(library, purpose))
+
+
+def describe_missing(library: str, purpose: str) -> str:
+    """Return what needs a library that is missing, and how to install it: one sentence for all libraries."""
+    return f"{purpose} needs {library}: pip install 'exactk[{EXTRAS[library]}]'"
+
+
+@contextmanager
+def _importing(library: str, purpose: str) -> Iterator[None]:
+    """Raise the error of `require` where an import in this block finds the library missing, not where it is broken."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != library:
+            raise
+        raise ImportError(describe_missing(library, purpose)) from error
 
 
 def is_sparse(value: object) -> bool:
@@ -98,6 +129,11 @@ def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
     return cython_blas.__pyx_capi__["sgemm"]
 
 
+def describe_missing_blas() -> str:
+    """Return what embeddings lack where `sgemm` returns None."""
+    return describe_missing("threadpoolctl" if has("scipy") else "scipy", "fast ranking of embeddings")
+
+
 def threadpool_controller() -> ThreadpoolController:
     """Return a controller of the threads of all BLAS libraries loaded so far."""
     from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - an optional library
@@ -107,7 +143,8 @@ def threadpool_controller() -> ThreadpoolController:
 
 def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return the columns as a pandas data frame."""
-    import pandas as pd  # noqa: PLC0415 - an optional library
+    with _importing("pandas", "to_pandas()"):
+        import pandas as pd  # noqa: PLC0415 - an optional library
 
     def typed(column: Any) -> Any:  # noqa: ANN401 - of any type
         if isinstance(column, NullableIntegers):
@@ -121,7 +158,8 @@ def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     """Return the columns as a Polars data frame."""
-    import polars as pl  # noqa: PLC0415 - an optional library
+    with _importing("polars", "to_polars()"):
+        import polars as pl  # noqa: PLC0415 - an optional library
 
     def typed(column: Any) -> Any:  # noqa: ANN401 - of any type
         if isinstance(column, NullableIntegers):
@@ -135,7 +173,7 @@ def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
 
 def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
     """Return the columns as an Arrow table."""
-    import pyarrow as pa  # noqa: PLC0415 - an optional library
+    pa = arrow("to_arrow()")
 
     def typed(column: Any) -> Any:  # noqa: ANN401 - of any type
         if isinstance(column, NullableIntegers):
@@ -151,40 +189,35 @@ def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
 
 def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa: ANN401 - SciPy has no types
     """Return a SciPy CSR array of these parts, unchanged."""
-    try:
+    with _importing("scipy", "a sparse matrix"):
         from scipy.sparse import csr_array as scipy_csr_array  # noqa: PLC0415 - an optional library
-    except ImportError as error:
-        raise ImportError("a SciPy matrix needs SciPy: pip install 'exactk[embeddings]'") from error
     return scipy_csr_array((data, indices, indptr), tuple(shape))
 
 
 def arrow(purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return pyarrow, which `purpose` needs."""
-    try:
+    with _importing("pyarrow", purpose):
         import pyarrow as pa  # noqa: PLC0415 - an optional library
-    except ImportError as error:
-        raise ImportError(f"{purpose} needs pyarrow: pip install 'exactk[arrow]'") from error
     return pa
 
 
 def arrow_module(name: str, purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return a module of pyarrow, which `purpose` needs."""
-    return importlib.import_module(f"{arrow(purpose).__name__}.{name}")
+    with _importing("pyarrow", purpose):
+        return importlib.import_module(f"pyarrow.{name}")
 
 
 def parquet(table: pa.Table) -> bytes:
     """Return the table as a Parquet file."""
-    from pyarrow import parquet as files  # noqa: PLC0415 - an optional library
-
     buffer = io.BytesIO()
-    files.write_table(table, buffer)
+    arrow_module("parquet", "a Parquet file").write_table(table, buffer)
     return buffer.getvalue()
 
 
 def progress_bar() -> rich.progress.Progress:
     """Return a progress bar on stderr that does not disturb other output."""
-    require("rich", "progress=True", "progress")
-    from rich import console, progress  # noqa: PLC0415 - an optional library
+    with _importing("rich", "progress=True"):
+        from rich import console, progress  # noqa: PLC0415 - an optional library
 
     return progress.Progress(
         progress.TextColumn("{task.description}"),

@@ -1,0 +1,178 @@
+"""Optional libraries: what works without each, and the one sentence of what does not."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+import warnings
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import exactk
+from exactk._engine import blas
+from exactk._runtime import optional
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from commands import Run
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "python" / "exactk"
+
+# By library: what needs it, and code that does.
+NEEDS: dict[str, list[tuple[str, str]]] = {
+    "pandas": [("to_pandas()", "report.to_pandas()"), ("to_pandas()", "best.to_pandas()")],
+    "polars": [("to_polars()", "report.to_polars()"), ("to_polars()", "best.to_polars()")],
+    "pyarrow": [
+        ("to_arrow()", "report.to_arrow()"),
+        ("Parquet", "exactk.read('a.parquet', 'truth')"),
+        ("an Arrow IPC file", "exactk.read('a.arrow', 'truth')"),
+        ("JSON", "exactk.read('a.jsonl', 'truth')"),
+    ],
+    "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
+    "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')")],
+    "threadpoolctl": [],
+}
+
+CODE = """
+import sys
+library, *needs = sys.argv[1:]
+sys.modules[library] = None  # as if it were not installed
+import numpy as np, exactk, warnings
+warnings.simplefilter("error")
+TRUTH, SCORES = [[1], [0]], np.array([[0.25, 0.5], [0.5, 0.75]])
+report, best = exactk.evaluate(TRUTH, SCORES, "P@1"), exactk.topk(SCORES, 1)
+assert report["P@1"] == 0.5, report
+for need in needs:
+    try:
+        eval(need)
+    except ImportError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("library", NEEDS)
+def test_without_a_library_a_feature_says_what_to_install(library: str, tmp_path: Path) -> None:
+    """Whatever needs none of it works."""
+    sparse.save_npz(tmp_path / "matrix.npz", sparse.csr_array(np.eye(2)))
+    for name in ("a.parquet", "a.arrow", "a.jsonl"):
+        (tmp_path / name).write_text('{"user": 1, "items": [2]}\n', encoding="utf-8")
+    needs = [code for _, code in NEEDS[library]]
+    command = [sys.executable, "-c", CODE, library, *needs]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    assert (process.returncode, process.stderr) == (0, "")
+    extra = {"pyarrow": "arrow", "rich": "progress", "scipy": "embeddings"}.get(library, library)
+    assert process.stdout.splitlines() == [
+        f"{purpose} needs {library}: pip install 'exactk[{extra}]'" for purpose, _ in NEEDS[library]
+    ]
+
+
+def test_all_libraries_are_tried() -> None:
+    assert NEEDS.keys() == optional.EXTRAS.keys()
+
+
+def test_a_broken_library_is_not_called_missing(tmp_path: Path) -> None:
+    (tmp_path / "polars.py").write_text("import no_such_part\n", encoding="utf-8")
+    code = "import exactk; exactk.evaluate([[1]], [[1]], 'P@1').to_polars()"
+    process = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert process.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'no_such_part'"
+
+
+def test_extras_are_those_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    together = extras.pop("all")
+    libraries = {text.partition(">=")[0]: extra for extra, texts in extras.items() for text in texts}
+    assert libraries == optional.EXTRAS
+    assert together == [f"exactk[{','.join(extras)}]"]
+
+
+def imported_libraries(path: Path) -> Iterator[str]:
+    """Yield what a file imports beside the standard library, NumPy and the package, but for type checkers."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    skipped = set(chain.from_iterable(map(ast.walk, for_types)))
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        for name in names:
+            root = name.partition(".")[0]
+            if root not in sys.stdlib_module_names and root not in {"exactk", "numpy"}:
+                yield root
+
+
+def test_one_module_imports_optional_libraries() -> None:
+    libraries = {path: set(imported_libraries(path)) for path in PACKAGE.rglob("*.py")}
+    found = {path.relative_to(PACKAGE).as_posix(): names for path, names in libraries.items() if names}
+    assert found == {"_runtime/optional.py": set(optional.EXTRAS)}
+
+
+@pytest.fixture
+def without_blas(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Rank embeddings as in a new process without SciPy."""
+    monkeypatch.setattr(blas, "sgemm", lambda: None)
+    blas._warn_of_missing_blas.cache_clear()
+    yield
+    blas._warn_of_missing_blas.cache_clear()
+
+
+VECTORS = np.random.default_rng(0).normal(size=(6, 3))
+MODEL = exactk.Embeddings(VECTORS, VECTORS)
+SLOW = "needs threadpoolctl: pip install 'exactk[embeddings]'; without it the results are the same, but take several"
+
+
+@pytest.mark.usefixtures("without_blas")
+def test_without_blas_a_warning_says_so_once() -> None:
+    with warnings.catch_warnings(action="always", record=True) as caught:
+        exactk.compare([[1]] * 6, {"a": MODEL, "b": MODEL, "c": MODEL}, ["P@1", "mrr"])
+        exactk.topk(MODEL, 2)
+        exactk.evaluate([[1]] * 6, MODEL, "P@1")
+    (warning,) = (one for one in caught if "fast ranking" in str(one.message))
+    assert str(warning.message).startswith("fast ranking of embeddings needs ")
+    assert SLOW in str(warning.message)
+    assert warning.category is exactk.EvaluationWarning
+    assert warning.filename == __file__
+
+
+@pytest.mark.usefixtures("without_blas")
+@pytest.mark.filterwarnings("error:fast ranking")
+def test_the_warning_as_an_error_is_raised_each_time() -> None:
+    for _ in range(2):
+        with pytest.raises(exactk.EvaluationWarning, match="fast ranking"):
+            exactk.topk(MODEL, 2)
+
+
+@pytest.mark.usefixtures("without_blas")
+@pytest.mark.filterwarnings("error:fast ranking")
+def test_where_blas_is_of_no_use_nothing_is_said() -> None:
+    exactk.topk(MODEL, 1, candidates=[[1, 2]] * 6)
+    exactk.topk(VECTORS, 1)
+    exactk.reference.topk(MODEL, 1)
+
+
+def test_with_blas_nothing_is_said() -> None:
+    with warnings.catch_warnings(action="error"):
+        exactk.topk(MODEL, 2)
+
+
+def test_the_doctor_says_how_fast_embeddings_are(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\nembeddings     fast, by SciPy's BLAS\n" in run("doctor").out
+    monkeypatch.setattr(optional, "sgemm", lambda: None)
+    monkeypatch.setattr(optional, "has", lambda library: library != "scipy")
+    expected = "slow; fast ranking of embeddings needs scipy: pip install 'exactk[embeddings]'"
+    assert f"\nembeddings     {expected}\n" in run("doctor").out

@@ -1,0 +1,33 @@
+"""The extras as Markdown, from pyproject.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from exactk._report import display
+
+PROJECT = Path(__file__).parent.parent / "pyproject.toml"
+
+_GIVES = {
+    "pandas": "`to_pandas()` of reports, comparisons and `exactk.TopK`",
+    "polars": "`to_polars()` of the same",
+    "arrow": "files other than TREC text and `.npz`; `to_arrow()`; `--by-user` with a `.parquet` file",
+    "embeddings": "fast ranking of embeddings; `.npz` files with a sparse matrix of SciPy",
+    "progress": "the bar of `progress=True` and of the command line",
+    "all": "all of these",
+}
+
+
+def extras_table() -> str:
+    """Return a row per extra: what it gives, and the libraries that it installs."""
+    extras: dict[str, list[str]] = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    if extras.keys() != _GIVES.keys():
+        raise ValueError(f"pyproject.toml has the extras {', '.join(extras)}")
+    rows = [
+        [f"`{extra}`", _GIVES[extra], ", ".join(f"`{library}`" for library in libraries if extra != "all")]
+        for extra, libraries in extras.items()
+    ]
+    return display.format_markdown(["extra", "what it gives", "libraries"], rows, left=3)
