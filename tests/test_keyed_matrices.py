@@ -182,6 +182,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
         r"users: .* found datetime64\[[a-z]+\]; \.astype\(str\) makes strings",
     ),
     "a generator": (lambda: scores(users=iter(USERS)), r"users: .* found list_iterator; users=list\(users\)"),
+    "a set of keys": (lambda: scores(items=set(ITEMS)), "items: expected a list, .*, found set; a set has no order"),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (
         lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"
@@ -343,6 +344,102 @@ def test_exclude_self_with_keys() -> None:
         with pytest.warns(exactk.EvaluationWarning, match="1 relevant item is in exclude"):
             report = call(truth, model, "recall@1", per_user=True, exclude={"x": ["b"], "a": ["c"]})
         assert report.per_user["recall@1"].tolist()[:3] == [1.0, 0.0, 0.0]
+
+
+KEYED_BY_NUMBER = exactk.Scores(VALUES, users=USERS, items=[1, 2, 3, 4])
+"""Of which the values of a Series could be taken for items."""
+
+
+@pytest.mark.parametrize("names", [["user", "item"], ["item", "user"], [None, None]], ids=str)
+def test_candidates_in_a_series_by_user_and_item(names: list[str | None]) -> None:
+    """As of ``groupby(["user", "item"]).size()``: the numbers are no items."""
+    allowed = {"eve": [2, 3], "bob": [1, 4], "ann": [1, 3]}
+    pairs = [(user, item)[:: -1 if names[0] == "item" else 1] for user, items in allowed.items() for item in items]
+    sizes = pd.Series([1] * len(pairs), pd.MultiIndex.from_tuples(pairs, names=names))
+    assert exactk.topk(KEYED_BY_NUMBER, 4, candidates=sizes).ids.tolist() == [
+        [3, 2, -1, -1], [4, 1, -1, -1], [3, 1, -1, -1],
+    ]  # fmt: skip
+    truth = {"ann": [1, 2], "eve": [3]}
+    for evaluate_ in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.warns(exactk.EvaluationWarning, match="1 relevant item"):
+            report = evaluate_(truth, KEYED_BY_NUMBER, "recall@2", candidates=sizes)
+        assert report["recall@2"] == 0.75
+
+
+def test_candidates_take_the_names_of_columns() -> None:
+    frame = pd.DataFrame({"member": ["ann", "bob", "eve"], "sku": ["film", "song", "game"]})
+    names: dict[str, Any] = {"user": "member", "item": "sku"}
+    assert exactk.topk(SCORES, 1, candidates=frame, **names).ids.tolist() == [["game"], ["song"], ["film"]]
+    for candidates in (frame, frame.assign(n=1).set_index(["member", "sku"])["n"]):
+        assert evaluate({"ann": ["film"], "bob": ["song"]}, candidates=candidates, **names)["recall@1"] == 1
+    with pytest.raises(
+        exactk.InputError, match=r"candidates=exactk\.as_exclusions\(candidates, user='member'\) names it"
+    ):
+        exactk.Embeddings(VALUES, np.eye(4), users=USERS, items=ITEMS, candidates=frame)
+    vectors = exactk.Embeddings(
+        VALUES, np.eye(4), users=USERS, items=ITEMS, candidates=exactk.as_exclusions(frame, **names)
+    )
+    assert exactk.topk(vectors, 1).ids.tolist() == [["game"], ["song"], ["film"]]
+
+
+COLUMN = pd.Series(ITEMS)
+
+
+@pytest.mark.parametrize("keys", [
+    COLUMN.unique(), COLUMN.astype("category").unique(), pd.array(ITEMS, dtype=object),
+], ids=lambda keys: type(keys).__name__)  # fmt: skip
+def test_arrays_of_pandas_are_keys(keys: Any) -> None:
+    """As ``frame["item"].unique()`` returns them."""
+    scores_ = exactk.Scores(VALUES, users=pd.Series(USERS).unique(), items=keys)
+    assert scores_.items is not None
+    assert scores_.items.tolist() == ITEMS
+    assert exactk.topk(scores_, 1, candidates=keys[1:3]).ids.tolist() == [["book"], ["book"], ["film"]]
+    assert exactk.Truth([0, 1], [4], users=keys[:1]).users.tolist() == ["song"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("users", [
+    pd.Series(["ann", "bob"]), pd.Index(["ann", "bob"]), np.array(["ann", "bob"], object), pl.Series(["ann", "bob"]), ("ann", "bob"),
+], ids=["Series", "Index", "objects", "Polars", "tuple"])  # fmt: skip
+def test_users_of_a_truth_in_any_sequence(users: Any) -> None:
+    truth = exactk.Truth([0, 1, 2], [4, 7], users=users)
+    assert exactk.evaluate(truth, {"bob": [7], "ann": [3]}, "recall@1", per_user=True).per_user["recall@1"].tolist() == [0, 1]  # fmt: skip
+    loaded = pickle.loads(pickle.dumps(truth))  # noqa: S301 - our own
+    assert loaded.users.tolist() == ["ann", "bob"]
+
+
+def test_users_of_a_truth_keep_every_character() -> None:
+    """NumPy's strings drop trailing NUL characters."""
+    truth = exactk.Truth([0, 1, 2], [4, 7], users=["a\0", "a"])
+    for one in (truth, pickle.loads(pickle.dumps(truth))):  # noqa: S301 - our own
+        assert exactk.evaluate(one, {"a": [4], "a\0": [4]}, "recall@1")["recall@1"] == 0.5
+
+
+def test_uuids_may_be_items_of_pairs() -> None:
+    first, second = uuid.UUID(int=1), uuid.UUID(int=2)
+    predictions: Any = {"ann": [(second, 0.5), (first, 0.75)], "bob": {first: 0.5}}
+    assert exactk.evaluate({"ann": [(first, 2.0)], "bob": [(second, 1.0)]}, predictions, "mrr")["mrr"] == 0.5
+
+
+class Same:
+    """All of these have one text."""
+
+    def __str__(self) -> str:
+        return "same"
+
+
+def test_items_that_their_text_does_not_tell_apart() -> None:
+    one, other = Same(), Same()
+    for items in ({one: 0.5, other: 0.75}, [(one, 0.5), (other, 0.75)]):
+        with pytest.raises(exactk.InputError, match=r"predictions: expected items that str\(\) tells apart, found 'same' again at .*position 1"):  # fmt: skip
+            exactk.evaluate({"ann": ["same"]}, {"ann": items}, "recall@1")
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_blocks_without_excluded_items_of_bytes() -> None:
+    """None of the exclusions are of the block's users."""
+    blocks = [({"ann": [b"film"]}, {"ann": [b"song", b"film"]}), ({"bob": [b"film"]}, {"bob": [b"film"]})]
+    exclude = {"ann": [b"song"], "kim": [b"film"]}
+    assert exactk.evaluate(None, iter(blocks), "recall@1", exclude=exclude)["recall@1"] == 1
 
 
 def test_uuids_and_dates_are_keys_by_their_text() -> None:

@@ -175,6 +175,20 @@ def test_warnings_of_f_of_means() -> None:
         exactk.evaluate([[0], [2]], scores, "f1@1(average=of_means)")
 
 
+def test_warnings_of_ratios_without_weight() -> None:
+    """A ratio of sums whose divisor is 0 is what `undefined` says, not NaN."""
+    metrics = ["recall@1(average=micro)", "recall@1"]
+    expected = (
+        r"all weights are 0 for recall@1: NaN; all weights or divisors are 0 for recall@1\(average=micro\) \(0\.0000\)"
+    )
+    with pytest.warns(exactk.EvaluationWarning, match=expected):
+        report = exactk.evaluate([[1]], [[1]], metrics, weights=[0.0])
+    assert math.isnan(report["recall@1"])
+    assert report["recall@1(average=micro)"] == 0
+    with pytest.warns(exactk.EvaluationWarning, match=r"^all weights or divisors are 0 for recall@1\(average=micro\)"):
+        exactk.evaluate([[]], [[1]], metrics[0], weights=[1.0], convention={"empty_truth": "compute"})
+
+
 def test_a_state_must_have_the_sums_of_its_plan() -> None:
     state = exactk.evaluate(TRUTH, LISTS, OF_MEANS, groups=["a", "b", "b", "a"]).state.to_dict()
     for damaged in (state | {"totals": state["totals"][:1]}, state | {"groups": [["a", state["totals"][:1]]]}):

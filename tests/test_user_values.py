@@ -261,3 +261,9 @@ def test_f62_what_holds_no_values_is_answered_with_what_does(argument: str) -> N
 
 def evaluate_by_client(truth: pd.DataFrame, weights: Any = None, groups: Any = None) -> None:
     exactk.evaluate(truth, PREDICTIONS, "P@1", user="client", weights=weights, groups=groups)
+
+
+def test_groups_do_not_lose_characters() -> None:
+    """NumPy's strings drop trailing NUL characters, so two groups would become one."""
+    with pytest.raises(exactk.InputError, match="groups: expected strings without NUL at the end"):
+        exactk.evaluate([[1], [2]], [[1], [2]], "recall@1", groups=["a", "a\0"])

@@ -65,7 +65,7 @@ def topk(
     progress : bool or callable
         As in `exactk.evaluate`.
     user, item, score : str, optional
-        Column names in data frames, for the scores and the exclusions alike, as in `exactk.evaluate`.
+        Column names in data frames, for scores, exclusions and candidates alike, as in `exactk.evaluate`.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import part_indices
 from exactk._plan.metrics import metrics
 from exactk._report.counts import count_text
+from exactk._report.display import DIGITS, format_number
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
@@ -220,7 +221,14 @@ def _reason_of_no_users(report: Report) -> str:
 
 def _describe_values_without_weight(report: Report) -> str:
     names = _weightless_values(report) if report.state.weighted else []
-    return f"all weights are 0 for {', '.join(names)}: NaN" if names else ""
+    is_micro = {
+        name: value.rules["average"] == "micro" for name, value in zip(report, plan_of_state(report.state), strict=True)
+    }
+    ratios = [f"{name} ({format_number(report[name], DIGITS)})" for name in names if is_micro[name]]
+    means = [name for name in names if not is_micro[name]]
+    texts = [f"all weights are 0 for {', '.join(means)}: NaN"] if means else []
+    texts += [f"all weights or divisors are 0 for {', '.join(ratios)}"] if ratios else []
+    return "; ".join(texts)
 
 
 def _weightless_values(report: Report) -> list[str]:

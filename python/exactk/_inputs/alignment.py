@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.keys.columns import column_of_objects
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Rankings, Truth
@@ -127,9 +126,7 @@ def _with_few_items(rows: Rows) -> Rows:
     if keys is None or _FEW * len(rows.items) > keys.size:
         return rows
     held, items = np.unique(rows.items, return_inverse=True)
-    vocabulary = Vocabulary.of_kinds(keys.kinds)
-    codes = vocabulary.encode([column_of_objects(keys.array[held].tolist(), "exclude")], "exclude")
-    return rows._replace(items=codes[items].astype(np.int64), item_vocabulary=vocabulary.snapshot())
+    return rows._replace(items=items.astype(np.int64), item_vocabulary=keys.select(held))
 
 
 def _encode_again(keys: Snapshot, argument: str, shared: SharedVocabulary) -> tuple[Snapshot, Codes]:

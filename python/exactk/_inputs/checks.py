@@ -177,6 +177,8 @@ def key_array(value: object, argument: str, size: int | None = None, *, hint: st
         if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
             found = " and ".join(sorted(kind.__name__ for kind in kinds))
             raise type_error(argument, "integers or strings", found, hint=hint)
+        if kinds == {str} and any(key.endswith("\0") for key in value):  # type: ignore[attr-defined]
+            raise input_error(argument, "strings without NUL at the end, which NumPy drops", "NUL")
     if array.dtype.kind not in "iuU" and array.size:
         raise type_error(argument, "integers or strings", describe_dtype(array), hint=hint)
     _check_dimensions(array, argument, 1)

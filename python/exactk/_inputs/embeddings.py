@@ -13,6 +13,8 @@ from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import checked_threshold
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import as_candidate_items, classify
+from exactk._runtime.errors import ExactkError
+from exactk._runtime.faults import Option, as_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +118,7 @@ class Embeddings(CanonicalEmbeddings):
         item_array = vector_array(item_vectors, "embeddings.item_vectors")
         user_keys = keys_of_rows(users, "embeddings.users", len(user_array), "user vector")
         item_keys = keys_of_items(items, "embeddings.items", len(item_array), "item vector")
-        candidate_items = as_candidate_items(classify(open_path(candidates, "candidates", {}), "candidates"), {})
+        candidate_items = _candidate_items(candidates)
         self._freeze(
             user_vectors=user_array,
             item_vectors=item_array,
@@ -156,6 +158,17 @@ class Embeddings(CanonicalEmbeddings):
             user_vocabulary=None if users is None else Snapshot.from_plain(users),
             item_vocabulary=None if items is None else Snapshot.from_plain(items),
         )
+
+
+def _candidate_items(candidates: CandidatesLike | None) -> CandidateItems | None:
+    """Return the candidates; a hint that names columns says where, as embeddings take no names of columns."""
+    try:
+        return as_candidate_items(classify(open_path(candidates, "candidates", {}), "candidates"), {})
+    except ExactkError as error:
+        column = next((part for part in error.fault.hint if isinstance(part, Option)), None)
+        if column is None or column.name not in {"user", "item"}:
+            raise
+        raise error.amended(hint=as_text(f"candidates=exactk.as_exclusions(candidates, {column}) names it")) from None
 
 
 def _candidates_among_vectors(

@@ -191,7 +191,7 @@ def classify(value: object, argument: str) -> ClassifiedValue:
         if container.arguments and argument not in container.arguments:
             continue
         if isinstance(value, recognize) if isinstance(recognize, type) else recognize(value):
-            return ClassifiedValue(value, container)
+            return ClassifiedValue(optional.as_series(value) if container is SERIES else value, container)
     return ClassifiedValue(value, None)
 
 
@@ -216,7 +216,8 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
 
 def _list_hint(value: object, argument: str) -> str:
     """Return how to convert an iterable that is not a container, such as a generator."""
-    return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, bytes) else ""
+    has_order = isinstance(value, Iterable) and not isinstance(value, (bytes, set, frozenset))
+    return f"{argument}=list({argument})" if has_order else ""
 
 
 def as_candidate_items(classified: ClassifiedValue, columns: ColumnNames) -> CandidateItems | None:
@@ -231,7 +232,7 @@ def as_candidate_items(classified: ClassifiedValue, columns: ColumnNames) -> Can
         return CandidateItems.from_rows(value.rows(), for_all=False)
     if container is SPARSE_MATRIX:
         return CandidateItems.from_rows(sparse.stored_elements(value, "candidates").rows, for_all=False)
-    if container is SERIES and series.has_one_item_each(value):
+    if container is SERIES and series.has_one_item_each(value) and not series.has_values_by_user_and_item(value):
         value, container = series.elements(value), LIST
     if container is ARRAY and value.ndim == 1 and value.dtype.kind in "OUST":
         value, container = value.tolist(), LIST

@@ -80,6 +80,14 @@ def is_series(value: object) -> bool:
     return pandas is not None and isinstance(value, pandas.Series)
 
 
+def as_series(value: Any) -> Any:  # noqa: ANN401 - of any library
+    """Return an array of pandas, such as that of ``series.unique()``, as a Series; other values as they are."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(value, pandas.api.extensions.ExtensionArray):
+        return value
+    return pandas.Series(value)
+
+
 def is_index(value: object) -> bool:
     """Return whether the value is a pandas Index."""
     pandas = sys.modules.get("pandas")

@@ -111,7 +111,7 @@ def _mapping_of_pairs(row: Any, argument: str, user: int) -> dict[Any, Any] | No
         return row
     mapping: dict[Any, Any] = {}
     for position, pair in enumerate(row):
-        if not is_pair(pair) or not isinstance(pair[0], (Number, np.generic, str, bytes)):
+        if not is_pair(pair) or pair[0] is None or is_row(pair[0]):
             expected = f"an (item, {VALUE_FIELDS[argument][:-1]}) tuple, like the first item"
             raise type_error(argument, expected, repr(pair), row=user, position=position)
         if pair[0] in mapping:
@@ -177,7 +177,14 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
         if item is None or isinstance(item, (Number, np.generic, bytes)):
             found = f"{type(item).__name__} {item!r} and another kind"
             raise type_error(argument, "ids of one kind", found, row=user, position=position)
-    return {str(item): value for item, value in row.items()} if isinstance(row, dict) else [str(item) for item in row]
+    texts = [str(item) for item in row]
+    if not isinstance(row, dict):
+        return texts
+    values = dict(zip(texts, row.values(), strict=True))
+    if len(values) < len(texts):
+        position, text = next((i, text) for i, text in enumerate(texts) if text in texts[:i])
+        raise input_error(argument, "items that str() tells apart", f"{text!r} again", row=user, position=position)
+    return values
 
 
 def _to_core_type(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence that the core reads

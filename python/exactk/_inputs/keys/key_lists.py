@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
+    from exactk._inputs.checks import Codes
     from exactk._inputs.keys.columns import Column
     from exactk._inputs.keys.vocabulary import Snapshot
 
@@ -28,17 +30,28 @@ def keys_of_rows(keys: object, argument: str, size: int, what: str) -> Snapshot 
     """
     if keys is None:
         return None
+    snapshot, codes = encode_row_keys(keys, argument, size, what)
+    check_distinct_keys(snapshot, codes, argument)
+    return snapshot
+
+
+def check_distinct_keys(keys: Snapshot, codes: Codes, argument: str) -> None:
+    """Raise InputError if the code of a key repeats."""
+    if len(keys) == len(codes):
+        return
+    position = int(np.argmax(codes != np.arange(len(codes))))
+    found, count = f"{keys.repr_of(int(codes[position]))} again", len(codes) - len(keys)
+    raise input_error(argument, "distinct keys", found, position=position, count=count)
+
+
+def encode_row_keys(keys: object, argument: str, size: int, what: str) -> tuple[Snapshot, Codes]:
+    """Return the distinct keys, and the code of each; raise unless there are `size` keys, one per `what`."""
     parts, labels = _columns_of_keys(keys, argument)
     vocabulary = Vocabulary.of_kinds([key_kind(part, argument) for part in parts], labels)
     if len(parts[0]) != size:
         raise input_error(argument, f"one key per {what} ({size})", str(len(parts[0])))
     codes = vocabulary.encode(parts, argument)
-    if len(vocabulary) < size:
-        repeated = codes != np.arange(size)
-        position = int(np.argmax(repeated))
-        found, count = f"{vocabulary.snapshot().repr_of(int(codes[position]))} again", size - len(vocabulary)
-        raise input_error(argument, "distinct keys", found, position=position, count=count)
-    return vocabulary.snapshot()
+    return vocabulary.snapshot(), codes
 
 
 def keys_of_items(keys: object, argument: str, size: int, what: str = "column") -> Snapshot | None:
@@ -72,6 +85,7 @@ def encode_item_keys(items: object, argument: str) -> tuple[Ids, Snapshot | None
 
 def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - of any library
     """Return the keys' parts, and what a part is called if there are several."""
+    keys = optional.as_series(keys)
     if optional.is_index(keys) and keys.nlevels > 1:
         return index_columns(keys, argument)
     if optional.is_index(keys) or optional.is_series(keys):
@@ -88,7 +102,9 @@ def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]
             raise type_error(argument, "a sequence of keys", f"an array of shape {keys.shape}")
         return [columns.column_of_array(keys, argument)], []
     if not isinstance(keys, (list, tuple, range)):
-        hint = f"{argument.rpartition('.')[2]}=list({argument.rpartition('.')[2]})" if hasattr(keys, "__iter__") else ""
+        name = argument.rpartition(".")[2]
+        hint = f"{name}=list({name})" if isinstance(keys, Iterable) and not isinstance(keys, (str, bytes)) else ""
+        hint = "a set has no order" if isinstance(keys, (set, frozenset)) else hint
         raise type_error(argument, "a list, an array, a Series or an Index of keys", type(keys).__name__, hint=hint)
     parts = columns.key_columns(list(keys), argument)
     return parts, [f"user_{part}" for part in range(len(parts))] if len(parts) > 1 else []

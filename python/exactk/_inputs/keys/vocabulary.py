@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import Codes, id_array, read_only
-from exactk._inputs.keys.columns import column_of_array
+from exactk._inputs.keys.columns import NumberColumn, TextColumn
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option, Text
 
@@ -175,8 +175,9 @@ class Snapshot:
 
     def select(self, codes: NDArray[np.integer[Any]]) -> Snapshot:
         """Return only the keys of these codes, which differ, in their order; keys have one part."""
+        keys, (kind,) = self.array[codes], self.kinds
         selected = Vocabulary.of_kinds(self.kinds, self.vocabulary.labels)
-        selected.encode([column_of_array(self.array[codes], "keys")], "keys")
+        selected.encode([NumberColumn(keys) if kind == "int" else TextColumn(keys.tolist(), kind)], "keys")
         return selected.snapshot()
 
     def positions_in_key_order(self) -> Codes:

@@ -16,12 +16,17 @@ from exactk._inputs.checks import (
     Offsets,
     as_ndarray,
     flag_array,
-    key_array,
     number_array,
     offset_array,
     read_only,
 )
-from exactk._inputs.keys.key_lists import encode_item_keys, keys_of_items, keys_of_rows
+from exactk._inputs.keys.key_lists import (
+    check_distinct_keys,
+    encode_item_keys,
+    encode_row_keys,
+    keys_of_items,
+    keys_of_rows,
+)
 from exactk._inputs.keys.pivoted import matrix_of
 from exactk._inputs.model.rows import Rows, TruthColumns, graded_rows, padded_rows, slice_rows, validated_copy
 from exactk._runtime.errors import input_error, type_error
@@ -107,14 +112,16 @@ def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
     return None if present is None else flag_array(present, argument)
 
 
-def _labels(users: object, size: int) -> NDArray[Any] | None:
+def _labels(users: object, size: int, *, may_repeat: bool = False) -> NDArray[Any] | None:
     """Return the labels of a truth's rows."""
-    keys = keys_of_rows(users, "truth.users", size, "row")
-    if keys is None:
+    if users is None:
         return None
+    keys, codes = encode_row_keys(users, "truth.users", size, "row")
+    if not may_repeat:
+        check_distinct_keys(keys, codes, "truth.users")
     if keys.kinds not in {("int",), ("str",)}:
         raise type_error("truth.users", "integers or strings", " and ".join(keys.kinds))
-    return keys.array
+    return keys.array[codes]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -132,8 +139,8 @@ class Truth(Lists):
         SciPy CSR matrix whose columns have keys: ``keys[matrix.indices]``.
     grades : array of float, shape (n_entries,), optional
         The grade of each item, by default 1. An item of grade 0 is judged and not relevant.
-    users : array, shape (n_users,), optional
-        User keys for reports, integers or strings. By default, row numbers.
+    users : sequence of int or str, shape (n_users,), optional
+        The key of each row's user, in a list, an array, a Series or an Index. By default, row numbers.
     present : array of bool, shape (n_users,), optional
         False for users who are missing from the truth, such as users with predictions alone; their rows are empty.
 
@@ -175,8 +182,7 @@ class Truth(Lists):
             item_vocabulary=keys,
         )
         rows = validated_copy(rows, self._argument)
-        labels = None if users is None else key_array(users, "truth.users", rows.user_count)
-        self._freeze(rows._replace(labels=labels))
+        self._freeze(rows._replace(labels=_labels(users, rows.user_count, may_repeat=True)))
 
     @classmethod
     def from_dense(
@@ -296,8 +302,8 @@ class Truth(Lists):
         return (Truth._from_plain, (self.rows().to_plain(), self.labels, self.unknown_actual))
 
     @classmethod
-    def _from_plain(cls, rows: dict[str, Any], labels: object, unknown_actual: int | None) -> Truth:
-        labels = None if labels is None else key_array(labels, "truth.users", len(rows["indptr"]) - 1)
+    def _from_plain(cls, rows: dict[str, Any], users: object, unknown_actual: int | None) -> Truth:
+        labels = _labels(users, len(rows["indptr"]) - 1, may_repeat=True)
         return cls.from_rows(Rows.from_plain(rows)._replace(labels=labels, unknown_actual=unknown_actual))
 
 
