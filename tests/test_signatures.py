@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -97,12 +98,19 @@ def test_the_defaults_of_evaluate_stand_once() -> None:
         assert list(options.__annotations__) == list(keywords)
         annotations = {name: hint.__forward_arg__ for name, hint in options.__annotations__.items()}
         assert annotations == {name: option.annotation for name, option in keywords.items()}
-    of_compare = parameters_of(exactk.compare)
-    assert parameters_of(exactk.reference.compare) == of_compare
-    assert list(of_compare) == ["truth", "systems", "metrics", "options"]
-    assert of_compare["options"].annotation == "Unpack[Options]"
-    of_evaluate = parameters_of(exactk.evaluate)
+    of_evaluate, of_compare = parameters_of(exactk.evaluate), parameters_of(exactk.compare)
+    assert {name: of_evaluate[name] for name in DEFAULTS} == {name: of_compare.pop(name) for name in DEFAULTS}
+    of_reference = parameters_of(exactk.reference.compare)
+    assert of_reference.pop("options").annotation == "Unpack[Options]"
+    assert list(of_compare) == ["truth", "systems", "metrics"]
+    assert of_compare == of_reference
     assert dict(DEFAULTS) == {name: of_evaluate[name].default for name in Options.__annotations__}
+
+
+def test_the_docstring_of_compare_names_all_options() -> None:
+    options = re.search(r"^    (convention, .*) : optional$", exactk.compare.__doc__ or "", re.MULTILINE)
+    assert options is not None
+    assert options[1].split(", ") == list(DEFAULTS)
 
 
 @pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])

@@ -1,4 +1,31 @@
-"""Ranking and recommendation metrics: well-defined, bit-for-bit reproducible, and fast."""
+"""Ranking and recommendation metrics: well-defined, bit-for-bit reproducible, and fast.
+
+What is relevant to each user is the *truth*, what a system recommends are its *predictions*. Both may be data frames,
+mappings by user, lists, arrays, sparse matrices or files.
+
+- `evaluate` computes metrics of one system, and returns a `Report`: a mapping from metric to value.
+- `compare` does so for several systems, by name, and returns a `Comparison`.
+- `recall_at_k`, `ndcg_at_k` and the like return one number.
+- `topk` returns the best items of a matrix of scores, of a factor model (`Embeddings`) or of a data frame.
+- `metrics` and `conventions` list what can be computed, and how other libraries define it.
+- `merge` adds the reports of shards; `read` reads files; `show_versions` helps with bug reports.
+
+Examples
+--------
+>>> import exactk
+>>> truth = {"ann": ["film", "song"], "bob": ["film"]}
+>>> predictions = {"ann": ["song", "book"], "bob": ["book", "film"]}
+>>> report = exactk.evaluate(truth, predictions, ["recall@2", "ndcg@2"])
+>>> report
+metric     value     std  evaluated  skipped
+recall@2  0.7500  0.2500          2        0
+ndcg@2    0.6220  0.0089          2        0
+convention standard; 2 users
+>>> report["recall@2"]
+0.75
+>>> exactk.compare(truth, {"als": predictions, "popular": {"ann": ["film"], "bob": ["film"]}}, "recall@1")["recall@1"]
+{'als': 0.25, 'popular': 0.75}
+"""
 
 from __future__ import annotations
 

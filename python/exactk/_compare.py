@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
-from exactk._evaluate import DEFAULTS
+from exactk._evaluate import DEFAULTS, evaluate
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
@@ -32,9 +33,8 @@ def compare(
 
     Parameters
     ----------
-    truth : object
-        The relevant items of each user, in any container that `exactk.evaluate` takes; None if `systems` is an
-        iterator.
+    truth : data frame, mapping, list of sequences, or any other that `exactk.evaluate` takes
+        The relevant items of each user, optionally with grades; None if `systems` is an iterator.
     systems : mapping from str to predictions, or iterator
         The predictions of each system by its name, in any containers that `exactk.evaluate` takes, also of different
         kinds. `exactk.Batches` beside other systems are read into memory. An iterator yields blocks of users,
@@ -42,10 +42,16 @@ def compare(
         An iterator as the predictions of a single system is an error, since it can be read only once.
     metrics : str or iterable of str
         As in `exactk.evaluate`.
-    **options
-        The options of `exactk.evaluate`, which apply to all systems alike: `convention`, `exclude`, `candidates`,
-        `weights`, `groups`, `per_user`, `num_threads`, `progress`, and the names of columns `user`, `item`, `score`,
-        `rank` and `grade`.
+    convention, exclude, candidates, weights, groups, per_user, num_threads, progress, user, item, score, rank, grade : optional
+        The options of `exactk.evaluate`, which apply to all systems alike:
+
+        - ``convention``: the choices that fix what a metric's name means, a preset or changes of one;
+        - ``exclude``: the items to remove from each user's list, such as training items;
+        - ``candidates``: the only items that may be ranked;
+        - ``weights``, ``groups``: the weight and the group of each user;
+        - ``per_user``: whether to keep each user's values;
+        - ``num_threads``, ``progress``: how to compute;
+        - ``user``, ``item``, ``score``, ``rank``, ``grade``: the names of columns in data frames.
 
     Returns
     -------
@@ -90,6 +96,17 @@ def compare(
     """
     arguments: dict[str, Any] = {**DEFAULTS, **options}
     return Comparison(evaluate_with_engine(core_engine, SEVERAL_SYSTEMS, truth, systems, metrics, **arguments))
+
+
+def _signature_with_options(function: Callable[..., object]) -> Signature:
+    """Return the function's signature with the options of `evaluate` in place of ``**options``."""
+    plain, of_evaluate = signature(function), signature(evaluate).parameters.values()
+    parameters = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    return plain.replace(parameters=parameters + [one for one in of_evaluate if one.kind is one.KEYWORD_ONLY])
+
+
+# What `help` and notebooks show; type checkers know the options already.
+compare.__signature__ = _signature_with_options(compare)  # type: ignore[attr-defined]
 
 
 def compare_reports(reports: Mapping[str, Report]) -> Comparison:

@@ -52,24 +52,33 @@ def evaluate(
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
-        The relevant items of each user, optionally with grades; see `exactk.as_truth`. None if `predictions` is an
-        iterator. A two-dimensional array of integers holds ids, padded with -1; a bool one is multi-hot. Together with
-        dense scores, one of floats holds a grade per score, as in `exactk.Truth.from_dense`, and one of integers of
-        the scores' shape could hold grades or ids and is an error. "Ids and distances" are the results of a
-        nearest-neighbor search, such as faiss's.
+        The relevant items of each user, optionally with grades:
+
+        - data frame: a row per user and item, with or without a column of grades;
+        - mapping: ``{user: items}`` or ``{user: {item: grade}}``;
+        - list: the items of each user, or ``{item: grade}``;
+        - two-dimensional array: ids, padded with -1, if it is of integers; flags (multi-hot) if it is of bool. Together
+          with dense scores, one of floats holds a grade per score, as in `exactk.Truth.from_dense`, and one of
+          integers of the scores' shape could hold grades or ids and is an error;
+        - SciPy sparse array or matrix: the stored values are grades;
+        - ids and distances: the results of a nearest-neighbor search, such as faiss's;
+        - string or path: a file, as `exactk.read` reads it, here and in the other arguments.
+
+        See `exactk.as_truth`. None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         What to evaluate:
 
-        - rankings: item ids, best first; see `exactk.as_rankings`;
-        - items with scores, in a mapping or data frame; see `exactk.as_predictions`;
-        - dense scores: a two-dimensional array of floats, one score per user and item; see `exactk.Scores`. A
-          two-dimensional array of integers holds ids, best first: wrap integer scores in `exactk.Scores`;
+        - data frame: a row per user and item, with a score (higher is better) or a rank; see `exactk.as_predictions`;
+        - mapping: ``{user: items}``, best first, or ``{user: {item: score}}``;
+        - list: the items of each user, best first, or ``{item: score}``; see `exactk.as_rankings`;
+        - dense scores: a two-dimensional array of floats, one score per user and item, or a pivoted pandas frame; see
+          `exactk.Scores`. A two-dimensional array of integers holds ids, best first: wrap integer scores in
+          `exactk.Scores`;
         - sparse scores: a SciPy sparse array or matrix of the items that may be ranked; see `exactk.SparseScores`;
         - embeddings of users and items; see `exactk.Embeddings`;
         - an iterator of (truth, predictions) or (truth, predictions, exclude), one tuple per block of users.
 
-        A mapping is from user; `exactk.compare` takes several systems by name. A string or path, here and in the other
-        arguments, is a file, as `exactk.read` reads it.
+        A mapping is from user; `exactk.compare` takes several systems by name.
 
         Keyed users (in mappings and data frames) are matched by key, in any order. A user who is only in the truth
         has missing predictions, which differ from an empty list; a user who is only in the predictions has missing
@@ -118,6 +127,7 @@ def evaluate(
     Returns
     -------
     Report
+        A mapping from metric to value, such as ``report["ndcg@10"]``, which prints as a table and has data frames.
 
     Raises
     ------
@@ -163,6 +173,14 @@ def evaluate(
     >>> report = exactk.evaluate(truth, predictions, "recall@2", per_user=True)
     >>> dict(zip(report.users.tolist(), report.per_user["recall@2"].tolist()))
     {'ann': 0.5, 'bob': 1.0, 'eve': 0.0}
+
+    With data frames, columns are found by their usual names:
+
+    >>> import pandas as pd
+    >>> test = pd.DataFrame({"user_id": ["ann", "ann", "bob"], "item_id": ["film", "song", "film"]})
+    >>> scored = pd.DataFrame({"user_id": ["bob", "ann"], "item_id": ["film", "book"], "score": [0.5, 0.75]})
+    >>> exactk.evaluate(test, scored, "recall@1")["recall@1"]
+    0.5
     """
     (report,) = evaluate_with_engine(
         core_engine,
