@@ -192,6 +192,10 @@ def test_an_error_in_another_argument_keeps_its_hint() -> None:
         ({"als": 3}, "exactk.evaluate(truth, systems, metrics) takes a mapping from user"),
         ({"ann": {"film": 0.5}, "bob": {}}, "exactk.evaluate(truth, systems, metrics) takes a mapping from user"),
         ({"ann": np.array([1, 2])}, "exactk.evaluate(truth, systems, metrics) takes a mapping from user"),
+        (
+            {"als": exactk.evaluate(TRUTH, ALS, "mrr")},
+            "systems: expected the predictions of each system, found a Report for 'als'; exactk.compare_reports(systems)",
+        ),
     ],
 )
 def test_what_is_no_mapping_from_system(systems: Any, message: str, engine: Any) -> None:

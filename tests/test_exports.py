@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
@@ -286,6 +287,32 @@ def test_the_best_values_are_bold() -> None:
     alone = exactk.compare([[1]], {"a": [[1]]}, "P@1")
     assert "**" not in alone.to_markdown()
     assert "**" not in exactk.evaluate([[1]], [[1]], "P@1").to_markdown()
+
+
+def test_names_are_shown_as_they_are() -> None:
+    """Nothing in a name is markup: HTML would vanish, and ``|<`` are other characters in LaTeX's default encoding."""
+    names = ["<b>x", "a*b*", "`c`", "_d_e", "5 < 6 & 7", "&lt;", "[f](g)", "~~h~~"]
+    comparison = exactk.compare([[1]], {name: [[1]] for name in names}, "P@1", groups=["<i>|"])
+    header, _, values = comparison.to_markdown(digits=0).splitlines()
+    shown = [html.unescape(cell) for cell in header.strip("| ").split(" | ")]
+    assert shown == ["metric", *names, "evaluated", "skipped"]
+    for markup in ("<b", "*b*", "`", "_d", "&lt;", "](", "~~"):
+        assert markup not in header
+    assert "_e" in header
+    assert "5 < 6 & 7" in header
+    assert values.count("**1**") == len(names)
+    assert r"&#60;i>\|" in comparison.to_markdown(table="by_group")
+    text = comparison.to_latex(table="by_group")
+    assert r"\textless{}b\textgreater{}x" in text
+    assert r"\textless{}i\textgreater{}\textbar{} & P@1" in text
+
+
+def test_flat_names_are_not_empty() -> None:
+    """MLflow refuses names that begin with a slash."""
+    with pytest.raises(
+        exactk.InputError, match="names: expected names with a letter from A to Z or a digit, found '模型'"
+    ):
+        exactk.compare([[1]], {"模型": [[1]]}, "P@1").to_flat_dict()
 
 
 def test_the_best_of_each_group_are_marked(comparison: exactk.Comparison) -> None:

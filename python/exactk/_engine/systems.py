@@ -11,6 +11,7 @@ from exactk._inputs.containers.series import has_one_item_each, has_values_by_us
 from exactk._inputs.paths import opened
 from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify
 from exactk._report.comparison import check_system_name
+from exactk._report.report import Report
 from exactk._runtime.errors import ExactkError, input_error, type_error
 
 if TYPE_CHECKING:
@@ -93,6 +94,9 @@ def _systems_by_name(classified: ClassifiedValue) -> Systems:
     systems = {}
     for name, predictions in classified.value.items():
         check_system_name(name, "systems")
+        if isinstance(predictions, Report):
+            hint = "exactk.compare_reports(systems) compares reports"
+            raise type_error("systems", "the predictions of each system", f"a Report for {name!r}", hint=hint)
         systems[name] = classify(predictions, "predictions")
         if systems[name].container is BLOCKS:
             hint = "exactk.compare(None, blocks, metrics) takes an iterator of (truth, {system: predictions})"
@@ -142,6 +146,8 @@ def _is_of_many_users(content: object) -> bool:
 def _is_of_one_user(content: object) -> bool:
     """Return whether the value holds the items of one user, perhaps with scores."""
     value, container = classify(content, "predictions")
+    if isinstance(value, Report):
+        return False
     if container is MAPPING:
         return all(isinstance(score, Real) for score in value.values())
     if container is ARRAY:

@@ -50,9 +50,21 @@ def format_markdown(header: Row, rows: Sequence[Row], left: int = 1, best: Cells
     return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
 
 
+_MARKUP = re.compile(r"[*`~]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|\](?=[(\[])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""What Markdown would read as emphasis, code, a link or HTML. Underscores within a word are none of these."""
+
+
+def without_markup(header: Row, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    """Return the cells of a Markdown table such that they are shown as they are."""
+    first, *others = [
+        [_MARKUP.sub(lambda match: f"&#{ord(match[0])};", cell) for cell in row] for row in (header, *rows)
+    ]
+    return first, others
+
+
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}", "<": r"\textless{}", ">": r"\textgreater{}",
 }  # fmt: skip
 
 

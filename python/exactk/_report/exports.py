@@ -113,7 +113,8 @@ class Exports(ABC):
     def to_markdown(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
         """Return a Markdown table, or write it to a file; see `to_latex` for the parameters."""
         text_table = self._text_table(table, _checked_digits(digits))
-        return _return_or_write(display.format_markdown(*text_table), path)
+        header, rows = display.without_markup(text_table.header, text_table.rows)
+        return _return_or_write(display.format_markdown(header, rows, text_table.left, text_table.best), path)
 
     @overload
     def to_latex(self, path: None = None, *, table: Table = "values", digits: int = DIGITS) -> str: ...

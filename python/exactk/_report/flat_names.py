@@ -16,6 +16,8 @@ _PREFIX = re.compile(r"[\w\-. :/]*", re.ASCII)  # the characters that MLflow acc
 def flat_name(name: str) -> str:
     """Return the name as a word of letters, digits and underscores: ``ndcg_at_10`` for ``ndcg@10``."""
     word = re.sub(r"[^A-Za-z0-9]+", "_", name.replace("@", "_at_")).strip("_")
+    if not word:
+        raise input_error("names", "names with a letter from A to Z or a digit", repr(name))
     return f"_{word}" if word[:1].isdigit() else word
 
 
@@ -31,6 +33,8 @@ def flat_dict(values: Iterable[tuple[tuple[str, ...], float]], prefix: object) -
         name = prefix + "/".join(map(flat_name, parts))
         if name in flat:
             both = " and ".join(repr(" ".join(one)) for one in (sources[name], parts))
-            raise input_error("names", "names that differ in letters or digits", f"{both}, which are both {name}")
+            raise input_error(
+                "names", "names that differ in letters from A to Z or digits", f"{both}, which are both {name}"
+            )
         flat[name], sources[name] = value, parts
     return flat
