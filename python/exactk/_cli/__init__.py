@@ -17,6 +17,7 @@ from exactk._cli.hints import as_command_option
 from exactk._cli.listings import add_listings
 from exactk._cli.merge import add_merge
 from exactk._cli.output import flush_streams, print_message, print_text, print_to_stderr, warnings_as_lines
+from exactk._cli.stdin import StandardInput
 from exactk._cli.topk import add_topk
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _run(argv: Sequence[str] | None) -> int:
     if arguments.command is None:
         print_text(parser.format_help())
         return 0
-    with warnings_as_lines():
+    with warnings_as_lines(), StandardInput() as arguments.stdin:
         code: int = arguments.run(arguments)
     return code
 

@@ -7,10 +7,11 @@ import re
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import exactk
 from exactk import _files as files
+from exactk._cli.stdin import STDIN
 from exactk._plan.fields import FIELDS, field_name, within_spelling
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -77,7 +78,8 @@ def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # 
     """Read a file in the given role, with the columns that the arguments name."""
     if role != "predictions" and path.is_dir():
         raise input_error(role, "a file", f"the directory {str(path)!r}", hint="only predictions may be a directory")
-    return exactk.read(path, role=role, text_ids=arguments.text_ids, **_columns_of(arguments, path, role))
+    with arguments.stdin.opened(path) as content:
+        return exactk.read(content, role=role, text_ids=arguments.text_ids, **_columns_of(arguments, path, role))
 
 
 def read_system(arguments: argparse.Namespace, paths: Sequence[Path]) -> Any:  # noqa: ANN401 - predictions
@@ -108,8 +110,13 @@ def user_column(arguments: argparse.Namespace) -> str | list[str] | None:
     return users[0] if users and len(users) == 1 else users
 
 
-def check_column_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
-    """Raise InputError if an option names a column, and no file that it applies to has names of columns."""
+def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
+    """Raise InputError for two inputs from stdin, or for an option of columns that no input has."""
+    from_stdin = [one.argument for one in inputs if one.path == STDIN]
+    if len(from_stdin) > 1:
+        raise input_error("stdin", "one input that is -", f"{len(from_stdin)}: {', '.join(from_stdin)}")
+    if from_stdin and from_stdin[0] in get_args(UserValuesRole):
+        raise input_error(from_stdin[0], "a file of columns", "stdin, which is read as TREC text")
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:
             continue
@@ -124,9 +131,10 @@ def output_path(text: str) -> Path:
     path = Path(text)
     with suppress(RuntimeError):  # circular links; newer versions of Python return them unresolved
         target = path.resolve()
-        if not path.is_dir() and not target.is_symlink() and target.parent.is_dir():
+        if text != "-" and not path.is_dir() and not target.is_symlink() and target.parent.is_dir():
             return path
     message = f"expected the path of a file, in a folder that exists, found {text!r}"
+    message += "; /dev/stdout is stdout, and ./- a file of that name" if text == "-" else ""
     raise argparse.ArgumentTypeError(message)
 
 

@@ -17,7 +17,7 @@ from exactk._cli.arguments import (
     add_set_option,
     add_state_option,
     changes_of,
-    check_column_options,
+    check_inputs,
     name_argument,
     output_path,
     parse_count,
@@ -31,6 +31,7 @@ from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, user_table_file
+from exactk._cli.stdin import input_path, path_text
 from exactk._cli.systems import advising_on_shards, find_files, find_systems, name_systems
 from exactk._evaluate import DEFAULTS
 from exactk._plan.conventions import as_convention
@@ -49,7 +50,8 @@ _CONVENTION: str = DEFAULTS["convention"]
 
 
 FORMATS = (
-    "The file extension selects the format: CSV, JSON lines, Parquet, Arrow or .npz, and TREC text for any other. "
+    "The file extension selects the format: CSV, JSON lines, Parquet, Arrow or .npz, and TREC text for any other, "
+    "or for -, which is stdin. "
     "A directory, or a quoted pattern such as 'runs/als-*.parquet', is one system: its files must have the same "
     "format and are read as one. "
 )
@@ -97,7 +99,7 @@ def add_compare(commands: Commands) -> None:
 
 def _add_truth(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "truth", type=Path, metavar="TRUTH", help="file with the relevant items of each user, such as qrels"
+        "truth", type=input_path, metavar="TRUTH", help="file with the relevant items of each user, such as qrels"
     )
 
 
@@ -120,16 +122,16 @@ def _add_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
     add_set_option(
         parser, "change a convention field, such as nan=last, or for one metric, such as ndcg.gain=exp2; repeatable"
     )
-    parser.add_argument("--exclude", type=Path, metavar="FILE", help="items not to rank, such as training items")
+    parser.add_argument("--exclude", type=input_path, metavar="FILE", help="items not to rank, such as training items")
     parser.add_argument(
         "--groups",
-        type=Path,
+        type=input_path,
         metavar="FILE",
         help="the group of each user: a column of users and one of groups; adds the values of each group",
     )
     parser.add_argument(
         "--weights",
-        type=Path,
+        type=input_path,
         metavar="FILE",
         help="the weight of each user in the mean: a column of users and one of weights",
     )
@@ -154,7 +156,9 @@ def _add_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
 
 def run_evaluate(arguments: argparse.Namespace) -> int:
     if arguments.others:
-        command = shlex.join(["exactk", "compare", str(arguments.truth), arguments.predictions, *arguments.others])
+        command = shlex.join(
+            ["exactk", "compare", path_text(arguments.truth), arguments.predictions, *arguments.others]
+        )
         arguments.parser.error(f"expected the predictions of one system, found {1 + len(arguments.others)}; {command}")
     return _run_systems(arguments, {"": find_files(arguments.predictions)})
 
@@ -178,7 +182,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         check_user_table_path(arguments.by_user)
     inputs = _inputs(arguments, systems)
     check_outputs({"--by-user": arguments.by_user, "--state": state_path}, [one.path for one in inputs])
-    check_column_options(arguments, inputs)
+    check_inputs(arguments, inputs)
     with name_argument("--convention"):
         base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)).name
     convention = as_convention({"base": base, **changes_of(arguments)})
@@ -212,9 +216,9 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         write_file(arguments.by_user, user_table_file(result, arguments.by_user))
     if state_path and isinstance(result, exactk.Report):
         write_file(state_path, result.state.to_bytes())
-    provenance = Provenance(arguments.command_line, inputs)
+    provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
     if request:
-        tag = _runid(arguments.predictions, systems[""]) if "" in systems else ""  # others have their names
+        tag = _runid(arguments, systems[""]) if "" in systems else ""  # others have their names
         output = trec.Output(arguments.users, request.header, tag, trec.users_of_run(base, predictions))
         print_text(format_result(result, arguments.format, provenance, output), is_data=True)
     else:
@@ -244,10 +248,11 @@ def _user_values(arguments: argparse.Namespace) -> Options:
     return values
 
 
-def _runid(predictions: str, paths: Sequence[Path]) -> str:
+def _runid(arguments: argparse.Namespace, paths: Sequence[Path]) -> str:
     """Return the tag of a single run, or its name if it has no tag."""
-    (name,) = name_systems([Path(predictions)])
-    return trec.run_tag(paths[0]) or printable(name)
+    (name,) = name_systems([Path(arguments.predictions)])
+    with arguments.stdin.opened(paths[0]) as content:
+        return trec.run_tag(content) or printable(name)
 
 
 def _has_progress_bar(arguments: argparse.Namespace) -> bool:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import exactk
 from exactk._cli.arguments import (
     add_column_options,
     add_set_option,
     changes_of,
-    check_column_options,
+    check_inputs,
     read_file,
     read_system,
 )
 from exactk._cli.output import print_text
 from exactk._cli.provenance import Input
+from exactk._cli.stdin import input_path
 from exactk._cli.systems import find_systems
 from exactk._runtime.errors import input_error
 
@@ -40,7 +40,7 @@ def add_matching_options(
         help="list the presets under which the metric rounds to the value; repeatable, for presets that reach all values",
     )
     add_set_option(parser, "with --matching, change a convention field in every preset, such as nan=last; repeatable")
-    parser.add_argument("--exclude", type=Path, metavar="FILE", help="with --matching, items not to rank")
+    parser.add_argument("--exclude", type=input_path, metavar="FILE", help="with --matching, items not to rank")
     add_column_options(parser, truth=True)
 
 
@@ -68,11 +68,11 @@ def run_matching(arguments: argparse.Namespace) -> int:
         raise input_error("--matching", "each metric once", "one twice")
     truth, predictions = arguments.arguments
     (paths,) = find_systems([predictions]).values()
-    inputs = [Input("truth", Path(truth)), *(Input("predictions", path) for path in paths)]
+    inputs = [Input("truth", input_path(truth)), *(Input("predictions", path) for path in paths)]
     inputs += [Input("exclude", arguments.exclude)] if arguments.exclude else []
-    check_column_options(arguments, inputs)
+    check_inputs(arguments, inputs)
     result = exactk.matching_conventions(
-        read_file(arguments, Path(truth), "truth"),
+        read_file(arguments, input_path(truth), "truth"),
         read_system(arguments, paths),
         published,
         convention=changes_of(arguments),

@@ -1,21 +1,22 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import exactk
-from exactk._cli.arguments import add_command, add_format_option, add_state_option
+from exactk._cli.arguments import add_command, add_format_option, add_state_option, check_inputs
 from exactk._cli.bounds import add_bound_options, report_violations
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, format_result
+from exactk._cli.stdin import input_path
 from exactk._files.faults import File
 from exactk._report.state import STATE_PREFIX
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from exactk._cli.arguments import Commands
     from exactk._cli.output_files import Identity
@@ -34,7 +35,11 @@ def add_merge(commands: Commands) -> None:
         "The result equals one evaluation of all users, bit for bit.",
     )
     parser.add_argument(
-        "states", type=Path, nargs="+", metavar="STATE", help="file written by --state; files must not share users"
+        "states",
+        type=input_path,
+        nargs="+",
+        metavar="STATE",
+        help="file written by --state, or - for stdin; files must not share users",
     )
     add_format_option(parser)
     add_bound_options(parser)
@@ -42,7 +47,9 @@ def add_merge(commands: Commands) -> None:
 
 
 def run_merge(arguments: argparse.Namespace) -> int:
+    inputs = [Input("states", path) for path in arguments.states]
     check_outputs({"--state": arguments.state}, arguments.states)
+    check_inputs(arguments, inputs)
     seen: set[Identity] = set()
     parts = []
     for path in arguments.states:
@@ -50,11 +57,12 @@ def run_merge(arguments: argparse.Namespace) -> int:
         if identities & seen:
             raise input_error("states", "each file once, because files must not share users", f"{str(path)!r} again")
         seen |= identities
-        parts.append(_read_state(path))
+        with arguments.stdin.opened(path) as content:
+            parts.append(_read_state(content))
     report = exactk.merge(parts)
     if arguments.state:
         write_file(arguments.state, report.state.to_bytes())
-    provenance = Provenance(arguments.command_line, [Input("states", path) for path in arguments.states])
+    provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
     print_text(format_result(report, arguments.format, provenance), is_data=arguments.format in DATA_FORMATS)
     return int(report_violations(report, arguments.bounds))
 
@@ -72,5 +80,4 @@ def _read_state(path: Path) -> exactk.State:
         if not data.startswith(STATE_PREFIX):
             found = f"a file that begins with {data[:16]!r}" if data else "an empty file"
             raise file.fault("a state file", found, "exactk evaluate --state FILE writes one") from None
-        error.add_note(f"in {path}")
-        raise
+        raise error.amended(source=str(path)) from None

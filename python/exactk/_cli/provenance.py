@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._cli.stdin import STDIN, path_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from exactk._cli.stdin import StandardInput
 
 
 class Input(NamedTuple):
@@ -17,13 +21,15 @@ class Input(NamedTuple):
     path: Path
     system: str | None = None  # of predictions
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, stdin: StandardInput) -> dict[str, Any]:
         """Return the file with its digest, None if it cannot be read again, such as a pipe."""
         digest = None
-        if self.path.is_file():
+        if self.path == STDIN:
+            digest = stdin.sha256
+        elif self.path.is_file():
             with self.path.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return {"argument": self.argument, "system": self.system, "path": str(self.path), "sha256": digest}
+        return {"argument": self.argument, "system": self.system, "path": path_text(self.path), "sha256": digest}
 
 
 class Provenance(NamedTuple):
@@ -31,3 +37,4 @@ class Provenance(NamedTuple):
 
     command: Sequence[str]
     inputs: Sequence[Input]
+    stdin: StandardInput

@@ -70,7 +70,7 @@ def _json_document(result: Result, provenance: Provenance) -> str:
     return json_document(
         {system: exactk.merge([state]).to_dict() for system, state in states.items()},
         provenance.command,
-        [one.to_dict() for one in provenance.inputs],
+        [one.to_dict(provenance.stdin) for one in provenance.inputs],
     )
 
 

@@ -12,6 +12,7 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._cli.stdin import STDIN, path_text
 from exactk._engine.differing_users import CONCATENATE
 from exactk._runtime.errors import EvaluationWarning, input_error
 
@@ -34,7 +35,7 @@ def find_systems(arguments: Sequence[str]) -> dict[str, list[Path]]:
     files = [find_files(text) for _, text in parsed]
     if repeated := _first_repeated(path.absolute() for path in chain.from_iterable(files)):
         path = next(path for path in chain.from_iterable(files) if path.absolute() == repeated)
-        raise input_error("predictions", "each file once", f"{str(path)!r} twice")
+        raise input_error("predictions", "each file once", f"{path_text(path)!r} twice")
     given = [name for name, _ in parsed if name]
     if repeated := _first_repeated(given):
         raise input_error("predictions", "a distinct name for each system", f"{repeated!r} twice")
@@ -68,6 +69,8 @@ def _matches(pattern: str) -> list[Path]:
 
 def find_files(text: str) -> list[Path]:
     """Return the files that a path or a pattern names; a missing path is refused when it is read."""
+    if text == "-":
+        return [STDIN]
     path, matches = Path(text), _matches(text)
     if os.path.lexists(text):
         if [match for match in matches if match != path]:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from exactk._cli.arguments import (
     add_command,
     add_set_option,
     changes_of,
-    check_column_options,
+    check_inputs,
     output_path,
     parse_count,
     read_file,
@@ -22,6 +21,7 @@ from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input
 from exactk._cli.result import json_object
+from exactk._cli.stdin import input_path
 from exactk._report import display
 from exactk._runtime.errors import input_error, type_error
 
@@ -43,9 +43,11 @@ def add_topk(commands: Commands) -> None:
         "print the k highest-scoring items of each user",
         "exactk topk scores.csv -k 10 --exclude train.csv -o best.run",
     )
-    parser.add_argument("scores", type=Path, metavar="SCORES", help="scores: one row per user and item, in any order")
+    parser.add_argument(
+        "scores", type=input_path, metavar="SCORES", help="scores: one row per user and item, in any order"
+    )
     parser.add_argument("-k", type=parse_count, required=True, help="number of items per user")
-    parser.add_argument("--exclude", type=Path, metavar="FILE", help="items not to rank, such as training items")
+    parser.add_argument("--exclude", type=input_path, metavar="FILE", help="items not to rank, such as training items")
     add_set_option(parser, "order of ties and of NaN scores, such as ties=highest_id or nan=last; repeatable")
     add_column_options(parser, truth=False)
     parser.add_argument(
@@ -62,7 +64,7 @@ def run_topk(arguments: argparse.Namespace) -> int:
     inputs = [Input("predictions", arguments.scores)]
     inputs += [Input("exclude", arguments.exclude)] if arguments.exclude else []
     check_outputs({"-o": arguments.output}, [one.path for one in inputs], prints=not arguments.output)
-    check_column_options(arguments, inputs)
+    check_inputs(arguments, inputs)
     scores = exactk.as_predictions(read_file(arguments, arguments.scores, "predictions"))
     if not isinstance(scores, exactk.SparseScores):
         raise type_error("scores", "a score for each user and item", type(scores).__name__)

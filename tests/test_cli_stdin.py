@@ -1,0 +1,148 @@
+"""Standard input, written -, as one of the files that a command reads."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import exactk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from commands import Run
+
+FILES = {
+    "qrels.txt": "q1 0 d1 2\nq1 0 d2 1\nq2 0 d3 1\n",
+    "one.run": "q1 Q0 d2 0 3 tag1\nq1 Q0 d1 0 2 tag1\nq2 Q0 d1 0 2 tag1\nq2 Q0 d3 0 1 tag1\n",
+    "two.run": "q1 Q0 d1 0 3 tag2\nq2 Q0 d3 0 2 tag2\n",
+    "train.txt": "q1 0 d2 1\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    exactk_report = exactk.evaluate("qrels.txt", "one.run", "mrr")
+    Path("one.state").write_bytes(exactk_report.state.to_bytes())
+
+
+@pytest.fixture
+def feed(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    """Let commands read these bytes from stdin."""
+    return lambda data: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["evaluate", "qrels.txt", "one.run", "-m", "mrr"], "qrels.txt"),
+        (["evaluate", "qrels.txt", "one.run", "-m", "mrr", "--by-user", "by_user.csv"], "one.run"),
+        (["evaluate", "qrels.txt", "one.run", "-m", "mrr", "--exclude", "train.txt"], "train.txt"),
+        (["compare", "qrels.txt", "a=one.run", "two.run", "-m", "mrr"], "one.run"),
+        (["evaluate", "qrels.txt", "one.run", "--format", "trec", "-m", "runid", "-m", "map", "-q"], "one.run"),
+        (["topk", "one.run", "-k", "1"], "one.run"),
+        (["conventions", "--matching", "mrr=0.75", "qrels.txt", "one.run"], "one.run"),
+        (["conventions", "--matching", "mrr=0.75", "qrels.txt", "one.run"], "qrels.txt"),
+        (["merge", "one.state", "--format", "csv"], "one.state"),
+    ],
+)
+def test_stdin_is_read_as_the_file(
+    arguments: Sequence[str], name: str, run: Run, feed: Callable[[bytes], None]
+) -> None:
+    expected = run(*arguments)
+    assert (expected.code, "tag1" in expected.out) == (0, "runid" in arguments)
+    feed(Path(name).read_bytes())
+    assert run(*(word.replace(name, "-") if word.endswith(name) else word for word in arguments)) == expected
+
+
+def test_a_process_reads_a_pipe() -> None:
+    command = [sys.executable, "-m", "exactk", "evaluate", "qrels.txt", "-", "-m", "mrr", "--format", "json"]
+    lines = "".join(f"q{number} Q0 d1 0 1 x\n" for number in range(200_000)).encode()
+    process = subprocess.run(command, input=lines, capture_output=True, check=True)  # noqa: S603 - our own
+    document = json.loads(process.stdout)
+    assert document["reports"][0]["counts"]["users"] == 200_000
+    truth, predictions = document["inputs"]
+    assert (predictions["argument"], predictions["path"]) == ("predictions", "-")
+    assert predictions["sha256"] == sha256(lines).hexdigest()
+    assert truth["sha256"] == sha256(Path("qrels.txt").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "data", "message"),
+    [
+        (["evaluate", "-", "-"], b"", "stdin: expected one input that is -, found 2: truth, predictions"),
+        (["evaluate", "-", "one.run", "--exclude", "-"], b"", "stdin: expected one input that is -, found 2: truth, ex"),
+        (["compare", "-", "one.run", "a=-"], b"", "stdin: expected one input that is -, found 2: truth, predictions"),
+        (["compare", "qrels.txt", "-", "a=-"], b"", "predictions: expected each file once, found '-' twice"),
+        (["evaluate", "-", "/dev/stdin"], b"", "stdin: expected one input that is -, found 2: truth, predictions"),
+        (["merge", "-", "-"], b"", "stdin: expected one input that is -, found 2: states, states"),
+        (["topk", "-", "-k", "1", "--exclude", "-"], b"", "stdin: expected one input that is -, found 2"),
+        (["conventions", "--matching", "mrr=1", "-", "-"], b"", "stdin: expected one input that is -, found 2"),
+        (["evaluate", "qrels.txt", "one.run", "--groups", "-"], b"", "groups: expected a file of columns, found stdin"),
+        (["evaluate", "qrels.txt", "-"], b"q1 d1\n", "predictions: expected 6 fields (query Q0 document rank score tag), fou"),
+        (["evaluate", "qrels.txt", "-"], b"q1 Q0 d1 0 1 x\nq1 Q0 d1 0 1 x\n", "predictions: expected "),
+        (["merge", "-"], b"text", "states: expected a state file, found a file that begins with b'text' in stdin; exa"),
+        (["merge", "-"], b"", "states: expected a state file, found an empty file in stdin; exactk evaluate --state"),
+    ],
+)  # fmt: skip
+def test_wrong_stdin(
+    arguments: Sequence[str], data: bytes, message: str, run: Run, feed: Callable[[bytes], None]
+) -> None:
+    feed(data)
+    result = run(*arguments)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert result.err.startswith(f"exactk: error: {message}")
+    assert "/dev/" not in result.err
+
+
+def test_a_line_of_stdin(run: Run, feed: Callable[[bytes], None]) -> None:
+    feed(b"q1 Q0 d1 0 1 x\nq1 d1\n")
+    assert run("evaluate", "qrels.txt", "-").err.endswith("found 2 at line 2 of stdin: 'q1 d1'\n")
+
+
+@pytest.mark.parametrize(
+    "command", [("evaluate", "qrels.txt", "one.run", "--state"), ("topk", "one.run", "-k", "1", "-o")]
+)
+def test_an_output_is_no_dash(command: Sequence[str], run: Run) -> None:
+    result = run(*command, "-")
+    assert (result.code, Path("-").exists()) == (2, False)
+    assert (
+        "expected the path of a file, in a folder that exists, found '-'; /dev/stdout is stdout, and ./- a file"
+        in result.err
+    )
+    assert run(*command, "./-").code == 0
+    assert Path("-").exists()
+
+
+def test_a_closed_stdin(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert run("evaluate", "qrels.txt", "-") == (
+        2,
+        "",
+        "exactk: error: stdin: expected an open stream, found a closed one\n",
+    )
+
+
+def test_a_cut_state(run: Run, feed: Callable[[bytes], None]) -> None:
+    feed(Path("one.state").read_bytes()[:-5])
+    assert "found a truncated or corrupted state (checksum mismatch) in stdin\n" in run("merge", "-").err
+
+
+def test_a_file_of_that_name(run: Run) -> None:
+    Path("-").write_text(FILES["one.run"], encoding="utf-8")
+    expected = run("evaluate", "qrels.txt", "one.run", "-m", "mrr")
+    assert run("evaluate", "qrels.txt", "./-", "-m", "mrr") == expected
+
+
+def test_the_hint_for_several_systems_says_dash(run: Run) -> None:
+    assert "exactk compare - one.run two.run" in run("evaluate", "-", "one.run", "two.run").err
