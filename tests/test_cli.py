@@ -596,26 +596,26 @@ def test_a_bound_of_one_system(
             "compare",
             "--min",
             ":mrr=1",
-            "argument --min: expected METRIC=VALUE such as ndcg@10=0.3, perhaps after SYSTEM:",
+            "--min: expected METRIC=VALUE such as ndcg@10=0.3, perhaps after SYSTEM:",
         ),
         (
             "compare",
             "--min",
             "dense:=1",
-            "argument --min: expected METRIC=VALUE such as ndcg@10=0.3, perhaps after SYSTEM:",
+            "--min: expected METRIC=VALUE such as ndcg@10=0.3, perhaps after SYSTEM:",
         ),
-        ("compare", "--min", "dense:nddcg=1", "metrics: expected "),
+        ("compare", "--min", "dense:nddcg=1", "--min: expected "),
         (
             "evaluate",
             "--min",
             "bm25:mrr=1",
-            "argument --min: expected METRIC=VALUE such as ndcg@10=0.3, found 'bm25:mrr=1'",
+            "--min: expected METRIC=VALUE such as ndcg@10=0.3, found 'bm25:mrr=1'",
         ),
         (
             "merge",
             "--max",
             "bm25:mrr=1",
-            "argument --max: expected METRIC=VALUE such as ndcg@10=0.3, found 'bm25:mrr=1'",
+            "--max: expected METRIC=VALUE such as ndcg@10=0.3, found 'bm25:mrr=1'",
         ),
     ],
 )
@@ -892,7 +892,7 @@ def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str
 def test_what_argparse_answers_itself(arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == code
     printed = capsys.readouterr()
-    assert (printed.out or printed.err).startswith(("exactk 0.", "usage: exactk ", "exactk: error: argument command: "))
+    assert (printed.out or printed.err).startswith(("exactk 0.", "usage: exactk ", "exactk: error: command: "))
     assert code == 0 or (printed.err.count("\n"), printed.err[-20:]) == (1, "; see exactk --help\n")
 
 
@@ -941,13 +941,85 @@ def test_a_pipe_has_no_digest(run: Run, tmp_path: Path, qrels: Path, bm25: Path)
     assert [one["sha256"] is None for one in json.loads(result.out)["inputs"]] == [True, False]
 
 
+USAGE_ERRORS = {
+    "": {
+        "nope": "command: expected one of evaluate, compare, merge, topk, metrics, conventions, doctor, found 'nope'",
+        "evalaute a b": "command: expected one of evaluate, compare, merge, topk, metrics, conventions, doctor, found "
+        "'evalaute'; did you mean 'evaluate'?",
+        "--nope": "unrecognized arguments: --nope",
+    },
+    "evaluate": {
+        "": "the following arguments are required: TRUTH, PREDICTIONS",
+        "a": "the following arguments are required: PREDICTIONS",
+        "a b --nope": "unrecognized arguments: --nope",
+        "a b --metrics=mrr": "unrecognized arguments: --metrics=mrr; did you mean '--metric'?",
+        "a b --format xml": "--format: expected one of table, json, csv, markdown, latex, trec, found 'xml'",
+        "a b --threads x": "--threads: expected an integer such as 10, found 'x'",
+        "a b -m": "-m/--metric: expected one argument",
+        "a b -m ndgc": "--metric: expected the name of a metric, found 'ndgc'",
+        "a b -m ndcg --min ndgc=1": "--min: expected the name of a metric, found 'ndgc'",
+        "a b --max x": "--max: expected METRIC=VALUE such as ndcg@10=0.3, found 'x'",
+        "a b --set x": "--set: expected FIELD=VALUE such as nan=last, found 'x'",
+        "a b --set base=ranx": "--set: expected a field of the convention, found 'base=ranx'; --convention names",
+        "a b --set gain=foo": "--set: expected gain to be one of 'linear', 'binary'",
+        "a b --set nan=last --set nan=raise": "--set: expected one value of nan, found last and raise",
+        "a b --convention trec_evl": "--convention: expected the name of a preset, found 'trec_evl'; did you mean 'trec_eval'?",
+        "a b --state /no/x": "--state: expected the path of a file, in a folder that exists, found '/no/x'",
+        "a b --by-user x.xls": "--by-user: expected a file that ends in .parquet, .csv, .json, .jsonl, .ndjson",
+        "a b -q": "-q goes with --format trec; --by-user writes each user's values to a file",
+        "a b --groups g --format trec": "--groups goes with any format but trec",
+        "a b c": "expected the predictions of one system, found 2; exactk compare a b c",
+        "a b --score s --rank r": "--rank: not allowed with argument --score",
+        "a b --user u": "--user: expected a file with names of columns, found none in a and b",
+    },
+    "compare": {
+        "a": "the following arguments are required: NAME=PATH",
+        "a b c --min d:mrr=1": "--min: expected one of the systems b, c, found 'd'",
+    },
+    "merge": {
+        "": "the following arguments are required: STATE",
+        "a --set nan=last": "unrecognized arguments: --set nan=last; see",
+    },
+    "topk": {
+        "a": "the following arguments are required: -k",
+        "a -k x": "-k: expected an integer such as 10, found 'x'",
+        "a -k 3 --set gain=exp2": "--set: expected ties or nan, found gain",
+        "a -k 3 -o /no/x": "-o: expected the path of a file, in a folder that exists, found '/no/x'",
+    },
+    "metrics": {"nope": "METRIC: expected the name of a metric, found 'nope'", "-m x": "unrecognized arguments: -m"},
+    "conventions": {
+        "nope": "NAME: expected the name of a preset, found 'nope'",
+        "a b": "unrecognized arguments: b",
+        "--diff a": "--diff: expected 2 arguments",
+        "--diff ranx nope": "--diff: expected the name of a preset, found 'nope'",
+        "--exclude x": "--exclude goes with --matching",
+        "--matching x": "--matching: expected METRIC=VALUE such as map@10=0.0345, found 'x'",
+        "--matching mrr=1 a": "--matching goes with two arguments, TRUTH and PREDICTIONS",
+        "--matching mrr=1 --matching mrr=2 a b": "--matching: expected each metric once, found one twice",
+        "--matching mrr=1 --diff a b": "--diff: not allowed with argument --matching",
+    },
+    "doctor": {"x": "unrecognized arguments: x"},
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [(command, options, message) for command, errors in USAGE_ERRORS.items() for options, message in errors.items()],
+)
+def test_usage_errors_have_one_style(command: str, options: str, message: str, run: Run) -> None:
+    result = run(*command.split(), *options.split())
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert result.err.startswith(f"exactk: error: {message}")
+    assert result.err.endswith(f"; see exactk {command} --help\n" if command else "; see exactk --help\n")
+
+
 def test_messages_name_options(run: Run, qrels: Path, bm25: Path, tmp_path: Path) -> None:
     cases: dict[str, list[object]] = {
         "--threads: expected an integer from 1 to": ["--threads", 0],
         "--set: expected gain to be one of": ["--set", "gain=exp"],
         "--convention: expected the name of a preset, found 'rankx'; did you mean 'ranx'?": ["--convention", "rankx"],
         "exclude: expected a file, found the directory": ["--exclude", tmp_path],
-        "exactk: error: argument --min: expected METRIC=VALUE such as ndcg@10=0.3, found 'x'; see": ["--min", "x"],
+        "exactk: error: --min: expected METRIC=VALUE such as ndcg@10=0.3, found 'x'; see": ["--min", "x"],
     }
     for message, options in cases.items():
         result = run("evaluate", qrels, bm25, *options)

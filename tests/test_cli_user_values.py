@@ -204,7 +204,9 @@ def test_column_options_apply_to_files_with_columns(run: Run) -> None:
         assert result.err.startswith(
             f"exactk: error: {option[0]}: expected a file with names of columns, found none in "
         )
-    assert "in qrels.txt\n" in run("evaluate", "qrels.txt", "one.run", "--grade", "who").err
-    assert run("topk", "one.run", "-k", "1", "--user", "who").err.endswith("found none in one.run\n")
+    assert "found none in qrels.txt; " in run("evaluate", "qrels.txt", "one.run", "--grade", "who").err
+    assert run("topk", "one.run", "-k", "1", "--user", "who").err.endswith(
+        "found none in one.run; see exactk topk --help\n"
+    )
     matching = ("conventions", "qrels.txt", "one.run", "--matching", "mrr=0.5", "--user", "who")
-    assert run(*matching).err.endswith("found none in qrels.txt and one.run\n")
+    assert "found none in qrels.txt and one.run; see exactk conventions --help\n" in run(*matching).err

@@ -8,7 +8,7 @@ import sys
 import traceback
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from exactk import ExactkError, __version__
 from exactk._cli.doctor import add_doctor
@@ -19,6 +19,7 @@ from exactk._cli.merge import add_merge
 from exactk._cli.output import flush_streams, print_message, print_text, print_to_stderr, warnings_as_lines
 from exactk._cli.stdin import StandardInput
 from exactk._cli.topk import add_topk
+from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (add_evaluate, add_compare, add_merge, add_topk, add_listings, add_doctor)
 
-_OPTIONS = {"convention": "--set", "num_threads": "--threads", "k": "-k"}
+_OPTIONS = {"convention": "--set", "metrics": "--metric", "num_threads": "--threads", "k": "-k"}
 """The options that set an argument, for messages."""
 
 _BUG = 70  # EX_SOFTWARE of sysexits.h
@@ -50,14 +51,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     parser = command_parser()
     words = sys.argv[1:] if argv is None else argv
-    arguments = parser.parse_args(words)
+    arguments, unrecognized = parser.parse_known_args(words)
     arguments.command_line = [parser.prog, *words]
+    command: argparse.ArgumentParser = getattr(arguments, "parser", parser)
+    if unrecognized:
+        command.error(f"unrecognized arguments: {' '.join(unrecognized)}{_option_hint(unrecognized, command)}")
     if arguments.command is None:
         print_text(parser.format_help())
         return 0
     with warnings_as_lines(), StandardInput() as arguments.stdin:
-        code: int = arguments.run(arguments)
+        try:
+            code: int = arguments.run(arguments)
+        except ExactkError as error:
+            if _argument_of(error).startswith("-") or _argument_of(error).isupper():  # an option or METAVAR
+                command.error(_error_text(error))
+            raise
     return code
+
+
+def _option_hint(words: Sequence[str], command: argparse.ArgumentParser) -> str:
+    """Return a hint with the option that is most similar to the first of these that looks like one."""
+    first = next((word.partition("=")[0] for word in words if word.startswith("-")), "")
+    names = [name for action in command._actions for name in action.option_strings]  # noqa: SLF001 - argparse has no other way
+    hint = did_you_mean(first, names) if first else ""
+    return f"; {hint}" if hint else ""
 
 
 def _exit_code(action: Callable[[], int | None]) -> int:
@@ -83,8 +100,15 @@ class _Parser(argparse.ArgumentParser):
     """A parser that prints as the commands do: argparse itself ignores errors when writing."""
 
     def error(self, message: str) -> NoReturn:
-        print_message("error", f"{message}; see {self.prog} --help")
+        print_message("error", f"{message.removeprefix('argument ')}; see {self.prog} --help")
         raise SystemExit(2)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - of any type
+        if action.choices is not None and value not in action.choices:
+            names = list(map(str, action.choices))
+            hint = did_you_mean(str(value), names)
+            message = f"expected one of {', '.join(names)}, found {value!r}" + (f"; {hint}" if hint else "")
+            raise argparse.ArgumentError(action, message)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         if file is sys.stdout:
@@ -103,12 +127,17 @@ def command_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _argument_of(error: ExactkError) -> str:
+    """Return the invalid argument, as it is called on the command line."""
+    argument = error.fault.argument
+    return _OPTIONS.get(argument, argument)
+
+
 def _error_text(error: BaseException) -> str:
     """Return the text of an error, with its notes on where it came from."""
     text = str(error)
     if isinstance(error, ExactkError):
-        argument = error.fault.argument
-        text = replace(error.fault, argument=_OPTIONS.get(argument, argument)).message(as_command_option)
+        text = replace(error.fault, argument=_argument_of(error)).message(as_command_option)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.filename}: {error.strerror}"
     return "; ".join([text or "there is not enough memory", *getattr(error, "__notes__", ())])

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import exactk
+from exactk._cli.arguments import name_argument
 from exactk._cli.output import print_message
 from exactk._cli.trec import reports_by_system
 from exactk._plan.fields import number_of_text
@@ -15,9 +16,10 @@ from exactk._runtime.errors import input_error
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from exactk._cli.result import Result
+    from exactk._plan.metric_strings import Value
 
 
 class Bound(NamedTuple):
@@ -79,6 +81,13 @@ def check_systems(bounds: Sequence[Bound], systems: Collection[str]) -> None:
         if bound.system and bound.system not in systems:
             hint = did_you_mean(bound.system, systems)
             raise input_error(bound.option, f"one of the systems {', '.join(systems)}", repr(bound.system), hint=hint)
+
+
+def values_of_bounds(bounds: Sequence[Bound], convention: exactk.Convention) -> Iterator[Value]:
+    """Yield the values that have bounds."""
+    for bound in bounds:
+        with name_argument(bound.option):
+            yield from plan([bound.metric], convention)
 
 
 def report_violations(result: Result, bounds: Sequence[Bound]) -> bool:

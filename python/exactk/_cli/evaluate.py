@@ -26,7 +26,7 @@ from exactk._cli.arguments import (
     read_user_values,
     user_column,
 )
-from exactk._cli.bounds import add_bound_options, check_systems, report_violations
+from exactk._cli.bounds import add_bound_options, check_systems, report_violations, values_of_bounds
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
@@ -72,7 +72,7 @@ def add_evaluate(commands: Commands) -> None:
     parser.add_argument(
         "predictions", metavar="PREDICTIONS", help="predictions with scores or ranks: a file, directory or pattern"
     )
-    parser.add_argument("others", nargs="*", help=argparse.SUPPRESS)  # told what to write
+    parser.add_argument("others", nargs="*", default=[], help=argparse.SUPPRESS)  # told what to write
     _add_options(parser, several=False)
     add_state_option(parser)
 
@@ -189,9 +189,8 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
     requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)
     # Reports an invalid metric name before the files are read.
-    metrics = [
-        value.spelling for value in plan([*requested, *(bound.metric for bound in arguments.bounds)], convention)
-    ]
+    values = plan(requested, convention)
+    metrics = [value.spelling for value in (*values, *values_of_bounds(arguments.bounds, convention))]
 
     truth = read_file(arguments, arguments.truth, "truth")
     options: Options = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._cli.arguments import add_command
+from exactk._cli.arguments import add_command, name_argument
 from exactk._cli.matching import add_matching_options, check_no_matching_options, run_matching
 from exactk._cli.output import print_text
 from exactk._plan.conventions import as_convention, conventions, departures
@@ -40,7 +40,9 @@ def add_listings(commands: Commands) -> None:
 
 def run_metrics(arguments: argparse.Namespace) -> int:
     if arguments.metrics:
-        print_text("\n".join([_metric_text(name) for name in arguments.metrics]))
+        with name_argument("METRIC"):
+            texts = [_metric_text(name) for name in arguments.metrics]
+        print_text("\n".join(texts))
     else:
         rows = [[info.name, ", ".join(info.aliases), info.summary] for info in metrics.values()]
         _print_table(["metric", "also", "summary"], rows)
@@ -66,11 +68,13 @@ def run_conventions(arguments: argparse.Namespace) -> int:
     if extra := arguments.arguments[most_names:]:
         arguments.parser.error(f"unrecognized arguments: {' '.join(extra)}")
     if arguments.diff is not None:
-        one, other = map(as_convention, arguments.diff)
+        with name_argument("--diff"):
+            one, other = map(as_convention, arguments.diff)
         rows = [[field, str(value), str(other_value)] for field, (value, other_value) in one.diff(other).items()]
         _print_table(["field", one.name, other.name], rows)
     elif arguments.arguments:
-        preset = as_convention(arguments.arguments[0])
+        with name_argument("NAME"):
+            preset = as_convention(arguments.arguments[0])
         rows = [[name, str(getattr(preset, name)), f.summary] for name, f in FIELDS.items()]
         for metric, choices in preset.overrides.items():
             rows += [[f"{metric}.{name}", str(choice), f"the same, for {metric}"] for name, choice in choices.items()]

@@ -65,11 +65,12 @@ def run_topk(arguments: argparse.Namespace) -> int:
     inputs += [Input("exclude", arguments.exclude)] if arguments.exclude else []
     check_outputs({"-o": arguments.output}, [one.path for one in inputs], prints=not arguments.output)
     check_inputs(arguments, inputs)
+    rules = _ties_and_nan(arguments)
     scores = exactk.as_predictions(read_file(arguments, arguments.scores, "predictions"))
     if not isinstance(scores, exactk.SparseScores):
         raise type_error("scores", "a score for each user and item", type(scores).__name__)
     exclude = arguments.exclude and read_file(arguments, arguments.exclude, "exclude")
-    best = exactk.topk(scores, arguments.k, exclude, **_ties_and_nan(arguments))
+    best = exactk.topk(scores, arguments.k, exclude, **rules)
     users = np.arange(len(scores)) if scores.user_vocabulary is None else scores.user_vocabulary.array
     text = "".join(_FORMATS[arguments.format](_ranked_lists(users, best)))
     if arguments.output:
