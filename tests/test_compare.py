@@ -56,7 +56,7 @@ def test_a_comparison_is_a_mapping_from_metric_to_values_by_system(engine: Any) 
 
 def test_a_system_is_not_a_metric() -> None:
     comparison = exactk.compare(TRUTH, SYSTEMS, METRICS)
-    with pytest.raises(KeyError, match=r"comparison\.reports\['als'\] is the report of a system"):
+    with pytest.raises(KeyError, match=r"found the system 'als'; comparison\.reports\['als'\] is its report"):
         comparison["als"]
     with pytest.raises(KeyError, match="'recall@3' is not among 'recall@2', 'ndcg@2'"):
         comparison["recall@3"]

@@ -363,6 +363,30 @@ def test_f66_a_misspelt_name_of_a_convention_is_answered_with_a_suggestion(case:
     assert message.endswith(f"; did you mean {meant!r}?")
 
 
+def test_f66_a_metric_is_no_field() -> None:
+    message = error_of(exactk.evaluate, [[1]], [[1]], "P@1", convention={"nDCG": {"gain": "exp2"}})
+    assert (
+        message == "convention: expected the name of a field, found 'nDCG'; 'ndcg.FIELD' changes a field of one metric"
+    )
+    exactk.evaluate([[1]], [[1]], "P@1", convention={"ndcg.gain": "exp2"})
+
+
+def test_names_that_exactk_lacks_are_answered_with_a_suggestion() -> None:
+    for name, meant in {"ndcg": "ndcg_at_k", "Evaluate": "evaluate", "recal_at_k": "recall_at_k"}.items():
+        with pytest.raises(AttributeError, match=rf"^module 'exactk' has no attribute '{name}'; .* '{meant}'\?$"):
+            getattr(exactk, name)
+    for name in ("xyzzy", "_evaluates"):
+        with pytest.raises(AttributeError, match=rf"^module 'exactk' has no attribute '{name}'$"):
+            getattr(exactk, name)
+
+
+@pytest.mark.parametrize("spelling", ["ndcg@0", "ndcg@k", "ndcg@[5 10]", "ndcg@5:10", "ndcg@2147483648"])
+def test_what_cutoffs_look_like_is_told(spelling: str) -> None:
+    message = error_of(exactk.evaluate, [[1]], [[1]], spelling)
+    assert message == f"metrics: expected cutoffs such as @10 or @[5,10], from 1 to 2147483647, found '{spelling}'"
+    assert set(exactk.evaluate([[1]], [[1, 4]], "ndcg@[1,2]")) == {"ndcg@1", "ndcg@2"}
+
+
 @pytest.mark.parametrize(
     ("metric", "convention", "names"),
     [

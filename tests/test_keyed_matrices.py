@@ -162,6 +162,10 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: scores(users=["ann", "bob", "ann"]),
         "users: expected distinct keys, found 'ann' again at position 2",
     ),
+    "long format": (
+        lambda: exactk.Scores(pd.DataFrame({"user_id": [1, 2], "movieId": [3, 4], "score": [0.5, 0.25]})),
+        "values: expected users in the index and items in the columns, found the columns user_id, movieId, score; a frame",
+    ),
     "a row twice": (
         lambda: exactk.evaluate({"ann": ["x"]}, pd.DataFrame({"x": [0.5, 0.25]}, index=["ann", "ann"])),
         "predictions.users: expected distinct keys, found 'ann' again at position 1",

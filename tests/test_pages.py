@@ -1,7 +1,7 @@
 """README and docs: their code runs and prints what is shown, and their links lead somewhere.
 
 Examples with prompts are doctests; these here are blocks to copy: ```python, and what they print in the ```text after.
-Warnings come before what is printed, as ``EvaluationWarning: message``, and an error of exactk after it.
+Warnings come before what is printed, as ``EvaluationWarning: message``, and an error of the call after it.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def anchors(page: Path) -> set[str]:
 
 
 def output_of(code: CodeType, variables: dict[str, object]) -> str:
-    """Return what a reader sees: exactk's warnings, what is printed, and the last line of exactk's error."""
+    """Return what a reader sees: exactk's warnings, what is printed, and the last lines of an error."""
     printed, error = io.StringIO(), ""
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(printed):
         warnings.simplefilter("error")
         warnings.simplefilter("always", exactk.EvaluationWarning)
         try:
             exec(code, variables)  # noqa: S102 - the page is our own
-        except exactk.ExactkError as fault:
+        except (exactk.ExactkError, TypeError, KeyError) as fault:
             error = "".join(
                 f"{line}\n" for line in (f"{type(fault).__name__}: {fault}", *getattr(fault, "__notes__", ()))
             )

@@ -117,8 +117,12 @@ def test_the_docstring_of_compare_names_all_options() -> None:
 def test_options_that_there_are_not_are_refused(engine: Any) -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
         engine.evaluate([[1]], [[1]], "P@1", threads=2)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
+    with pytest.raises(
+        TypeError, match=r"^compare\(\) got an unexpected keyword argument 'threads'; .* 'num_threads'\?$"
+    ):
         engine.compare([[1]], {"a": [[1]]}, "P@1", threads=2)
+    with pytest.raises(TypeError, match=r"^compare\(\) got an unexpected keyword argument 'xyzzy'$"):
+        engine.compare([[1]], {"a": [[1]]}, "P@1", xyzzy=2)
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         engine.topk([[1]], 1, weights=[1.0])
 

@@ -69,6 +69,7 @@ from exactk._runtime.errors import (
     InputTypeError,
     StateMismatchError,
 )
+from exactk._runtime.names import did_you_mean
 from exactk._runtime.versions import show_versions
 from exactk._topk import neighbors, topk
 
@@ -98,8 +99,9 @@ else:  # type checkers would take every name for one that this finds
             from importlib.metadata import version  # noqa: PLC0415 - as above
 
             return version("exactk")
+        hint = "" if name.startswith("_") else did_you_mean(name, __all__)
         message = f"module 'exactk' has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"{message}; {hint}" if hint else message)
 
 
 def __dir__() -> list[str]:

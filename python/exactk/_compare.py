@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exactk._engine.core import core_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
-from exactk._evaluate import DEFAULTS, evaluate
+from exactk._evaluate import evaluate, with_defaults
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison
 
@@ -94,7 +94,7 @@ def compare(
     >>> exactk.compare(None, iter([([[1]], {"a": [[1]], "b": [[2]]}), ([[3]], {"a": [[3]], "b": [[3]]})]), "P@1")["P@1"]
     {'a': 1.0, 'b': 0.5}
     """
-    arguments: dict[str, Any] = {**DEFAULTS, **options}
+    arguments = with_defaults(options, "compare")
     return Comparison(evaluate_with_engine(core_engine, SEVERAL_SYSTEMS, truth, systems, metrics, **arguments))
 
 

@@ -9,10 +9,12 @@ from exactk._engine.core import core_engine
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._plan.metric_strings import DEFAULT_METRICS
+from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from exactk._engine.pipeline import Options
     from exactk._inputs.types import (
         Blocks,
         CandidatesLike,
@@ -207,3 +209,13 @@ def evaluate(
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})
 """The defaults of the options, which the reference and the command line share."""
+
+
+def with_defaults(options: Options, function: str) -> dict[str, Any]:
+    """Return all options; raise TypeError, as Python would for the function, if one has another name."""
+    for name in options:
+        if name not in DEFAULTS:
+            hint = did_you_mean(name, DEFAULTS)
+            message = f"{function}() got an unexpected keyword argument {name!r}"
+            raise TypeError(f"{message}; {hint}" if hint else message)
+    return {**DEFAULTS, **options}

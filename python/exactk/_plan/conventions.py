@@ -34,7 +34,9 @@ def _checked_field_name(spelling: object) -> str:
         raise type_error("convention", "field names as keys", repr(spelling))
     name = field_name(spelling)
     if name is None:
-        hint = did_you_mean(spelling, FIELDS) or f"the fields are {', '.join(FIELDS)}"
+        metric = metrics.name_of(spelling)
+        of_metric = f"'{metric}.FIELD' changes a field of one metric" if metric else ""
+        hint = of_metric or did_you_mean(spelling, FIELDS) or f"the fields are {', '.join(FIELDS)}"
         raise input_error("convention", "the name of a field", repr(spelling), hint=hint)
     return name
 

@@ -225,7 +225,8 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     cutoffs: list[int | None] = []
     for part in map(str.strip, text.removeprefix("[").removesuffix("]").split(",")):
         if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _core.MAX_CUTOFF:
-            raise input_error("metrics", "cutoffs in [1, 2^31)", quote(spelling))
+            expected = f"cutoffs such as @10 or @[5,10], from 1 to {_core.MAX_CUTOFF}"
+            raise input_error("metrics", expected, quote(spelling))
         cutoffs.append(int(part))
     return cutoffs
 

@@ -102,10 +102,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """Return each system's value of a metric, in any accepted spelling."""
         try:
             return {system: report[metric] for system, report in self._reports.items()}
-        except KeyError as error:
+        except KeyError:
             if metric not in self._reports:
                 raise
-            message = f"{error.args[0]}; comparison.reports[{metric!r}] is the report of a system"
+            message = f"expected a metric, found the system {metric!r}; comparison.reports[{metric!r}] is its report"
             raise KeyError(message) from None
 
     def __iter__(self) -> Iterator[str]:

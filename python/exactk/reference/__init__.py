@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS
 from exactk._engine.topk import rank_top_k
-from exactk._evaluate import DEFAULTS
+from exactk._evaluate import with_defaults
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison
 from exactk._topk import TOPK_DEFAULTS
@@ -50,7 +50,7 @@ def evaluate(
     >>> exactk.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
     0.5
     """
-    arguments: dict[str, Any] = {**DEFAULTS, **options}
+    arguments = with_defaults(options, "evaluate")
     (report,) = evaluate_with_engine(reference_engine, ONE_SYSTEM, truth, predictions, metrics, **arguments).values()
     return report
 
@@ -69,7 +69,7 @@ def compare(
     >>> exactk.reference.compare([[1], [2]], {"a": [[1], [3]], "b": [[3], [3]]}, "P@1")["P@1"]
     {'a': 0.5, 'b': 0.0}
     """
-    arguments: dict[str, Any] = {**DEFAULTS, **options}
+    arguments = with_defaults(options, "compare")
     return Comparison(evaluate_with_engine(reference_engine, SEVERAL_SYSTEMS, truth, systems, metrics, **arguments))
 
 

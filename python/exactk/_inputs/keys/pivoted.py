@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._inputs.checks import number_array
-from exactk._inputs.keys.column_roles import usual_role
+from exactk._inputs.keys.column_roles import name_columns, usual_role
 from exactk._runtime import optional
-from exactk._runtime.errors import type_error
+from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,6 +61,10 @@ def matrix_of(value: object, argument: str) -> Matrix:
         name = frame.columns[0][0] if len(frame.columns) else "NAME"
         hint = f"{argument}={argument}[{name!r}] has one"
         raise type_error(argument, "one level of columns, the items", f"{frame.columns.nlevels} levels", hint=hint)
+    if name_columns(frame.columns):
+        columns = ", ".join(map(str, frame.columns))
+        hint = "a frame with a row per user and item is passed as it is"
+        raise input_error(argument, "users in the index and items in the columns", f"the columns {columns}", hint=hint)
     users, items = (None if optional.is_default_index(axis) else axis for axis in (frame.index, frame.columns))
     return Matrix(_values_of_frame(frame, argument), users, items)
 
