@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import uuid
 from typing import Any
 
@@ -187,6 +188,16 @@ FAULTS: dict[str, tuple[Any, str]] = {
     ),
     "a generator": (lambda: scores(users=iter(USERS)), r"users: .* found list_iterator; users=list\(users\)"),
     "a set of keys": (lambda: scores(items=set(ITEMS)), "items: expected a list, .*, found set; a set has no order"),
+    "a map of keys": (
+        lambda: scores(items=dict.fromkeys(ITEMS, 0)), r"items: .*, found dict; items=sorted\(items, key=items\.get\) if"
+    ),
+    "a frame of keys": (
+        lambda: scores(users=pd.DataFrame({"user": USERS})), r"users: .*, found DataFrame; users=frame\[name\]"
+    ),
+    "items of another kind beside columns": (
+        lambda: evaluate([[1], [2], [3]], VALUES, exclude=[["a"], ["b"], ["c"]]),
+        "exclude: expected items of type int, as in the truth, found str",
+    ),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (
         lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"
@@ -384,6 +395,90 @@ def test_candidates_take_the_names_of_columns() -> None:
         VALUES, np.eye(4), users=USERS, items=ITEMS, candidates=exactk.as_exclusions(frame, **names)
     )
     assert exactk.topk(vectors, 1).ids.tolist() == [["game"], ["song"], ["film"]]
+
+
+TRAIN = {"bob": [2], "eve": [0]}
+"""As many users as the matrix has rows, in another order."""
+
+
+@pytest.mark.parametrize("topk", [exactk.topk, exactk.reference.topk], ids=["core", "reference"])
+@pytest.mark.parametrize(
+    ("scores_", "call"),
+    [
+        (VALUES[:2], "exactk.Scores(scores, {0}={0})"),
+        (exactk.Embeddings(VALUES[:2], np.eye(4)), "exactk.Embeddings(user_vectors, item_vectors, {0}={0})"),
+        (exactk.SparseScores([0, 2, 4], [0, 2, 0, 2], [0.5, 0.25, 0.5, 0.25]), "exactk.SparseScores(indptr, items, scores, {0}={0})"),
+    ],
+    ids=["array", "embeddings", "sparse"],
+)  # fmt: skip
+def test_exclusions_by_user_do_not_match_rows(topk: Any, scores_: Any, call: str) -> None:
+    """They were taken in their own order, whatever their users."""
+    indptr, items, users = [0, 1, 2], [2, 0], list(TRAIN)
+    by_user: list[Any] = [
+        TRAIN, pd.Series(TRAIN), pd.DataFrame({"user": users, "item": items}), exactk.Truth(indptr, items, users=users),
+        exactk.Exclusions(indptr, items, users=users), exactk.topk(exactk.Scores(VALUES[:2], users=users), 1),
+        {1: [2], 0: [0]},
+    ]  # fmt: skip
+    message = (
+        f"exclude: expected rows without user keys, as in the scores, found user keys; scores={call.format('users')}"
+    )
+    for exclude in by_user:
+        with pytest.raises(exactk.InputTypeError, match=re.escape(message)):
+            topk(scores_, 1, exclude=exclude)
+    if isinstance(scores_, exactk.SparseScores):
+        return
+    message = f"exclude: expected column or row numbers, as in the scores, found items of type str; scores={call.format('items')}"
+    for exclude in ([["film"], ["song"]], exactk.Exclusions(indptr, ["film", "song"])):
+        with pytest.raises(exactk.InputTypeError, match=re.escape(message)):
+            topk(scores_, 1, exclude=exclude)
+
+
+def test_errors_of_topk_name_no_truth() -> None:
+    for exclude in ([["film"]] * 3, {1: ["film"]}, {"ann": [1]}):
+        with pytest.raises(exactk.InputTypeError, match=r"^exclude: expected .*, as in the scores, found"):
+            exactk.topk(SCORES, 1, exclude=exclude)
+
+
+TRUTH_BY_LABEL = exactk.Truth([0, 1, 2], [1, 2], users=["ann", "bob"])
+SEEN = {"bob": [5], "ann": [6]}
+
+
+@pytest.mark.parametrize("predictions", [[[5, 1], [6, 2]], {"bob": [6, 2], "ann": [5, 1]}], ids=["rows", "keys"])
+def test_a_truth_as_exclusions_keeps_its_users(predictions: Any) -> None:
+    """It was matched by row, as if it had none."""
+    seen = exactk.Truth([0, 1, 2], [5, 6], users=list(SEEN))
+    for evaluate_ in (exactk.evaluate, exactk.reference.evaluate):
+        reports = [evaluate_(TRUTH_BY_LABEL, predictions, "recall@1", exclude=exclude) for exclude in (SEEN, seen)]
+        assert reports[0] == reports[1]
+        assert reports[0]["recall@1"] == 0
+    items = exactk.Scores(VALUES[:2], users=["ann", "bob"], items=[5, 6, 7, 8])
+    for argument in ("exclude", "candidates"):
+        restrictions: list[dict[str, Any]] = [{argument: SEEN}, {argument: seen}]
+        best = [exactk.topk(items, 2, **restriction).ids.tolist() for restriction in restrictions]
+        assert best[0] == best[1]
+
+
+def test_a_matrix_of_flags_by_key_is_a_restriction() -> None:
+    """The hint of each error is what it takes."""
+    counts = pd.DataFrame([[1, 0, 0, 2], [0, 3, 0, 0]], ["ann", "bob"], ITEMS)
+    expected = exactk.topk(SCORES, 2, exclude={"ann": ["song", "game"], "bob": ["film"]})
+    for exclude, hint in ((counts, "exclude > 0"), (counts > 0, "exclude")):
+        with pytest.raises(exactk.InputError) as caught:
+            exactk.topk(SCORES, 2, exclude=exclude)
+        code = f"exactk.Truth.from_dense({hint})"
+        assert f"; exclude={code} " in str(caught.value)
+        best = exactk.topk(SCORES, 2, exclude=eval(code, {"exactk": exactk, "exclude": exclude}))  # noqa: S307 - our own
+        assert best.ids.tolist() == expected.ids.tolist()
+    with pytest.raises(exactk.InputError, match=r"truth=exactk\.Truth\.from_dense\(truth\) reads its index"):
+        evaluate(counts > 0)
+
+
+def test_keys_of_several_parts_from_a_result() -> None:
+    users = [("ann", 1), ("bob", 2)]
+    best = exactk.topk(exactk.Scores(VALUES[:2], users=users, items=ITEMS), 1)
+    assert best.users is not None
+    again = exactk.Scores(VALUES[:2], users=best.users, items=ITEMS)
+    assert exactk.topk(again, 1).users.tolist() == users  # type: ignore[union-attr]
 
 
 COLUMN = pd.Series(ITEMS)

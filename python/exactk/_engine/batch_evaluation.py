@@ -69,7 +69,8 @@ def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
     if exclude.item_vocabulary is not None and len(exclude.item_vocabulary):
         encoding.items.check_kinds(exclude.item_vocabulary.kinds, "exclude", "items")
     if exclude.user_vocabulary is None:
-        raise type_error("exclude", "user keys, as in the truth", "rows without user keys")
+        hint = "exclude=dict(zip(users, exclude)) adds them"
+        raise type_error("exclude", "user keys, as in the truth", "rows without user keys", hint=hint)
     if len(exclude.user_vocabulary):
         encoding.users.check_kinds(exclude.user_vocabulary.kinds, "exclude")
 

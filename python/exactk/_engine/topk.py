@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 import numpy as np
 
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._inputs.alignment import align_scores
+from exactk._inputs.alignment import align_scores, check_keys_beside_scores, without_truth
 from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
@@ -106,9 +106,12 @@ def rank_top_k(
     classified_exclude, classified_candidates = classify(exclude, "exclude"), classify(candidates, "candidates")
     check_meaning(classified_exclude, "exclude", shapes)
     check_meaning(classified_candidates, "candidates", shapes)
-    exclusions = exclusions_input(classified_exclude, columns, encoding)
+    with without_truth():
+        exclusions = exclusions_input(classified_exclude, columns, encoding)
+        check_keys_beside_scores(exclusions, scored)
     if isinstance(scored, (Rows, SparseScores)) or scored.is_keyed:
-        inputs = align_scores(scored, exclusions, encoding)
+        with without_truth():
+            inputs = align_scores(scored, exclusions, encoding)
         assert not isinstance(inputs.predictions, Rankings)  # noqa: S101 - as they were
         scored, exclusions, item_keys = inputs.predictions, inputs.exclude, inputs.item_keys
         users = inputs.user_array

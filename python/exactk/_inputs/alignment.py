@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,10 @@ from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, count_users, encode_items_again, reindex, resize
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._runtime.errors import type_error
+from exactk._runtime.errors import ExactkError, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import SharedVocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
-    from exactk._runtime.errors import ExactkError
     from exactk._runtime.faults import Text
 
 
@@ -311,7 +311,7 @@ class Alignment:
         kinds = {argument: kind for argument, source in sources.items() if (kind := _kind_of_items(source))}
         first = kinds.get("truth", next(iter(kinds.values()), ""))
         for argument, kind in kinds.items():
-            if kind != first:
+            if kind != first and {kind, first} != {"int", _NUMBERS}:
                 hint: Text = KIND_HINT
                 if kind == _NUMBERS and not isinstance(predictions, Rows):
                     hint = (f"{_with_keys(predictions, 'items')} adds keys of items",)
@@ -342,6 +342,40 @@ def _vocabulary_for(columns: Snapshot, others: list[Rows]) -> Vocabulary:
         return columns.copy()
     kinds = [_kind_of_items(rows) for rows in others]  # without columns, keys are of no kind
     return Vocabulary.of_kinds([next(filter(None, kinds), "int")])
+
+
+@contextmanager
+def without_truth() -> Iterator[None]:
+    """Name the scores in errors of this block that name the truth, as there is none."""
+    try:
+        yield
+    except ExactkError as error:
+        expected = error.fault.expected.replace("as in the truth", "as in the scores")
+        raise error.amended(expected=expected) from error.__cause__
+
+
+def check_keys_beside_scores(exclude: Exclusions | Rows | None, scores: Rows | Scored) -> None:
+    """Raise InputTypeError if only one of both has keys: rows and columns are then of unknown users and items."""
+    if exclude is None:
+        return
+    if scores.user_vocabulary is None and exclude.user_vocabulary is not None:
+        expected, hint = "rows without user keys, as in the scores", f"{_scores_with_keys(scores, 'users')} adds keys"
+        raise type_error("exclude", expected, "user keys", hint=hint)
+    if scores.user_vocabulary is not None and exclude.user_vocabulary is None:
+        hint = "exclude=dict(zip(users, exclude)) adds them"
+        raise type_error("exclude", "user keys, as in the scores", "rows without user keys", hint=hint)
+    has_columns = isinstance(scores, (Scores, CanonicalEmbeddings)) and scores.item_vocabulary is None
+    if has_columns and exclude.item_vocabulary is not None and len(exclude.items):
+        expected, hint = "column or row numbers, as in the scores", f"{_scores_with_keys(scores, 'items')} adds keys"
+        raise type_error("exclude", expected, f"items of type {exclude.item_vocabulary.kinds[0]}", hint=hint)
+
+
+def _scores_with_keys(scores: Rows | Scored, keys: str) -> str:
+    """Return how to write the scores of `exactk.topk` with keys, for hints."""
+    if isinstance(scores, Rows):
+        return "scores=dict(zip(users, scores))"
+    values = {Scores: "scores", SparseScores: "indptr, items, scores"}.get(type(scores), "user_vectors, item_vectors")
+    return f"scores=exactk.{type(scores).__name__}({values}, {keys}={keys})"
 
 
 def align_scores(scores: Rows | Scored, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:

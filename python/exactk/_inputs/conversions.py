@@ -12,7 +12,7 @@ from exactk._inputs.keys.column_roles import may_be_grades
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.model.predictions import predictions_from_rows
-from exactk._inputs.model.rows import Rows, validated_copy
+from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import open_path
@@ -326,7 +326,7 @@ def exclusions_input(classified: ClassifiedValue, columns: ColumnNames, encoding
 
 def _exclusion_rows(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Rows:
     if classified.container is LISTS:  # training data is often a Truth
-        rows = classified.value.rows()._replace(grades=None, labels=None, unknown_actual=None)
+        rows = with_labels_as_keys(classified.value.rows(), "exclude")._replace(grades=None, unknown_actual=None)
     else:
         rows = rows_of_container(classified, ConversionOptions("exclude", encoding, columns))
     # The rows are valid, so the row locator is not needed, and dropping it frees the frame.

@@ -29,7 +29,7 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Lists
-from exactk._inputs.model.rows import Rows
+from exactk._inputs.model.rows import Rows, with_labels_as_keys
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
@@ -229,7 +229,7 @@ def as_candidate_items(classified: ClassifiedValue, columns: ColumnNames) -> Can
     if value is None or isinstance(value, CandidateItems):
         return value
     if container is LISTS:
-        return CandidateItems.from_rows(value.rows(), for_all=False)
+        return CandidateItems.from_rows(with_labels_as_keys(value.rows(), "candidates"), for_all=False)
     if container is SPARSE_MATRIX:
         return CandidateItems.from_rows(sparse.stored_elements(value, "candidates").rows, for_all=False)
     if container is SERIES and series.has_one_item_each(value) and not series.has_values_by_user_and_item(value):

@@ -61,7 +61,8 @@ class UserValues:
         """Raise InputTypeError if users are keyed and values are not, as their orders may differ."""
         if self.keys is not None or truth.users is None:
             return
-        expected, found = "entries with user keys, as in the truth", f"{len(self.values)} entries without keys"
+        expected, count = "entries with user keys, as in the truth", len(self.values)
+        found = f"{count} {'entry' if count == 1 else 'entries'} without keys"
         hint = f"{self.argument}=dict(zip(users, {self.plain_values})), where users are the users of the entries"
         raise type_error(self.argument, expected, found, hint=hint)
 

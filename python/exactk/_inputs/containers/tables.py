@@ -112,11 +112,11 @@ class PandasTable:
         kinds = [getattr(dtype, "kind", "") for dtype in frame.dtypes]
         if call and (user := _user_beside_items(frame.columns, kinds)) is not None:
             return f"{argument}={call}({argument}.set_index({user!r})) reads the other column names as items"
-        if frame.columns.empty or not set(kinds) <= set("iuf") or any(map(_has_usual_role, frame.columns)):
+        if frame.columns.empty or not set(kinds) <= set("biuf") or any(map(_has_usual_role, frame.columns)):
             return ""
         if not optional.is_default_index(frame.index):
-            return f"{argument}={call}({argument}) reads its index as users and its columns as items" if call else ""
-        is_numbered = optional.is_default_index(frame.columns)
+            return _keyed_matrix_hint(argument, set(kinds))
+        is_numbered = optional.is_default_index(frame.columns) and "b" not in kinds
         return f"{argument}={argument}.to_numpy() reads it as a matrix" if is_numbered else ""
 
 
@@ -195,6 +195,17 @@ _MATRIX_CALLS = {
     "scores": "exactk.Scores",
 }
 """What takes a matrix with users and items."""
+
+
+def _keyed_matrix_hint(argument: str, kinds: set[str]) -> str:
+    """Return how to convert a pandas frame with users in its index and items in its columns."""
+    if kinds == {"b"} and argument not in {"predictions", "scores"}:
+        return f"{argument}=exactk.Truth.from_dense({argument}) reads its index as users and its columns as items"
+    if "b" in kinds:
+        return ""
+    if argument in _MATRIX_CALLS:
+        return f"{argument}={_MATRIX_CALLS[argument]}({argument}) reads its index as users and its columns as items"
+    return f"{argument}=exactk.Truth.from_dense({argument} > 0) has the items of each user above 0"
 
 
 def _has_usual_role(name: object) -> bool:

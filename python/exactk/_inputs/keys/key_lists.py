@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +83,19 @@ def encode_item_keys(items: object, argument: str) -> tuple[Ids, Snapshot | None
     return vocabulary.encode(parts, argument).astype(np.int64), vocabulary.snapshot()
 
 
+_EXPECTED_KEYS = "a list, an array, a Series or an Index of keys"
+
+
+def _list_hint(keys: object, argument: str) -> str:
+    """Return how to list the keys in order, if they can be iterated over."""
+    name = argument.rpartition(".")[2]
+    if isinstance(keys, (set, frozenset)):
+        return "a set has no order"
+    if isinstance(keys, Mapping):
+        return f"{name}=sorted({name}, key={name}.get) if it maps keys to numbers of rows or columns"
+    return f"{name}=list({name})" if isinstance(keys, Iterable) and not isinstance(keys, (str, bytes)) else ""
+
+
 def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - of any library
     """Return the keys' parts, and what a part is called if there are several."""
     keys = optional.as_series(keys)
@@ -90,6 +103,9 @@ def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]
         return index_columns(keys, argument)
     if optional.is_index(keys) or optional.is_series(keys):
         return [column_of_series(keys, argument)], []
+    if hasattr(keys, "columns"):
+        hint = f"{argument.rpartition('.')[2]}=frame[name] is a column of a data frame"
+        raise type_error(argument, _EXPECTED_KEYS, type(keys).__name__, hint=hint)
     if hasattr(keys, "__arrow_c_stream__"):
         return [
             columns.column_of_arrow(_core.ArrowTable(keys.__arrow_c_stream__(), argument).columns[0][1], argument)
@@ -100,11 +116,10 @@ def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]
     if isinstance(keys, np.ndarray):
         if keys.ndim != 1:
             raise type_error(argument, "a sequence of keys", f"an array of shape {keys.shape}")
+        if keys.dtype.names is not None:  # of several parts, as `TopK.users` and `Report.users` are
+            return [columns.column_of_array(keys[name], argument) for name in keys.dtype.names], list(keys.dtype.names)
         return [columns.column_of_array(keys, argument)], []
     if not isinstance(keys, (list, tuple, range)):
-        name = argument.rpartition(".")[2]
-        hint = f"{name}=list({name})" if isinstance(keys, Iterable) and not isinstance(keys, (str, bytes)) else ""
-        hint = "a set has no order" if isinstance(keys, (set, frozenset)) else hint
-        raise type_error(argument, "a list, an array, a Series or an Index of keys", type(keys).__name__, hint=hint)
+        raise type_error(argument, _EXPECTED_KEYS, type(keys).__name__, hint=_list_hint(keys, argument))
     parts = columns.key_columns(list(keys), argument)
     return parts, [f"user_{part}" for part in range(len(parts))] if len(parts) > 1 else []

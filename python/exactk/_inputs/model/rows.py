@@ -9,7 +9,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import Ids, Offsets, as_ndarray, flag_array, id_array, number_array
 from exactk._inputs.keys.columns import NumberColumn
-from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
+from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary, vocabulary_of_labels
 from exactk._inputs.model.frame_rows import FindRow, of_first_rows, reindexed, with_location
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -76,6 +76,14 @@ class Rows(NamedTuple):
 
 
 _PLAIN_FIELDS = ("indptr", "items", "grades", "present", "lengths", "scores", "ranks", "is_complete", "has_columns")
+
+
+def with_labels_as_keys(rows: Rows, argument: str) -> Rows:
+    """Return the rows of a truth in another argument: its labels are the keys of users, who must be distinct."""
+    if rows.labels is None:
+        return rows
+    keys = vocabulary_of_labels(rows.labels, f"{argument}.users").snapshot()
+    return rows._replace(user_vocabulary=keys, labels=None)
 
 
 def validated_copy(rows: Rows, argument: str) -> Rows:
