@@ -18,6 +18,7 @@ import exactk
 from exactk import _core
 from exactk._plan.fields import CORE_FIELDS, FIELDS
 from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import ignored_fields
 from exactk._runtime.names import fold
 from strategies import spell
 
@@ -161,6 +162,23 @@ UNUSED: dict[str, tuple[str, Any, str | None]] = {
         {"base": "lenskit", "missing_list": "one"},
         "missing_list has no effect beside users='pr",
     ),
+    "gain of a metric without": (
+        "P@1(gain=exp2),P(gain=exp2)",
+        "standard",
+        "gain has no effect on precision: leave it out",
+    ),
+    "gain of an override": ("recall@1,mrr", {"recall.gain": "exp2"}, "gain has no effect on recall: leave it out"),
+    "gain of an override at cutoffs": ("recall@1,P", {"recall@k.gain": "exp2"}, "gain has no effect on recall: leave"),
+    "gain that is fixed": ("err(gain=binary)", "standard", "gain has no effect on err: leave it out"),
+    "table of a metric without": ("mrr(gain_table=[0,1])", "standard", "gain_table has no effect on reciprocal_rank"),
+    "discount of a metric without": ("recall@1(discount=log2_floored)", "standard", "discount has no effect on recall"),
+    "divisor of another metric": (
+        "recall@1(ap_over=hits)",
+        "standard",
+        "ap_over has no effect on recall: leave it out",
+    ),
+    "gain of all": ("P@1,ndcg@1", {"gain": "exp2", "ap_over": "hits"}, None),
+    "divisors of a metric": ("fbeta(precision_over=list,recall_over=min_list_relevant)", "standard", None),
     "used": ("ndcg", {"gain": "table", "gain_table": [0, 1]}, None),
     "used by a metric that was not asked for": ("recall", {"ndcg.gain": "table", "gain_table": [0, 1]}, None),
     "used by a string": ("ndcg(gain=table)", {"gain_table": [0, 1]}, None),
@@ -181,12 +199,33 @@ def test_a_field_without_effect_is_warned_of_once(case: str, engine: Any) -> Non
     messages = [str(one.message) for one in caught]
     assert [message.startswith(warning or "none") for message in messages] == [True] * (warning is not None), messages
     changes = re.search(r"convention=(\{.*\}) uses it", " ".join(messages))
-    assert (changes is None) == (warning is None or "string" in case)
+    assert (changes is None) == (warning is None or "leave it out" in messages[0] or "string" in case)
     if changes:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             engine.evaluate([{1: 1.0}], [[1]], metrics, convention=ast.literal_eval(changes[1]))
         assert not caught
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@pytest.mark.parametrize("metric", exactk.metrics)
+def test_a_field_that_a_metric_ignores_changes_no_value(metric: str) -> None:
+    truth = [{1: 2.0, 2: 1.0, 3: 0.0, 7: 3.0}, {1: 1.0, 4: 2.0}, {5: 3.0, 6: 1.0}]
+    lists = [[3, 1, 9, 2], [4, 8, 1], [8, 5, 3, 9]]
+    info = exactk.metrics[metric]
+    ignored = ignored_fields(info)
+    base, _, arguments = spell(metric).partition("(")
+    for field in sorted(ignored):
+        for choice in FIELDS[field].choices or ("[0,0.5,2,3]",):
+            for cutoff in ("", "@1", "@3")[: 1 if info.pairwise else 3]:
+                changes = [*filter(None, [arguments.removesuffix(")")]), f"{field}={choice}"]
+                changes += ["gain_table=[0,0.5,2,3]"] if choice == "table" else []
+                changes += ["gain=table"] if field == "gain_table" else []
+                given = f"({arguments}" if arguments else ""
+                expected = exactk.evaluate(truth, lists, f"{base}{cutoff}{given}", per_user=True).per_user
+                changed = exactk.evaluate(truth, lists, f"{base}{cutoff}({','.join(changes)})", per_user=True).per_user
+                (one,), (other,) = expected.values(), changed.values()
+                assert one.tolist() == other.tolist(), (field, choice)
 
 
 @pytest.mark.parametrize("preset", exactk.conventions)

@@ -12,7 +12,7 @@ from exactk import _core
 from exactk._plan.conventions import Convention, override_name
 from exactk._plan.fields import FIELDS, core_rules, field_name, fields_of, number_of_text, within_spelling
 from exactk._plan.metrics import metric_info, metrics
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
 from exactk._runtime.names import did_you_mean, fold
 
@@ -176,7 +176,10 @@ def _parse_metric(spelling: str, convention: Convention) -> Iterator[Value]:
         raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=hint)
     parameter, changes = _parse_arguments(split.arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
-    changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
+    try:
+        changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
+    except ExactkError as error:
+        raise error.amended(argument="metrics") from None
     yield from _resolve_values(info, split, parameter, changes, convention)
 
 

@@ -14,6 +14,18 @@ metrics: Registry[_core.MetricInfo] = Registry(
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
 
 
+_DIVISOR_FIELDS = frozenset(field for info in metrics.values() for field in info.divisor_fields)
+_GAIN_FIELDS = frozenset({"gain", "gain_table"})
+
+
+def ignored_fields(info: _core.MetricInfo) -> frozenset[str]:
+    """Return the fields of a convention that the metric does not read, such as the gain for precision."""
+    ignored = _DIVISOR_FIELDS - set(info.divisor_fields)
+    if not info.uses_gains or info.takes_max_grade:
+        ignored |= _GAIN_FIELDS
+    return ignored if info.discounted else ignored | {"discount"}
+
+
 def metric_info(spelling: str, metric_string: str | None = None) -> _core.MetricInfo:
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)

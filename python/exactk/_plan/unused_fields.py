@@ -1,4 +1,4 @@
-"""The warning about fields of the convention that have no effect, given another field."""
+"""The warnings about fields of the convention that have no effect: on their metric, or given another field."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import base_of, changes_from, conventions, override_name
 from exactk._plan.fields import FIELDS
+from exactk._plan.metrics import ignored_fields, metrics
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 
@@ -17,11 +18,17 @@ if TYPE_CHECKING:
 
 
 def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> None:
-    """Warn once of each field that was changed and has no effect on any value."""
+    """Warn once of each field that was changed and has no effect on any value, or on the metric for which it was changed."""
     warned: set[str] = set()
     for value in values:
+        ignored = ignored_fields(metrics[value.metric])
+        for name in FIELDS:
+            text = f"{name} has no effect on {value.metric}: leave it out"
+            if name in ignored and text not in warned and _is_of_metric(name, value, convention):
+                warned.add(text)
+                warn(text)
         for name in value.unused_fields:
-            if name not in warned and _is_unused(name, value, convention, values):
+            if name not in warned | ignored and _is_unused(name, value, convention, values):
                 warned.add(name)
                 _warn_of_unused_field(name, value, convention)
 
@@ -35,6 +42,16 @@ def _is_unused(name: str, value: Value, convention: Convention, values: Sequence
         return False
     rules = [convention.rules(override) for override in ("", *convention.overrides)] + [one.rules for one in values]
     return not any(one[name] == value.rules[name] and _has_effect(name, one) for one in rules)
+
+
+def _is_of_metric(name: str, value: Value, convention: Convention) -> bool:
+    """Return whether the metric's string or an override by the caller changes the field for this metric alone."""
+    if _is_of_string(name, value, convention):
+        return True
+    override = override_name(value.metric, value.cutoff)
+    base = base_of(convention) or conventions["standard"]
+    has_override = any(name in convention.overrides.get(one, {}) for one in (override, value.metric))
+    return has_override and value.rules[name] != base.rules(override)[name]
 
 
 def _is_of_string(name: str, value: Value, convention: Convention) -> bool:
