@@ -352,6 +352,9 @@ NEAR_MISSES: dict[str, tuple[str, Any, str]] = {
     "letters of a preset": ("P@1", "raxn", "ranx"),
     "field of a string": ("P@1(tie=raise)", "standard", "ties"),
     "parameter of a string": ("fbeta@1(betas=1)", "standard", "beta"),
+    "cutoff after a word": ("nDCG_at_5", "standard", "nDCG@5"),
+    "cutoff after a name": ("recall20", "standard", "recall@20"),
+    "name of a function": ("precision_at_k", "standard", "precision@10"),
 }
 """Metric, convention, and what was meant."""
 

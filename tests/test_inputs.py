@@ -203,3 +203,8 @@ def test_metrics_are_no_mapping() -> None:
         exactk.evaluate([[1]], [[1]], {"ndcg": 10})
     hint = str(caught.value).partition("; metrics=")[2].removesuffix(" adds the cutoffs")
     assert eval(hint, {"metrics": {"ndcg": 10}}) == ["ndcg@10"]  # noqa: S307
+    several = {"ndcg": [5, 10], "mrr": (10,)}
+    with pytest.raises(exactk.InputTypeError, match="metrics: expected a metric string or a list of them") as caught:
+        exactk.evaluate([[1]], [[1]], several)
+    hint = str(caught.value).partition("; metrics=")[2].removesuffix(" adds the cutoffs")
+    assert eval(hint, {"metrics": several}) == ["ndcg@5", "ndcg@10", "mrr@10"]  # noqa: S307

@@ -106,9 +106,11 @@ def plan(requested: MetricsLike, convention: Convention) -> tuple[Value, ...]:
     if isinstance(requested, str):
         requested = [requested]
     if isinstance(requested, Mapping):
-        hint = 'metrics=[f"{name}@{k}" for name, k in metrics.items()] adds the cutoffs'
-        if not all(isinstance(k, Integral) for k in requested.values()):  # a report has values
-            hint = "metrics=list(metrics)"
+        hint = "metrics=list(metrics)"  # a report has values
+        if all(isinstance(k, Integral) for k in requested.values()):
+            hint = 'metrics=[f"{name}@{k}" for name, k in metrics.items()] adds the cutoffs'
+        elif all(isinstance(cutoffs, Iterable) and not isinstance(cutoffs, str) for cutoffs in requested.values()):
+            hint = 'metrics=[f"{name}@{k}" for name, cutoffs in metrics.items() for k in cutoffs] adds the cutoffs'
         raise type_error("metrics", "a metric string or a list of them", type(requested).__name__, hint=hint)
     if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset)):  # a set has no order
         raise type_error("metrics", "a metric string or a list of them", type(requested).__name__)

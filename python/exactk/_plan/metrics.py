@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from exactk import _core
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import quote
@@ -30,6 +32,20 @@ def metric_info(spelling: str, metric_string: str | None = None) -> _core.Metric
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)
     if name is None:
-        hint = metrics.hint(spelling) or f"the metrics are {', '.join(metrics)}"
+        hint = (
+            _cutoff_hint(metric_string or spelling) or metrics.hint(spelling) or f"the metrics are {', '.join(metrics)}"
+        )
         raise input_error("metrics", "the name of a metric", quote(metric_string or spelling), hint=hint)
     return metrics[name]
+
+
+_CUTOFF = re.compile(r"(?P<name>.+?)[-_]?(at[-_]?)?(?P<cutoff>[1-9][0-9]{0,8}|(?<=[-_])k)", re.ASCII | re.IGNORECASE)
+"""A cutoff without @, as in ndcg10, ndcg_at_10 and ndcg_at_k."""
+
+
+def _cutoff_hint(spelling: str) -> str:
+    """Return how to write a name that ends in a cutoff."""
+    parts = _CUTOFF.fullmatch(spelling)
+    if parts is None or parts["name"] not in metrics:
+        return ""
+    return f"did you mean '{parts['name']}@{parts['cutoff'] if parts['cutoff'].isdigit() else 10}'?"
