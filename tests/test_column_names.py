@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -75,3 +76,22 @@ def test_names_of_columns_name_columns() -> None:
     assert exactk.evaluate(truth, truth, "mrr", user="who", weights=weights)["mrr"] == 1.0
     assert exactk.compare(truth, {"one": frame}, "mrr", score="other")["mrr"]["one"] == 1.0
     assert exactk.evaluate(None, iter([(truth, frame)]), "mrr", score="other")["mrr"] == 1.0
+
+
+HEADERS = {
+    "ann,tea,0.5": r"0\.5 is a value, and files begin with a line of column names",
+    "ann,7": "7 is a value, and files begin with a line of column names",
+    "user;item;score": "columns are separated by commas in CSV and by tabs in TSV, here by ';'",
+    "user|item": r"here by '\|'",
+    "user\titem": r"here by '\\t'",
+    "member,sku": "name it, for example with user='member'",
+    "a;b,sku": "name it, for example with user='a;b'",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_headers_that_are_none_are_told(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text(f"{header}\n{header}\n", encoding="utf-8")
+    with pytest.raises(exactk.InputError, match=rf"run\.csv; .*{HEADERS[header]}$"):
+        exactk.evaluate({"ann": ["tea"]}, path, "recall@1")

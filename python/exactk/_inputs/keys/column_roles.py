@@ -162,8 +162,22 @@ def _required_column(existing: Sequence[str], role: str, argument: str, hint: Ca
     if name is None:
         expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
         found = f"the columns {_list_in_brief(existing)}" if existing else "no column with a string as its name"
-        raise input_error(argument, expected, found, hint=hint() or naming_hint(existing, role))
+        raise input_error(
+            argument, expected, found, hint=hint() or _header_hint(existing) or naming_hint(existing, role)
+        )
     return name
+
+
+_OTHER_SEPARATOR = re.compile(r"[;|\t]")
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
+
+
+def _header_hint(existing: Sequence[str]) -> str:
+    """Return what is wrong with a header that has other separators, or is a row of values; empty if nothing is."""
+    if len(existing) == 1 and (separator := _OTHER_SEPARATOR.search(existing[0])):
+        return f"columns are separated by commas in CSV and by tabs in TSV, here by {separator[0]!r}"
+    number = next(filter(_NUMBER.fullmatch, existing), None)
+    return "" if number is None else f"{number} is a value, and files begin with a line of column names"
 
 
 def _list_in_brief(names: Sequence[str]) -> str:
