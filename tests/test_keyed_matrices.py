@@ -5,11 +5,13 @@ from __future__ import annotations
 import pickle
 import re
 import uuid
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
@@ -197,6 +199,28 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "items of another kind beside columns": (
         lambda: evaluate([[1], [2], [3]], VALUES, exclude=[["a"], ["b"], ["c"]]),
         "exclude: expected items of type int, as in the truth, found str",
+    ),
+    "a missing date": (
+        lambda: evaluate(pd.DataFrame({"user": [pd.Timestamp("2026-01-01").date(), pd.NaT], "item": ["film", "song"]}, dtype=object)),
+        "truth.user: expected a value in every row, found 1 None or NaN at row 1 of the frame",
+    ),
+    "a missing item": (
+        lambda: evaluate({"ann": [uuid.UUID(int=1), pd.NA]}), "truth: expected ids of one kind, found NAType <NA> and another kind at row 0, position 1",
+    ),
+    "decimals": (
+        lambda: evaluate(pd.DataFrame({"user": ["ann"], "item": ["film"], "grade": [Decimal(1)]})),
+        r"truth.grade: expected numbers, found Decimal; .astype\(float\) converts them",
+    ),
+    "weights of decimals": (
+        lambda: evaluate([[1]], [[1]], weights=[Decimal(1)]), "weights: expected integers or floats of at most 64 bits, found objects of type Decimal"
+    ),
+    "an Arrow array of items": (
+        lambda: evaluate(pa.array(["film", "song"]), [["film"], ["song"]]),
+        r"truth: expected a Series of lists, found one of string; truth=\[\[item\] for item in truth\] has one item for each user",
+    ),
+    "levels of other names": (
+        lambda: evaluate(exclude=pd.Series([1], pd.MultiIndex.from_tuples([("ann", "film")], names=["member", "sku"]), name="size")),
+        r"exclude: expected a column for the user, .*; name it, for example with user='member'",
     ),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (
@@ -479,6 +503,29 @@ def test_keys_of_several_parts_from_a_result() -> None:
     assert best.users is not None
     again = exactk.Scores(VALUES[:2], users=best.users, items=ITEMS)
     assert exactk.topk(again, 1).users.tolist() == users  # type: ignore[union-attr]
+
+
+LISTS = [["film", "song"], ["song"]]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=str)
+@pytest.mark.parametrize("first", [0, 2], ids=["before the lists", "after them"])
+def test_missing_lists_of_a_series(missing: Any, first: int) -> None:
+    """As ``groupby().agg(list).reindex(users)`` leaves them: the user has no list."""
+    users, rows = ["ann", "bob"], list(LISTS)
+    users.insert(first, "eve")
+    rows.insert(first, missing)
+    predictions = pd.Series(rows, users, dtype=object)
+    arrow = predictions.astype(pd.ArrowDtype(pa.list_(pa.string())))
+    truth = {"ann": ["song"], "bob": ["song"], "eve": ["film"]}
+    expected = exactk.evaluate(truth, dict(zip(["ann", "bob"], LISTS, strict=True)), "mrr")
+    assert expected["mrr"] == 0.5
+    for series in (predictions, arrow):
+        assert exactk.evaluate(truth, series, "mrr") == expected
+        assert exactk.evaluate(series, truth, "mrr").counts["missing_truth"] == 1
+        assert (
+            exactk.evaluate(truth, truth, "mrr", exclude=series.rename({"eve": "kim"})).counts["relevant_excluded"] == 2
+        )
 
 
 COLUMN = pd.Series(ITEMS)

@@ -15,6 +15,7 @@ Ids: TypeAlias = NDArray[np.integer[Any]]
 Offsets: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint32]
 
+_MOST_TYPES = 3  # in a message
 _DTYPE_NOUNS = {"O": "objects", "S": "bytes", "T": "strings", "U": "strings"}
 _ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
 
@@ -62,7 +63,11 @@ def as_ndarray(value: object, argument: str) -> NDArray[Any]:
 
 
 def describe_dtype(array: NDArray[Any]) -> str:
-    """Return the dtype, or a noun for objects and text; NaN is the likely cause of floats in an integer column."""
+    """Return the dtype, a noun for text, or the types of objects; NaN is the likely cause of floats among integers."""
+    if array.dtype.kind == "O" and array.size:
+        names = sorted({type(value).__name__ for value in array.flat})
+        kinds = " and ".join(names if len(names) <= _MOST_TYPES else [*names[:_MOST_TYPES], "others"])
+        return f"objects of type {kinds}"
     if array.dtype.kind == "f" and (holes := int(np.isnan(array).sum())):
         return f"{array.dtype} with {holes} NaN"
     return _DTYPE_NOUNS.get(array.dtype.kind) or str(array.dtype)

@@ -13,6 +13,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import exact_float, id_array, import_dlpack
 from exactk._inputs.keys.column_roles import name_columns
+from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.faults import as_text
@@ -174,7 +175,7 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
     if row is None:
         return None
     for position, item in enumerate(row):
-        if item is None or isinstance(item, (Number, np.generic, bytes)):
+        if is_missing(item) or isinstance(item, (Number, np.generic, bytes)):
             found = f"{type(item).__name__} {item!r} and another kind"
             raise type_error(argument, "ids of one kind", found, row=user, position=position)
     texts = [str(item) for item in row]

@@ -32,7 +32,7 @@ def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: Co
         return _rows_of_values(series, argument, encoding, requested)
     users, labels = index_columns(series.index, argument)
     if not holds_items:
-        rows = sequences.rows_of_lists(series.tolist(), argument, encoding)
+        rows = sequences.rows_of_lists(elements(series), argument, encoding)
     elif argument in {"truth", "exclude"}:
         ids, items = long_format.encode_items(
             column_of_series(series, f"{argument}.item"), f"{argument}.item", encoding
@@ -55,12 +55,15 @@ def has_values_by_user_and_item(series: object) -> bool:
 
 def has_one_item_each(series: Any) -> bool:  # noqa: ANN401 - of any library
     """Return whether the elements are items rather than lists of items, by the first that is not None."""
-    first = next((element for element in series if element is not None), None)
+    present = series.dropna() if optional.is_series(series) else series
+    first = next((element for element in present if element is not None), None)
     return first is not None and not sequences.is_row(first.as_py() if hasattr(first, "as_py") else first)
 
 
 def elements(series: Any) -> list[Any]:  # noqa: ANN401 - of any library
-    """Return the elements as a list."""
+    """Return the elements as a list, with None for those that are missing."""
+    if optional.is_series(series):
+        return [None if is_missing else one for one, is_missing in zip(series.tolist(), series.isna(), strict=True)]
     method = next(name for name in ("to_list", "to_pylist") if hasattr(series, name))
     values: list[Any] = getattr(series, method)()
     return values
@@ -68,7 +71,8 @@ def elements(series: Any) -> list[Any]:  # noqa: ANN401 - of any library
 
 def _item_error(series: Any, argument: str, rows: str) -> Exception:  # noqa: ANN401 - of any library
     hint = f"{argument}={rows} has one item for each user"
-    return type_error(argument, "a Series of lists", f"one of {series.dtype}", hint=hint)
+    found = getattr(series, "dtype", None) or series.type  # pyarrow's name for it
+    return type_error(argument, "a Series of lists", f"one of {found}", hint=hint)
 
 
 def _rows_of_values(series: Any, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:  # noqa: ANN401 - of pandas
@@ -79,7 +83,7 @@ def _rows_of_values(series: Any, argument: str, encoding: Encoding, requested: C
     if any(not isinstance(name, str) for name in names):
         hint = f"{argument}={argument}.rename_axis(['user', 'item'])"
         raise input_error(argument, "an index with levels for the user and the item", f"the levels {names}", hint=hint)
-    name = series.name if isinstance(series.name, str) and series.name not in names else role or "value"
+    name = series.name if role and isinstance(series.name, str) and series.name not in names else role or "grade"
     is_named = usual_role(name) == "rank" or any(requested.get(one) is not None for one in (role, "rank"))
     if role in requested and not is_named:
         requested = {**requested, role: name}  # type: ignore[misc]

@@ -114,6 +114,8 @@ class PandasTable:
             return f"{argument}={call}({argument}.set_index({user!r})) reads the other column names as items"
         if frame.columns.empty or not set(kinds) <= set("biuf") or any(map(_has_usual_role, frame.columns)):
             return ""
+        if frame.index.nlevels > 1 and (len(kinds) == 1 or argument not in _MATRIX_CALLS):  # values by user and item
+            return ""
         if not optional.is_default_index(frame.index):
             return _keyed_matrix_hint(argument, set(kinds))
         is_numbered = optional.is_default_index(frame.columns) and "b" not in kinds

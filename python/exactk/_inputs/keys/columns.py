@@ -67,14 +67,15 @@ class NumberColumn:
 
 
 def _text_error(argument: str, kind: str) -> Exception:
-    """Return the error for text in a column of numbers."""
+    """Return the error for text, or for objects such as decimals, in a column of numbers."""
     found = "strings" if kind == "str" else kind
-    return type_error(argument, "numbers", found, hint=".astype(float) converts numbers that are text")
+    what = "numbers that are text" if kind in KEY_KINDS else "them"
+    return type_error(argument, "numbers", found, hint=f".astype(float) converts {what}")
 
 
 @dataclass(frozen=True)
 class TextColumn:
-    """Strings or bytes in a list."""
+    """Strings or bytes in a list; or objects of another type, which are neither keys nor numbers."""
 
     texts: list[Any]
     kind: str
@@ -223,7 +224,7 @@ def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
         return ArrowTextColumn(column, kind)
     if column.type.startswith(("int", "uint", "float")):
         return _concatenate_chunks([NumberColumn(chunk) for chunk in column.values(argument)], column)
-    hint = "cast flags to integers" if column.type == "bool" else ""
+    hint = {"bool": "cast flags to integers", "decimal": "cast decimals to floats"}.get(column.type, "")
     raise type_error(argument, "integers, floats, strings or bytes", column.type, hint=hint)
 
 
@@ -258,7 +259,9 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
     floats = [exact_float(value) for value in values] if all(map(_is_real_type, types)) else [None]
     if None not in floats:
         return NumberColumn(np.array(floats, np.float64))
-    plain = [value for value in values if _is_number(value) or value is None or isinstance(value, (str, bytes))]
+    if len(types) == 1 and issubclass(next(iter(types)), Number) and bool not in types:  # Decimal or Fraction
+        return TextColumn(values, next(iter(types)).__name__)
+    plain = [value for value in values if _is_number(value) or is_missing(value) or isinstance(value, (str, bytes))]
     containers = [value for value in values if isinstance(value, (list, dict, set, np.ndarray))]
     if plain or containers:
         raise _mixed_kinds_error(values, types, argument)
@@ -272,6 +275,14 @@ def key_columns(keys: list[Any], argument: str) -> list[Column]:
     return [column_of_objects(keys, argument)]
 
 
+_MISSING_TYPES = frozenset({"NAType", "NaTType"})  # of pandas
+
+
+def is_missing(value: object) -> bool:
+    """Return whether the object stands for a missing value: None, NaN, or pandas' NA or NaT."""
+    return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in _MISSING_TYPES
+
+
 def _is_real_type(type_: type) -> bool:
     return issubclass(type_, (Integral, float, np.floating)) and not issubclass(type_, bool)
 
@@ -282,7 +293,7 @@ def _is_number(value: object) -> bool:
 
 def _mixed_kinds_error(values: list[Any], types: set[type], argument: str) -> Exception:
     expected = "keys of one kind: integers, strings, bytes, or objects that str() tells apart"
-    holes = [i for i, value in enumerate(values) if value is None or (isinstance(value, float) and math.isnan(value))]
+    holes = [i for i, value in enumerate(values) if is_missing(value)]
     if holes:
         return type_error(argument, "a value in every row", f"{len(holes)} None or NaN", position=holes[0])
     return type_error(argument, expected, " and ".join(sorted(type_.__name__ for type_ in types)))
