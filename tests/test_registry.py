@@ -43,3 +43,15 @@ def test_names_and_aliases_are_unique_and_lower_case() -> None:
     names = [name for info in exactk.metrics.values() for name in (info.name, *info.aliases)]
     assert len(names) == len(set(names))
     assert all(name == name.lower() for name in names)
+
+
+def test_registries_print_a_line_for_each_entry() -> None:
+    for registry in (exactk.metrics, exactk.conventions):
+        assert [line.split()[0] for line in repr(registry).splitlines()] == list(registry)
+    lines = dict(zip(exactk.metrics, repr(exactk.metrics).splitlines(), strict=True))
+    for name, info in exactk.metrics.items():
+        assert all(text in lines[name] for text in (info.summary, *info.aliases))
+        assert repr(info) == f"<Metric {name}: {info.summary}>"
+    lines = dict(zip(exactk.conventions, repr(exactk.conventions).splitlines(), strict=True))
+    for name, convention in exactk.conventions.items():
+        assert all(f"{field}=" in lines[name] for field in convention.diff("standard"))

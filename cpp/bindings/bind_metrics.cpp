@@ -68,7 +68,10 @@ void bind_metrics(py::module_& module) {
       .def_readonly("every_rank", &MetricInfo::every_rank)
       .def_readonly("takes_max_grade", &MetricInfo::takes_max_grade)
       .def_readonly("positive_without_hits", &MetricInfo::positive_without_hits)
-      .def_readonly("takes_item_count", &MetricInfo::takes_item_count);
+      .def_readonly("takes_item_count", &MetricInfo::takes_item_count)
+      .def("__repr__", [](const MetricInfo& info) {
+        return "<Metric " + std::string(info.name) + ": " + std::string(info.summary) + ">";
+      });
   module.def(
       "metric_table",
       [] {

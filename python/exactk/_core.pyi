@@ -122,6 +122,7 @@ class MetricInfo:
     """
     The metadata of a metric.
     """
+    def __repr__(self) -> str: ...
     @property
     def aliases(self) -> list[str]: ...
     @property

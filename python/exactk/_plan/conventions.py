@@ -254,12 +254,6 @@ class Convention(FieldValues):
 
 _STANDARD = Convention(name="standard")
 
-conventions: Registry[Convention] = Registry(
-    {"standard": _STANDARD, **{name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}}
-)
-"""The presets, by name."""
-
-
 ConventionLike: TypeAlias = Convention | PresetName | str | Mapping[str, Any]
 """The type of every argument `convention=`: a convention, the name of a preset, or changes to a preset.
 
@@ -364,3 +358,10 @@ def changes_from(convention: Convention, changes: Mapping[str, Any]) -> dict[str
     base = base_of(convention) or _STANDARD
     of_base = {} if base is _STANDARD else {"base": base.name}
     return of_base | _changes(convention, base) | dict(changes)
+
+
+conventions: Registry[Convention] = Registry(
+    {"standard": _STANDARD, **{name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}},
+    departures,
+)
+"""The presets, by name."""

@@ -9,8 +9,15 @@ from exactk._runtime.errors import input_error
 from exactk._runtime.faults import quote
 from exactk._runtime.names import Registry
 
+
+def _describe(info: _core.MetricInfo) -> str:
+    also = f" (also {', '.join(info.aliases)})" if info.aliases else ""
+    return info.summary + also
+
+
 metrics: Registry[_core.MetricInfo] = Registry(
     {info.name: info for info in _core.metric_table()},
+    _describe,
     {alias: info.name for info in _core.metric_table() for alias in info.aliases},
 )
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
@@ -26,10 +26,19 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 class Registry(Mapping[str, _T], Generic[_T]):
-    """A read-only mapping by name that also finds aliases and other spellings; only the names are listed."""
+    """A read-only mapping by name that also finds aliases and other spellings; only the names are listed.
 
-    def __init__(self, entries: Mapping[str, _T], aliases: Mapping[str, str] = MappingProxyType({})) -> None:
+    It prints a line per entry, with its name and what `describe` returns.
+    """
+
+    def __init__(
+        self,
+        entries: Mapping[str, _T],
+        describe: Callable[[_T], str],
+        aliases: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._entries = dict(entries)
+        self._describe = describe
         self._names = {**{name: name for name in entries}, **aliases}
         self._folded_names = {fold(spelling): name for spelling, name in self._names.items()}
 
@@ -61,7 +70,8 @@ class Registry(Mapping[str, _T], Generic[_T]):
         return len(self._entries)
 
     def __repr__(self) -> str:
-        return repr(self._entries)
+        width = max(map(len, self._entries), default=0)
+        return "\n".join(f"{name:{width}}  {self._describe(entry)}" for name, entry in self._entries.items())
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
