@@ -20,6 +20,9 @@ import scipy.sparse
 
 import exactk
 from exactk._files import Role, source
+from exactk._files.ids import cast_to_text, convert_integers
+from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.keys.columns import packed_column
 from strategies import examples
 
 QRELS = b"q1 0 d1 1\nq1 0 d7 2\nq2 0 d1 0\n"
@@ -522,11 +525,63 @@ def test_the_arguments_themselves(tmp_path: Path) -> None:
 
 def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for name in ("a.csv", "rows.jsonl", "a.parquet", "a.ipc"):
+    for name in ("rows.jsonl", "a.parquet", "a.ipc"):
         with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'exactk\[arrow\]'"):
             exactk.read(write_file(tmp_path, name, PREDICTIONS[name]), "predictions")
-    for name in ("a.run", "a.npz"):
+    for name in ("a.run", "a.npz", "a.csv", "a.tsv", "a.CSV.gz"):
         exactk.read(write_file(tmp_path, name, PREDICTIONS[name]), "predictions")
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_plain_rows_and_others_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
+    """A row that spans lines makes the strict reader read what follows it."""
+    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    monkeypatch.setattr("exactk._files.text._BLOCK_SIZE", 1 << 10)
+    monkeypatch.setattr("exactk._files.separated._PART_ROWS", 37)
+    generator = np.random.default_rng(7)
+    rows = [
+        f'{user},"item ""{item}""",{score},title {item}'
+        for user, item, score in zip(range(500), generator.permutation(500), generator.random(500), strict=True)
+    ]
+    plain = write_file(tmp_path, "plain.csv", text("user,item,score,title", *rows))
+    rows[250] = rows[250].replace("title ", '"title\n') + '"'
+    other = write_file(tmp_path, "other.csv", text("user,item,score,title", *rows))
+    truth = {user: {f'item "{item}"': 1.0 for item in range(500)} for user in range(0, 500, 7)}
+    expected = exactk.evaluate(truth, plain, METRICS, per_user=True)
+    with pytest.warns(
+        exactk.EvaluationWarning, match="1 of 500 rows have quoted line breaks, the first at line 252 of"
+    ):
+        report = exactk.evaluate(truth, other, METRICS, per_user=True)
+    assert report == expected
+    assert report["num_relevant"] > 0
+    rows[400] = "fault"
+    faulty = write_file(tmp_path, "faulty.csv", text("user,item,score,title", *rows))
+    with pytest.raises(exactk.InputError, match=r"expected 4 columns .*, found 1 at line 403 of .*: 'fault'$"):
+        exactk.evaluate(truth, faulty, METRICS)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [0, 7, -3, 12, 10**9],
+        [2**53 + 1, -(2**53) - 1, 0, 123456789012345678],
+        [2**63 - 1, -(2**63), 1],
+        [2**63, 1],
+        [-(2**63) - 1, 1],
+        [10**30],
+    ],
+)
+def test_integers_in_text_are_exact(numbers: list[int]) -> None:
+    written = packed_column(list(map(str, numbers)))
+    table = ColumnTable({"user": written})
+    column = convert_integers(table, ["user"])["user"]
+    if all(-(2**63) <= number < 2**63 for number in numbers):
+        assert column.values("user").tolist() == numbers
+    else:
+        assert column.kind == "str"
+    as_text: Any = cast_to_text(convert_integers(table, ["user"]), ["user"])["user"]
+    assert as_text.data.tobytes() == written.data.tobytes()
+    assert as_text.offsets.tolist() == written.offsets.tolist()
 
 
 def test_a_part_is_read_while_another_is_made_use_of() -> None:

@@ -27,7 +27,6 @@ from hypothesis import strategies as st
 import exactk
 from exactk._cli import main
 from exactk._files import source, text
-from exactk._files.watched_text import WatchedText
 from strategies import examples
 from test_files import FRAME, ipc, npz, outcome_of, parquet, read_fully, write_file
 
@@ -216,28 +215,6 @@ def test_f47_rows_are_those_of_the_strict_reader(
                 assert any(len(set(items)) < len(items) for items in expected.values())
                 return
     assert outcome == expected
-
-
-@settings(max_examples=examples(400))
-@given(
-    st.lists(st.sampled_from([b'"', b",", b"\n", b"\r", b"a", b"\r\n", b"\0", b"\xef\xbb\xbf", b'""']), max_size=12),
-    st.integers(1, 5),
-)
-def test_f47_watched_text_is_the_same_in_any_parts(parts: list[bytes], size: int) -> None:
-    def watch(part_size: int) -> WatchedText:
-        watched = WatchedText(io.BytesIO(b"".join(parts)), ",", has_quoting=True)
-        while watched.read(part_size):
-            pass
-        watched.finish()
-        return watched
-
-    watched, whole = watch(size), watch(1 << 20)
-    if size >= 3:  # a mark that is cut is no first one
-        assert watched.is_plain == whole.is_plain
-    if whole.is_plain:
-        assert watched.lines == whole.lines or not watched.is_plain
-        text_of_file = b"".join(parts).removeprefix(b"\xef\xbb\xbf").decode()
-        list(csv.reader(io.StringIO(text_of_file, newline=""), strict=True))  # raises nothing
 
 
 BAD_NUMBERS = [

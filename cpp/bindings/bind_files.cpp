@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "exactk/delimited.hpp"
 #include "exactk/number_syntax.hpp"
 #include "exactk/trec.hpp"
 #include "gil.hpp"
@@ -95,6 +96,30 @@ std::optional<py::array_t<double>> read_numbers(const py::array& offsets, const 
   return array_of(std::move(*numbers));
 }
 
+using PyTexts = std::vector<std::pair<py::array_t<Offset>, py::array_t<std::uint8_t>>>;
+
+std::optional<PyTexts> split_rows(std::string_view lines, std::string_view delimiter,
+                                  bool has_quotes, std::size_t field_count,
+                                  const std::vector<std::size_t>& columns) {
+  if (delimiter.size() != 1 || delimiter.find_first_of("\"\r\n") == 0) {
+    throw InputError({.argument = "delimiter",
+                      .expected = "one byte that is no quote and ends no line",
+                      .found = "'" + std::string(delimiter) + "'"});
+  }
+  auto texts = [&] {
+    const GilRelease release;
+    return split_plain_rows(
+        lines,
+        {.delimiter = delimiter.front(), .has_quotes = has_quotes, .field_count = field_count},
+        columns);
+  }();
+  if (!texts) return std::nullopt;
+  PyTexts arrays;
+  for (StringColumn& column : *texts)
+    arrays.emplace_back(array_of(std::move(column.offsets)), array_of(std::move(column.bytes)));
+  return arrays;
+}
+
 }  // namespace
 }  // namespace exactk::bindings
 
@@ -124,6 +149,16 @@ void bind_files(py::module_& module) {
       "read_trec", &read_trec, py::arg("format"), py::arg("read"),
       "Return the columns of a TREC file, or its first fault. `read` returns the bytes in parts; "
       "`format` is \"qrels\", \"run\", or None to detect it.");
+  module.def(
+      "split_rows",
+      [](const py::bytes& lines, std::string_view delimiter, bool has_quotes,
+         std::size_t field_count, const std::vector<std::size_t>& columns) {
+        return split_rows(lines, delimiter, has_quotes, field_count, columns);
+      },
+      py::arg("lines"), py::arg("delimiter"), py::arg("has_quotes"), py::arg("field_count"),
+      py::arg("columns"),
+      "Split delimited lines; return the offsets and the bytes of each of these columns, or None "
+      "if any row is not plain: see exactk/delimited.hpp.");
   module.def(
       "parse_number", [](std::string_view text) { return parse_number(text); }, py::arg("text"),
       "Parse a number; return None if the text is not one.");

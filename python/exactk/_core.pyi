@@ -46,6 +46,7 @@ __all__: list[str] = [
     "parse_numbers",
     "read_trec",
     "register_errors",
+    "split_rows",
     "text_rows",
     "topk",
 ]
@@ -617,6 +618,17 @@ def register_errors(
 ) -> None:
     """
     Register the factories of the exceptions that the core raises. They take the parts of a fault as keywords. Only the first call has an effect.
+    """
+
+def split_rows(
+    lines: bytes,
+    delimiter: str,
+    has_quotes: bool,
+    field_count: typing.SupportsInt | typing.SupportsIndex,
+    columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+) -> list[tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.uint8]]] | None:
+    """
+    Split delimited lines; return the offsets and the bytes of each of these columns, or None if any row is not plain: see exactk/delimited.hpp.
     """
 
 def text_rows(

@@ -7,7 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "exactk/types.hpp"
+
 namespace exactk {
+
+// Strings that were read: string i is bytes[offsets[i], offsets[i + 1]).
+struct StringColumn {
+  std::vector<Offset> offsets = {0};
+  std::vector<std::uint8_t> bytes = {};
+};
 
 // Concatenated strings. StringOffset is the type of the offsets: 32 or 64 bits.
 template <class StringOffset>

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exactk/strings.hpp"
 #include "exactk/types.hpp"
 
 namespace exactk {
@@ -23,13 +24,7 @@ inline constexpr std::size_t kMaxTrecKey = 4096;
 
 enum class TrecFormat : std::uint8_t { qrels, run };
 
-// String i is bytes[offsets[i], offsets[i + 1]): valid UTF-8 without zero bytes.
-struct StringColumn {
-  std::vector<Offset> offsets = {0};
-  std::vector<std::uint8_t> bytes = {};
-};
-
-struct TrecColumns {
+struct TrecColumns {  // strings are valid UTF-8 without zero bytes
   StringColumn queries = {};
   StringColumn documents = {};
   std::vector<double> numbers = {};  // grades of qrels or scores of a run

@@ -7,42 +7,91 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.keys.columns import NumberColumn, PackedColumn, packed_column
 from exactk._runtime import optional
+from exactk._runtime.numbers import parse_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
 
-def convert_integers(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    from exactk._inputs.keys.columns import Column
+
+
+def convert_integers(table: ColumnTable, names: Sequence[str]) -> ColumnTable:
     """Return the table with the string id columns that hold only integers converted to integers."""
-    for name in names:
-        integers = _as_integers(table[name])
-        if integers is not None:
-            table = table.set_column(table.schema.get_field_index(name), name, integers)
-    return table
+    integers = {name: _as_integers(table.columns[name]) for name in names}
+    return table.with_columns({name: NumberColumn(array) for name, array in integers.items() if array is not None})
 
 
-def integer_columns(parts: Iterable[Any], names: Sequence[str]) -> list[str]:
+def integer_columns(parts: Iterable[ColumnTable], names: Sequence[str]) -> list[str]:
     """Return the columns that hold only integers."""
     remaining = list(names)
     for part in parts:
-        remaining = [name for name in remaining if _as_integers(part[name]) is not None]
-        if not remaining:
-            break
+        remaining = [name for name in remaining if _as_integers(part.columns[name]) is not None]
     return remaining
 
 
-def cast_to_integers(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return the rows with these columns as int64."""
-    arrow = optional.arrow("CSV")
-    for name in names:
-        index = part.schema.get_field_index(name)
-        part = part.set_column(index, name, part[name].cast(arrow.int64()))
-    return part
+def has_text(column: PackedColumn, text: str) -> bool:
+    """Return whether any row of the column is the text."""
+    expected = np.frombuffer(text.encode(), np.uint8)
+    begins = column.offsets[:-1][np.diff(column.offsets) == len(expected)]
+    for offset, byte in enumerate(expected):
+        begins = begins[column.data[begins + offset] == byte]
+    return len(begins) > 0
+
+
+_MAX_DIGITS = 19  # of an int64
+_EXACT_DIGITS = 15  # of integers that float64 holds
+_MINUS, _ZERO = b"-0"
+
+
+def _as_integers(column: Column) -> NDArray[np.int64] | None:
+    """Return the column as int64, or None if any value is written differently."""
+    if isinstance(column, NumberColumn):
+        return column.array
+    assert isinstance(column, PackedColumn)  # noqa: S101 - of a text file
+    if not len(column):
+        return np.zeros(0, np.int64)
+    text = column.data
+    begins = column.offsets[:-1] + (text[column.offsets[:-1]] == _MINUS)  # no id is empty
+    sizes = column.offsets[1:] - begins
+    is_digit = (text >= _ZERO) & (text < _ZERO + 10)
+    if not 0 < sizes.min() <= sizes.max() <= _MAX_DIGITS or np.count_nonzero(is_digit) < sizes.sum():
+        return None
+    has_sign = begins > column.offsets[:-1]
+    if ((text[begins] == _ZERO) & ((sizes > 1) | has_sign)).any():
+        return None
+    if sizes.max() <= _EXACT_DIGITS and (numbers := parse_numbers(column.offsets, text)) is not None:
+        return numbers.astype(np.int64)
+    return _parse_integers(text, column.offsets[1:], sizes, has_sign)
+
+
+def _parse_integers(
+    text: NDArray[np.uint8], ends: NDArray[np.int64], sizes: NDArray[np.int64], has_sign: NDArray[np.bool_]
+) -> NDArray[np.int64] | None:
+    """Return the integers with so many digits before each end, or None if any is no int64."""
+    values = np.zeros(len(ends), np.uint64)
+    for power in range(int(sizes.max())):
+        has_digit = sizes > power
+        values[has_digit] += (text[ends[has_digit] - 1 - power] - _ZERO).astype(np.uint64) * np.uint64(10**power)
+    if (values > np.uint64(2**63 - 1) + has_sign).any():
+        return None
+    integers = values.astype(np.int64)
+    return np.where(has_sign, -integers, integers)
 
 
 def cast_to_text(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the rows with integers in these columns, or in their lists, as strings."""
+    if isinstance(part, ColumnTable):
+        integers = {name: column for name in names if isinstance(column := part.columns[name], NumberColumn)}
+        return part.with_columns(
+            {name: packed_column(list(map(str, column.array.tolist()))) for name, column in integers.items()}
+        )
     for name in names:
         if (text := _text_type(part.schema.field(name).type)) is not None:
             part = part.set_column(part.schema.get_field_index(name), name, part[name].cast(text))
@@ -60,14 +109,3 @@ def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     if types.is_fixed_size_list(kind):
         return arrow.list_(text, kind.list_size)
     return arrow.large_list(text) if types.is_large_list(kind) else arrow.list_(text)
-
-
-def _as_integers(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return the column as int64, or None if any value is written differently."""
-    arrow, compute = optional.arrow("CSV"), optional.arrow_module("compute", "CSV")
-    try:
-        integers = column.cast(arrow.int64())
-    except arrow.ArrowInvalid:
-        return None
-    is_same = compute.equal(integers.cast(column.type), column)
-    return integers if compute.all(is_same, min_count=0).as_py() else None

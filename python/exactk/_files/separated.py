@@ -1,4 +1,4 @@
-"""CSV and TSV, read by pyarrow; where rows may be misread, the standard library's reader decides.
+"""CSV and TSV: plain rows are split by the core, and all others by the standard library's strict reader.
 
 CSV has quotes, which must be closed; in TSV, quotes are ordinary characters.
 """
@@ -6,21 +6,36 @@ CSV has quotes, which must be closed; in TSV, quotes are ordinary characters.
 from __future__ import annotations
 
 import csv
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from typing import IO, TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from exactk import _core
 from exactk._files import ids
 from exactk._files.source import Source
-from exactk._files.text import DECOMPRESSION_ERRORS, MAX_LINE, numbered_lines, open_bytes
-from exactk._files.watched_text import WatchedText
-from exactk._runtime import optional
+from exactk._files.text import (
+    BYTE_ORDER_MARK,
+    DECOMPRESSION_ERRORS,
+    Rest,
+    blocks_of_lines,
+    is_utf8,
+    numbered_lines,
+    open_bytes,
+)
+from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.keys.columns import NumberColumn, PackedColumn, packed_column
 from exactk._runtime.errors import warn
 from exactk._runtime.numbers import parse_number, parse_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
+
+_PART_ROWS = 1 << 16
 
 
 class _Row(NamedTuple):
@@ -57,76 +72,83 @@ class Separated(Source):
             header, first = next(rows, []), next(rows, [])
         return [name for name, text in zip(header, first, strict=False) if parse_number(text) is not None]
 
-    def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
+    def read_all(self, columns: ColumnChoice) -> ColumnTable:
         """Return all rows of these columns as a table."""
-        parts = list(self._parts(columns))
-        arrow = optional.arrow("CSV")
-        table = arrow.Table.from_batches(parts, parts[0].schema) if parts else _empty_table(columns)
+        table = ColumnTable.concatenate([*self._parts(columns)] or [_empty_table(columns)])
         return table if columns.text_ids else ids.convert_integers(table, columns.ids)
 
-    def parts(self, columns: ColumnChoice) -> Iterator[Any]:
+    def parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
         """Yield the rows in parts, after checking all of them."""
         integers = [] if columns.text_ids else ids.integer_columns(self._parts(columns), columns.ids)
         for part in self._parts(columns):
-            yield ids.cast_to_integers(part, integers)
+            yield ids.convert_integers(part, integers)
 
-    def _parts(self, columns: ColumnChoice) -> Iterator[Any]:
-        """Yield the rows in parts, with ids as strings. Raise InputError at the first invalid line."""
-        arrow = optional.arrow("CSV")
+    def _parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
+        """Yield the rows in parts, with ids as strings. Raise InputError at the first fault."""
         row_count = 0
-        try:
-            with open_bytes(self.file) as stream:
-                watched = WatchedText(stream, self.delimiter, has_quoting=self.has_quoting)
-                for part in self._text_parts(watched, columns):
-                    row_count += len(part)
-                    yield self._with_numbers(part, columns)
-                watched.finish()
-        except (arrow.ArrowException, OSError, *DECOMPRESSION_ERRORS):
-            if self._check_rows(columns) == 0:  # pyarrow rejects a header without a line feed
-                return
-            with self._translate_errors():
-                raise
-        if not watched.is_plain or (watched.has_quotes and watched.lines != row_count + 1):
-            self._check_rows(columns, row_count)
-
-    def _text_parts(self, stream: WatchedText, columns: ColumnChoice) -> Iterator[Any]:
-        """Yield the rows in parts, with all columns as text."""
-        compute, reader = optional.arrow_module("compute", "CSV"), optional.arrow_module("csv", "CSV")
-        parse_options = reader.ParseOptions(
-            delimiter=self.delimiter, quote_char='"' if self.has_quoting else False, newlines_in_values=self.has_quoting
-        )
-        # No spelling of an id means null, and exactk parses numbers itself.
-        convert_options = reader.ConvertOptions(
-            include_columns=columns.all, column_types=_text_schema(columns), null_values=[], strings_can_be_null=False
-        )
-        with reader.open_csv(stream, reader.ReadOptions(block_size=MAX_LINE), parse_options, convert_options) as parts:
-            for part in parts:
-                lengths = (compute.binary_length(part[name]) for name in columns.ids)
-                has_empty_id = any(compute.min(column_lengths).as_py() == 0 for column_lengths in lengths)
-                if has_empty_id or compute.any(compute.equal(part[columns.ids[0]], columns.ids[0])).as_py():
-                    self._check_rows(columns)
+        with self._translate_errors(), open_bytes(self.file) as stream:
+            header = next(self._rows(stream))
+            line_number = header.line_number + header.line_count
+            for block in blocks_of_lines(stream):
+                part = self._plain_part(block, header.fields, columns)
+                if part is None:
+                    rows = self._rows(Rest(block, stream), line_number)
+                    yield from self._other_parts(rows, header.fields, columns, row_count)
+                    return
                 yield part
+                row_count += len(part)
+                line_number += block.count(b"\n")
 
-    def _with_numbers(self, part: Any, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """Return the rows with scores, ranks and grades as numbers."""
+    def _plain_part(self, block: bytes, header: list[str], columns: ColumnChoice) -> ColumnTable | None:
+        """Return the rows of a block; None if they are not plain, or any may have a fault."""
+        if b"\0" in block or BYTE_ORDER_MARK in block or not is_utf8(block):
+            return None
+        numbers = [header.index(name) for name in columns.all]
+        fields = _core.split_rows(block, self.delimiter, self.has_quoting, len(header), numbers)
+        if fields is None:
+            return None
+        texts = {name: PackedColumn(*field) for name, field in zip(columns.all, fields, strict=True)}
+        if any((np.diff(texts[name].offsets) == 0).any() for name in columns.ids):
+            return None
+        if ids.has_text(texts[columns.ids[0]], columns.ids[0]):  # the column names again?
+            return None
+        table = ColumnTable(texts)
         for name in columns.values:
-            numbers = parse_numbers(part[name])
-            if numbers is None:
-                self._check_rows(columns)
-                raise self.file.fault(f"numbers in the column {name}", "other text")
-            arrow = optional.arrow("CSV")
-            part = part.set_column(part.schema.get_field_index(name), name, arrow.array(numbers, arrow.float64()))
-        return part
+            parsed = parse_numbers(texts[name].offsets, texts[name].data)
+            if parsed is None:
+                return None
+            table = table.with_columns({name: NumberColumn(parsed)})
+        return table
 
-    def _translate_errors(self) -> Any:  # noqa: ANN401 - a context manager
-        return self.file.translate_errors("CSV", optional.arrow("CSV").ArrowException, *DECOMPRESSION_ERRORS)
+    def _other_parts(
+        self, rows: Iterator[_Row], header: list[str], columns: ColumnChoice, row_count: int
+    ) -> Iterator[ColumnTable]:
+        """Yield the rows in parts. Raise InputError at the first fault; warn of rows that span lines."""
+        first_long_row, long_rows = None, 0
+        while part := list(islice(rows, _PART_ROWS)):
+            row_count += len(part)
+            for row in part:
+                for expected, found in _row_faults(header, row.fields, columns):
+                    raise self.file.line_fault(expected, found, row.line_number, row.line)
+                if row.line_count > 1:
+                    first_long_row, long_rows = first_long_row or row, long_rows + 1
+            yield _table_of_rows(part, header, columns)
+        if first_long_row is not None and not self._has_warned:
+            self._has_warned = True
+            warn(
+                f"{self.file.role}: {long_rows} of {row_count} rows have quoted line breaks, the first at line "
+                f"{first_long_row.line_number} of {self.file.path}; a stray quote swallows rows"
+            )
 
-    def _rows(self, stream: IO[bytes]) -> Iterator[_Row]:
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return self.file.translate_errors("CSV", *DECOMPRESSION_ERRORS)
+
+    def _rows(self, stream: IO[bytes] | Rest, first_line: int = 1) -> Iterator[_Row]:
         """Yield the rows that the standard library reads. Raise InputError at the first syntax error."""
         lines: list[tuple[int, bytes]] = []  # first and last line of the row
 
         def texts() -> Iterator[str]:
-            for line_number, line in numbered_lines(stream, self.file):
+            for line_number, line in numbered_lines(stream, self.file, first=first_line):
                 lines[1:] = [(line_number, line)]
                 yield line.decode("utf-8")
 
@@ -147,41 +169,18 @@ class Separated(Source):
             if fields:
                 yield _Row(*lines[0], lines[-1][0] - lines[0][0] + 1, fields)
 
-    def _check_rows(self, columns: ColumnChoice, row_count: int | None = None) -> int:
-        """Return the number of rows. Raise InputError at the first invalid row.
 
-        If pyarrow has read all rows, `row_count` is their number, and a warning reports rows that span lines.
-        """
-        first_long_row, long_rows, rows_read = None, 0, 0
-        with self._translate_errors(), open_bytes(self.file) as stream:
-            rows = self._rows(stream)
-            header = next(rows).fields
-            for row in rows:
-                rows_read += 1
-                for expected, found in _row_faults(header, row.fields, columns):
-                    raise self.file.line_fault(expected, found, row.line_number, row.line)
-                if row.line_count > 1:
-                    first_long_row, long_rows = first_long_row or row, long_rows + 1
-        if row_count is not None and row_count != rows_read:
-            raise self.file.fault(f"{rows_read} rows, given the quotes", str(row_count))
-        if row_count is not None and first_long_row is not None and not self._has_warned:
-            self._has_warned = True
-            warn(
-                f"{self.file.role}: {long_rows} of {row_count} rows have quoted line breaks, the first at line "
-                f"{first_long_row.line_number} of {self.file.path}; a stray quote swallows rows"
-            )
-        return rows_read
+def _table_of_rows(rows: list[_Row], header: list[str], columns: ColumnChoice) -> ColumnTable:
+    texts = {name: [row.fields[header.index(name)] for row in rows] for name in columns.all}
+    return ColumnTable(
+        {name: packed_column(texts[name]) for name in columns.ids}
+        | {name: NumberColumn(np.array([parse_number(text) for text in texts[name]])) for name in columns.values}
+    )
 
 
-def _text_schema(columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
-    arrow = optional.arrow("CSV")
-    return arrow.schema([(name, arrow.string()) for name in columns.all])
-
-
-def _empty_table(columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
-    arrow = optional.arrow("CSV")
-    fields = [(name, arrow.string()) for name in columns.ids] + [(name, arrow.float64()) for name in columns.values]
-    return arrow.schema(fields).empty_table()
+def _empty_table(columns: ColumnChoice) -> ColumnTable:
+    texts = {name: packed_column([]) for name in columns.ids}
+    return ColumnTable(texts | {name: NumberColumn(np.zeros(0)) for name in columns.values})
 
 
 def _syntax_fault(error: csv.Error) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from exactk._files import ids, results
 from exactk._files.column_choice import choose_columns
 from exactk._files.source import is_large, read_ahead
 from exactk._inputs.batches import Batches
+from exactk._inputs.containers.column_table import ColumnTable
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, name_source
 
@@ -33,8 +34,7 @@ def predictions_of_sources(
         return Batches.of_files(lambda: read_ahead(_convert_ids(parts, columns, has_types=has_types)), requested)
     tables = [(str(source.file.path), source.read_all(as_written)) for source in sources]
     tables = list(_convert_ids(lambda: tables, columns, has_types=has_types))
-    is_nested = optional.arrow("a table").types.is_nested
-    if any(is_nested(field.type) for _, table in tables for field in table.schema):
+    if any(_holds_lists(table) for _, table in tables):
         return results.result_of_table(_concatenate(tables), "predictions", requested, source="the data of all files")
     return results.result_of_batches(Batches.of_files(lambda: tables, requested))
 
@@ -57,10 +57,18 @@ def _convert_ids(
     parts: Callable[[], Iterable[tuple[str, Any]]], columns: ColumnChoice, *, has_types: bool
 ) -> Iterator[tuple[str, Any]]:
     """Yield the parts with converted ids; ids of untyped files become integers if all files hold only integers."""
-    as_text = columns.text_ids or has_types
-    integers = [] if as_text else ids.integer_columns((part for _, part in parts()), columns.ids)
-    for path, part in parts():
-        yield path, columns.convert_ids(ids.cast_to_integers(part, integers))
+    if has_types or columns.text_ids:
+        yield from ((path, columns.convert_ids(part)) for path, part in parts())
+        return
+    integers = ids.integer_columns((part for _, part in parts()), columns.ids)
+    yield from ((path, ids.convert_integers(part, integers)) for path, part in parts())
+
+
+def _holds_lists(table: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+    if isinstance(table, ColumnTable):
+        return bool(table.list_offsets)
+    is_nested = optional.arrow("a table").types.is_nested
+    return any(is_nested(field.type) for field in table.schema)
 
 
 def _concatenate(tables: Sequence[tuple[str, Any]]) -> Any:  # noqa: ANN401 - pyarrow has no types

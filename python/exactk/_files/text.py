@@ -19,6 +19,7 @@ DECOMPRESSION_ERRORS = (EOFError, zlib.error)  # raised by gzip besides OSError
 # Rows that differ do not compress so well; copies of a few do, up to 1032 times, and would fill the memory.
 _MAX_RATIO = 200
 _READ_SIZE = 1 << 16  # bytes
+_BLOCK_SIZE = 1 << 20  # bytes
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's name for the format
 _CHECKED_SIZE = 1 << 24  # bytes of text; a smaller one does no harm, whatever its ratio
 
@@ -94,15 +95,44 @@ class _Decompressed(io.RawIOBase):
                 raise EOFError("an incomplete file")
 
 
-def numbered_lines(stream: IO[bytes], file: File, limit: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
-    """Yield each line with its number, from 1. Raise InputError for a line that is too long or not UTF-8."""
-    line_number = 0
+def blocks_of_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield blocks of complete lines; the last line is completed, and only one that is too long ends a block."""
+    while block := stream.read(_BLOCK_SIZE):
+        if not block.endswith(b"\n"):
+            rest = stream.readline(MAX_LINE + 1)
+            block += rest if rest.endswith(b"\n") or len(rest) > MAX_LINE else rest + b"\n"
+        yield block
+
+
+class Rest:
+    """The lines of a block, and then those of the stream that it is from."""
+
+    def __init__(self, block: bytes, stream: IO[bytes]) -> None:
+        self._block, self._stream = io.BytesIO(block), stream
+
+    def readline(self, size: int) -> bytes:
+        """Return the next line, or its first bytes."""
+        return self._block.readline(size) or self._stream.readline(size)
+
+
+def is_utf8(text: bytes) -> bool:
+    """Return whether the bytes are UTF-8."""
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def numbered_lines(
+    stream: IO[bytes] | Rest, file: File, limit: int = MAX_LINE, first: int = 1
+) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with its number, from that of the first. Raise InputError for a line that is too long or not UTF-8."""
+    line_number = first - 1
     while line := stream.readline(limit + 1):
         line_number += 1
         if len(line) > limit:
             raise file.line_fault(f"at most {limit} bytes per line", "a longer line", line_number, line)
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            raise file.line_fault("UTF-8", "invalid bytes", line_number, line) from None
+        if not is_utf8(line):
+            raise file.line_fault("UTF-8", "invalid bytes", line_number, line)
         yield line_number, line.removeprefix(BYTE_ORDER_MARK) if line_number == 1 else line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +17,6 @@ def parse_number(text: str) -> float | None:
     return _core.parse_number(text) if text.isascii() else None
 
 
-def parse_numbers(texts: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 - pyarrow has no types
-    """Return the numbers in an array of strings, or None if any string is not a number."""
-    if not len(texts):
-        return np.zeros(0)
-    _, offsets, data = texts.buffers()
-    text_offsets = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return _core.parse_numbers(text_offsets, np.frombuffer(data or b"", np.uint8))
+def parse_numbers(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.float64] | None:
+    """Return the numbers in fewer than 2^31 bytes of concatenated strings, or None if any string is not a number."""
+    return _core.parse_numbers(offsets.astype(np.int32), data)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from exactk._inputs import long_format
-from exactk._inputs.containers.tables import SelectedColumns, open_table
+from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.long_format import LongColumns
 from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, rows_with_lists
@@ -18,6 +18,7 @@ from exactk._runtime.faults import Option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from exactk._inputs.containers.column_table import SelectedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
 

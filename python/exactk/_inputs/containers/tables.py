@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from exactk import _core
+from exactk._inputs.containers.column_table import ColumnTable, SelectedColumns
 from exactk._inputs.keys.column_roles import usual_role
-from exactk._inputs.keys.columns import Column, column_of_arrow, column_of_objects
+from exactk._inputs.keys.columns import column_of_arrow, column_of_objects
 from exactk._inputs.keys.pivoted import has_matrix_columns
 from exactk._inputs.keys.series import arrow_of_series, column_of_series, flatten_lists, holds_lists
 from exactk._inputs.model.frame_rows import locate_in_frame, of_row
@@ -18,12 +19,10 @@ from exactk._runtime.errors import ExactkError, type_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from exactk._inputs.checks import Offsets
-
 
 def is_frame(value: object) -> bool:
     """Return whether the value has columns."""
-    if optional.is_pandas(value) or optional.is_lazy(value):
+    if isinstance(value, ColumnTable) or optional.is_pandas(value) or optional.is_lazy(value):
         return True
     return hasattr(value, "__arrow_c_stream__") and (not is_series(value) or _holds_structs(value))
 
@@ -36,13 +35,6 @@ def _holds_structs(series: Any) -> bool:  # noqa: ANN401 - of Polars or Arrow
 def is_series(value: object) -> bool:
     """Return whether the value is a single column: a pandas or Polars Series, or an Arrow array."""
     return hasattr(value, "to_numpy") and not hasattr(value, "columns")
-
-
-class SelectedColumns(NamedTuple):
-    """Selected columns of a frame, by name."""
-
-    columns: dict[str, Column]  # for columns of lists, the elements
-    list_offsets: dict[str, Offsets]  # for columns of lists, the offsets
 
 
 class Table(Protocol):
@@ -73,6 +65,8 @@ class Table(Protocol):
 
 def open_table(frame: Any, argument: str) -> Table:  # noqa: ANN401 - of any library
     """Return the frame as a table. Streams are read whole, as they may be read only once."""
+    if isinstance(frame, ColumnTable):
+        return frame
     if optional.is_pandas(frame):
         return PandasTable(frame)
     return LazyTable(frame) if optional.is_lazy(frame) else ArrowTable(frame, argument)

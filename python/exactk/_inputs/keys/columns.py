@@ -112,6 +112,13 @@ class PackedColumn:
         return vocabulary.encode_packed(self.offsets, self.data, threads, argument)
 
 
+def packed_column(texts: Sequence[str]) -> PackedColumn:
+    """Return the column of these strings."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(text) for text in encoded], dtype=np.int64)])
+    return PackedColumn(offsets, np.frombuffer(b"".join(encoded), np.uint8))
+
+
 @dataclass(frozen=True)
 class CodedColumn:
     """Dictionary codes of a few categories. Each category is encoded once."""
