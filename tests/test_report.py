@@ -425,3 +425,9 @@ def test_no_column_of_users_is_replaced_in_exports(column: str, *, has_systems: 
     with pytest.raises(exactk.InputError, match=f"table: expected distinct column names, found two .*{column}"):
         report.to_csv(table="per_user")
     assert report.to_csv().count("P,1,") == 1 + has_systems
+
+
+def test_a_state_prints_what_it_is_of() -> None:
+    groups, convention = ["a", "b"], {"ties": "expected"}
+    state = exactk.evaluate([[1], [2]], [[1], [3]], ["P@1", "mrr"], groups=groups, convention=convention).state
+    assert repr(state) == "<State of 2 users in 2 groups: P@1, mrr; convention standard with ties='expected'>"

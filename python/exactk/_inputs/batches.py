@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from exactk._inputs.protocols import DataFrame
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Batches:
     """Predictions as a stream of data frames, such as the batches of a file.
 
@@ -59,6 +59,8 @@ class Batches:
     >>> halves = [{"user": ["ann", "ann", "bob"], "item": [4, 2, 3], "rank": [1, 2, 1]},
     ...           {"user": ["bob", "eve"], "item": [21, 7], "rank": [2, 1]}]
     >>> batches = exactk.Batches(lambda: map(pl.DataFrame, halves))
+    >>> batches
+    <Batches of data frames>
     >>> exactk.evaluate({"ann": [2], "bob": [21], "eve": [1]}, batches, "recall@2")["recall@2"]
     0.6666666666666666
     """
@@ -84,6 +86,9 @@ class Batches:
         named_frames = lambda: ((f"batch {index}", frame) for index, frame in enumerate(source()))  # noqa: E731
         object.__setattr__(self, "named_frames", named_frames)
         object.__setattr__(self, "is_of_files", False)
+
+    def __repr__(self) -> str:
+        return f"<Batches of {'files' if self.is_of_files else 'data frames'}>"
 
     @classmethod
     def of_files(cls, named_frames: Callable[[], Iterable[tuple[str, Any]]], columns: dict[str, Any]) -> Batches:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from exactk._plan.conventions import Convention
+from exactk._plan.conventions import Convention, description
 from exactk._plan.metric_strings import plan
 from exactk._report.counts import Counts
 from exactk._report.validation import (
@@ -22,6 +22,7 @@ from exactk._report.validation import (
     read_json,
 )
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,7 +35,7 @@ _VERSION = 1
 _EXPECTED = "the output of State.to_dict"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class State:
     """The exact, mergeable sums of an evaluation.
 
@@ -67,6 +68,8 @@ class State:
     --------
     >>> import exactk
     >>> state = exactk.evaluate([[1]], [[1, 2]], "P@2").state
+    >>> state
+    <State of 1 user: P@2; convention standard>
     >>> exactk.State.from_bytes(state.to_bytes()) == state
     True
     >>> exactk.merge([state, state])["P@2"]
@@ -89,6 +92,11 @@ class State:
             return
         labels = ordered_labels(self.groups, self.group_order)
         object.__setattr__(self, "groups", MappingProxyType({label: self.groups[label] for label in labels}))
+
+    def __repr__(self) -> str:
+        in_groups = "" if self.groups is None else f" in {plural(len(self.groups), 'group')}"
+        users = plural(self.counts.users, "user")
+        return f"<State of {users}{in_groups}: {', '.join(self.spellings)}; convention {description(self.convention)}>"
 
     def plus(self, other: State) -> State:
         """Return the state of both sets of users, which must have no user in common.
