@@ -267,3 +267,15 @@ def test_groups_do_not_lose_characters() -> None:
     """NumPy's strings drop trailing NUL characters, so two groups would become one."""
     with pytest.raises(exactk.InputError, match="groups: expected strings without NUL at the end"):
         exactk.evaluate([[1], [2]], [[1], [2]], "recall@1", groups=["a", "a\0"])
+
+
+@pytest.mark.parametrize("groups", [{"new": ["ann"], "old": ["bob", "eve"]}, pd.Series({"new": ["ann"], "old": ["bob", "eve"]})], ids=["mapping", "Series"])  # fmt: skip
+def test_a_mapping_from_group_is_turned_round(groups: Any) -> None:
+    truth = {"ann": [1], "bob": [2], "eve": [3]}
+    with pytest.raises(
+        exactk.InputTypeError, match="groups: expected integers or strings, found list; groups="
+    ) as caught:
+        exactk.evaluate(truth, truth, "recall@1", groups=groups)
+    code = str(caught.value).partition("; groups=")[2].removesuffix(" if these are the users of each group")
+    by_user = eval(code, {"groups": groups})  # noqa: S307 - our own
+    assert by_user == {"ann": "new", "bob": "old", "eve": "old"}

@@ -176,14 +176,14 @@ def flag_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[
 
 def key_array(value: object, argument: str, size: int | None = None, *, hint: str = "") -> NDArray[Any]:
     """Return a copy of the keys of users or groups: all integers or all strings."""
-    array = as_ndarray(value, argument)
-    if not isinstance(value, np.ndarray):  # NumPy would convert 1 to "1" in a list with strings
-        kinds = {str if isinstance(key, str) else type(key) for key in value}  # type: ignore[attr-defined]
+    if isinstance(value, (list, tuple)):  # NumPy would convert 1 to "1" in a list with strings
+        kinds = {str if isinstance(key, str) else type(key) for key in value}
         if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
             found = " and ".join(sorted(kind.__name__ for kind in kinds))
             raise type_error(argument, "integers or strings", found, hint=hint)
-        if kinds == {str} and any(key.endswith("\0") for key in value):  # type: ignore[attr-defined]
+        if kinds == {str} and any(key.endswith("\0") for key in value):
             raise input_error(argument, "strings without NUL at the end, which NumPy drops", "NUL")
+    array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuU" and array.size:
         raise type_error(argument, "integers or strings", describe_dtype(array), hint=hint)
     _check_dimensions(array, argument, 1)

@@ -14,7 +14,7 @@ from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.keys.columns import key_columns
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.paths import names_file, open_path
-from exactk._inputs.values_by_user import CONTAINERS, as_strings, values_by_user
+from exactk._inputs.values_by_user import CONTAINERS, conversion_hint, values_by_user
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class UserValues:
             raise _column_name_error(container, cls.argument, truth)
         container = open_path(container, cls.argument, columns)
         values, keys, plain_values, column = values_by_user(container, cls.argument, columns)
-        array = cls._to_array(values, as_strings(container, cls.argument, column))
+        array = cls._to_array(values, conversion_hint(container, cls.argument, column))
         return cls(array, keys, plain_values, column, order=category_order(container, column))
 
     def check_keys(self, truth: Truth | Rows) -> None:
@@ -67,8 +67,8 @@ class UserValues:
         raise type_error(self.argument, expected, found, hint=hint)
 
     @classmethod
-    def _to_array(cls, values: object, strings_code: str) -> NDArray[Any]:
-        """Return the values in the core's form; the code, for hints, converts them to strings."""
+    def _to_array(cls, values: object, hint: str) -> NDArray[Any]:
+        """Return the values in the core's form; the hint is how to convert other values."""
         raise NotImplementedError
 
     @property
@@ -170,7 +170,7 @@ class Weights(UserValues):
     argument = "weights"
 
     @classmethod
-    def _to_array(cls, values: object, strings_code: str) -> NDArray[np.float64]:  # noqa: ARG003 - weights are numbers
+    def _to_array(cls, values: object, hint: str) -> NDArray[np.float64]:  # noqa: ARG003 - weights are numbers
         return number_array(values, cls.argument)
 
 
@@ -180,8 +180,8 @@ class Groups(UserValues):
     argument = "groups"
 
     @classmethod
-    def _to_array(cls, values: object, strings_code: str) -> NDArray[Any]:
-        return key_array(values, cls.argument, hint=f"{strings_code} converts them to strings" if strings_code else "")
+    def _to_array(cls, values: object, hint: str) -> NDArray[Any]:
+        return key_array(values, cls.argument, hint=hint)
 
     def encode_by_row(self, inputs: AlignedInputs) -> tuple[RowValues, list[Any]]:
         """Return the code of each row's group, and the group labels."""

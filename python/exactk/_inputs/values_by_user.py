@@ -59,8 +59,20 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
     return ValuesByUser(container.tolist() if _holds_objects(container) else container, None, argument)
 
 
-def as_strings(container: Any, argument: str, column: object) -> str:  # noqa: ANN401 - of any library
-    """Return code, for hints, that converts the values in a container or column to strings."""
+def conversion_hint(container: Any, argument: str, column: object) -> str:  # noqa: ANN401 - of any library
+    """Return how to convert the values in a container or column to strings, or a mapping from group to one from user."""
+    is_keyed_series = optional.is_series(container) and not optional.is_default_index(container.index)
+    if isinstance(container, Mapping) or is_keyed_series:
+        values = container.values() if isinstance(container, Mapping) else container
+        if all(isinstance(value, (list, set, np.ndarray)) for value in values):
+            code = "{user: group for group, users in " + argument + ".items() for user in users}"
+            return f"{argument}={code} if these are the users of each group"
+    code = _as_strings(container, argument, column)
+    return f"{code} converts them to strings" if code else ""
+
+
+def _as_strings(container: Any, argument: str, column: object) -> str:  # noqa: ANN401 - of any library
+    """Return code that converts the values in a container or column to strings."""
     if optional.is_series(container) and optional.ordered_categories(container) and not container.isna().any():
         return f"{argument}={argument}.cat.rename_categories(str)"
     is_keyed_series = optional.is_series(container) and not optional.is_default_index(container.index)
