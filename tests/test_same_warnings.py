@@ -72,6 +72,48 @@ def test_f44_items_without_a_column_are(container: str) -> None:
                 exactk.compare(keyed, systems, "recall", **options)
 
 
+KEYED = exactk.Scores(MATRIX, users=["ann", "bob"], items=["film", "song"])
+EXAMPLES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
+    "numbers": ([[0], [1, 7, 9]], MATRIX, {}, "count as misses (such as item 7, beyond columns 0 to 1)"),
+    "vectors": (
+        [[5]],
+        exactk.Embeddings([[1.0]], [[1.0], [2.0]]),
+        {},
+        "counts as a miss (such as item 5, beyond columns 0 to 1)",
+    ),
+    "no columns": ([[5]], np.zeros((1, 0)), {}, "counts as a miss (such as item 5)"),
+    "grades": (
+        [{0: 3.0, 7: 1.0}, {1: 3.0, 8: 2.0}],
+        MATRIX,
+        {"convention": {"min_grade": 2}},
+        "counts as a miss (such as item 8, beyond columns 0 to 1)",
+    ),
+    "grade 0": ([{7: 0.0}, {1: 3.0, 8: 2.0}], MATRIX, {}, "counts as a miss (such as item 8, beyond columns 0 to 1)"),
+    "any grade": (
+        [{7: 0.0}, {1: 3.0}],
+        MATRIX,
+        {"convention": {"min_grade": "any"}},
+        "counts as a miss (such as item 7, beyond columns 0 to 1)",
+    ),
+    "keys": ({"bob": ["film", "Song"], "ann": ["film"]}, KEYED, {}, "counts as a miss (such as item 'Song')"),
+    "of a user with scores": ({"eve": ["play"], "ann": ["Song"]}, KEYED, {}, "counts as a miss (such as item 'Song')"),
+    "a column without a score": ([[0], [1]], -np.inf / MATRIX, {}, "count as misses"),
+}
+
+
+@pytest.mark.parametrize("case", EXAMPLES)
+def test_an_item_without_a_column_is_named(case: str) -> None:
+    truth, predictions, options, end = EXAMPLES[case]
+    if case == "a column without a score":
+        options = {"convention": {"negative_infinity": "exclude"}}
+    for call, systems in ((exactk.evaluate, predictions), (exactk.compare, {"a": predictions})):
+        with pytest.warns(exactk.EvaluationWarning) as caught:
+            call(truth, systems, "recall", **options)
+        assert [str(one.message).endswith(f", and {end}") for one in caught if "no column" in str(one.message)] == [
+            True
+        ]
+
+
 def warnings_of(truth: Any, predictions: Any, call: Callable[..., Any] = exactk.evaluate, **options: Any) -> list[str]:
     """Return the warnings, without examples of items, which only what is kept can give."""
     with warnings.catch_warnings(record=True) as caught:

@@ -18,6 +18,7 @@ from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_keys,
     describe_disjoint_keys_of_blocks,
+    describe_item_without_column,
     describe_ties,
     has_exclusions,
     tie_bounds,
@@ -213,6 +214,7 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
                     inputs.is_complete,
                     flags,
                     has_unknown_exclusions=has_any_exclusions and not has_exclusions(inputs),
+                    item_without_column=describe_item_without_column(report, inputs),
                 )
     return evaluated
 

@@ -21,7 +21,7 @@ from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
@@ -39,6 +39,7 @@ class EvaluatedSystem(NamedTuple):
     is_complete: bool  # its predictions include every item that may be ranked, not only the best
     flags: UserFlags
     has_unknown_exclusions: bool  # there are exclusions, but of unknown users only
+    item_without_column: str = ""  # an example of a relevant item that cannot be ranked
 
 
 def warn_of_evaluated_systems(
@@ -54,7 +55,8 @@ def warn_of_evaluated_systems(
         )
     if len(systems) > 1:
         warn_of_differing_users(values, reports, {name: system.flags for name, system in systems.items()})
-    _warn_of_counts(reports, [name for name, system in systems.items() if system.is_complete])
+    examples = {name: system.item_without_column for name, system in systems.items() if system.is_complete}
+    _warn_of_counts(reports, examples)
     warn_of_unreached_cutoffs({name: report.state for name, report in reports.items()})
 
 
@@ -130,6 +132,26 @@ def _describe_disjoint(what: str, *examples: str) -> str:
     )
 
 
+def describe_item_without_column(report: Report, inputs: AlignedInputs) -> str:
+    """Return a relevant item that has no column in dense scores, as an example; empty if there is none."""
+    truth, scores = inputs.truth, inputs.predictions
+    if not report.state.counts.relevant_not_rankable or isinstance(scores, (Rankings, SparseScores)):
+        return ""
+    columns = scores.item_count
+    for position in np.flatnonzero(truth.items >= columns):
+        user = int(np.searchsorted(truth.indptr, position, side="right")) - 1
+        is_scored = scores.present is None or scores.present[user]
+        if is_scored and (truth.grades is None or _is_relevant(truth.grades[position], report.convention.min_grade)):
+            item = inputs.item_text(int(truth.items[position]))
+            beyond = f", beyond columns 0 to {columns - 1}" if columns and inputs.item_vocabulary is None else ""
+            return f" (such as item {item}{beyond})"
+    return ""
+
+
+def _is_relevant(grade: float, min_grade: float | str | None) -> bool:
+    return grade > 0 if min_grade is None else min_grade == "any" or grade >= float(min_grade)
+
+
 _MANY_TIED_USERS = 0.01  # share of users
 _SMALLEST_SPREAD = 50  # change of a mean, in millionths; less does not show in four decimals
 
@@ -166,10 +188,11 @@ def tie_bounds(report: Report) -> Text:
     return ("; ", lowest, " and ", highest, " show the range of its mean")
 
 
-def _warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[str]) -> None:
+def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) -> None:
     """Warn of counts that make a system's values misleading.
 
-    If a system gives only its best items, as is usual in long format, missing items are no reason to warn.
+    The examples are of items without a column, by each system that gives all items. If a system gives only its best
+    items, as is usual in long format, missing items are no reason to warn.
     """
     warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
     warn_of_systems({system: _describe_values_without_weight(report) for system, report in reports.items()})
@@ -185,7 +208,7 @@ def _warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[
         "relevant items are in exclude and count as misses",
     )
     warn_of_systems(excluded)
-    complete_reports = {system: reports[system] for system in complete_systems}
+    complete_reports = {system: reports[system] for system in examples}
     have_candidates = any(report.state.counts.candidates is not None for report in complete_reports.values())
     not_rankable = _describe_count(
         complete_reports,
@@ -195,7 +218,9 @@ def _warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[
         f"relevant items have no column in the scores{', are not among the candidates' if have_candidates else ''}, "
         "or score -inf or below min_score, and count as misses",
     )
-    warn_of_systems({system: not_rankable.get(system, "") for system in reports})
+    warn_of_systems(
+        {system: not_rankable[system] + examples[system] if not_rankable.get(system) else "" for system in reports}
+    )
 
 
 def _describe_count(reports: Mapping[str, Report], name: str, one: str, many: str) -> dict[str, str]:
