@@ -1,4 +1,4 @@
-"""Groups and weights on the command line: the report is that of Python, from any file with columns."""
+"""Groups, weights and candidates on the command line: the report is that of Python, from any file that holds them."""
 
 from __future__ import annotations
 
@@ -210,3 +210,60 @@ def test_column_options_apply_to_files_with_columns(run: Run) -> None:
     )
     matching = ("conventions", "qrels.txt", "one.run", "--matching", "mrr=0.5", "--user", "who")
     assert "found none in qrels.txt and one.run; see exactk conventions --help\n" in run(*matching).err
+
+
+CANDIDATES: dict[str, tuple[str, Any]] = {
+    "c.csv": ("user,item\n7,tea\n8,milk\n8,tea\n9,bread\n", {"7": ["tea"], "8": ["milk", "tea"], "9": ["bread"]}),
+    "c.txt": ("7 0 tea 1\n8 0 milk 0\n9 0 bread 1\n", {"7": ["tea"], "8": ["milk"], "9": ["bread"]}),
+    "c.jsonl": (
+        '{"user": 7, "items": ["tea"]}\n{"user": 8, "items": ["milk"]}\n{"user": 9, "items": ["tea"]}\n',
+        {"7": ["tea"], "8": ["milk"], "9": ["tea"]},
+    ),
+    "all.csv": ("item\ntea\nmilk\n", ["tea", "milk"]),
+}
+
+
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_candidates_give_the_report_of_python(run: Run, name: str) -> None:
+    text, candidates = CANDIDATES[name]
+    Path(name).write_text(text, encoding="utf-8")
+    options = ("--candidates", name, "--text-ids", "--format", "json")
+    result = run("evaluate", "qrels.txt", "one.run", *METRICS, *options)
+    assert report_of(result).state == report_in_python(candidates=candidates).state
+    assert report_of(result).state != report_in_python().state
+    (provenance,) = (one for one in json.loads(result.out)["inputs"] if one["argument"] == "candidates")
+    assert provenance["sha256"] == sha256(Path(name).read_bytes()).hexdigest()
+    result = run("compare", "qrels.txt", "one.run", "two.run", *METRICS, *options)
+    values = {one["system"]: one["values"] for one in json.loads(result.out)["reports"]}
+    assert values["one"] == dict(report_in_python(candidates=candidates))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (
+            "user,weight\n7,1\n",
+            (),
+            "candidates: expected a column for the item, such as item, item_id, iid, found the col",
+        ),
+        ("user,item\n7,tea\n", (), "candidates: expected users of type str, as in the predictions, found int; "),
+        (
+            "user,item\n7,tea\n",
+            ("--text-ids",),
+            "candidates: expected candidates of every user with predictions, found no",
+        ),
+        (
+            "user,item\n7,1\n8,1\n9,1\n",
+            ("--user", "user"),
+            "candidates: expected users of type str, as in the predictions",
+        ),
+        ("item\n7\n", (), "candidates: expected items of type str, as in the predictions, found int; "),
+        (None, (), "candidates: expected a readable file, found No such file or directory in f.csv"),
+    ],
+)
+def test_wrong_candidates(run: Run, text: str | None, options: tuple[str, ...], message: str) -> None:
+    if text is not None:
+        Path("f.csv").write_text(text, encoding="utf-8")
+    result = run("evaluate", "qrels.txt", "one.run", "-m", "mrr", "--candidates", "f.csv", *options)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"exactk: error: {message}")

@@ -752,21 +752,6 @@ def test_f04_candidates_of_a_wrong_type(candidates: Any) -> None:
     assert error.argument == "candidates"
 
 
-@pytest.mark.parametrize("predictions", [[[1], [4]], np.array([[1], [4]]), SPARSE], ids=repr)
-def test_candidates_are_for_scores_alone(predictions: Any) -> None:
-    calls: list[Callable[[], Any]] = [
-        lambda: exactk.evaluate([[1], [4]], predictions, "mrr", candidates=[1]),
-        lambda: exactk.reference.compare([[1], [4]], {"a": predictions}, "mrr", candidates=[[1], [2]]),
-        lambda: exactk.precision_at_k([[1], [4]], predictions, candidates=[1]),
-    ]
-    for call in calls:
-        error = error_of(call)
-        assert error.argument == "candidates"
-        assert "expected None" in str(error)
-    if predictions is SPARSE:
-        assert error_of(lambda: exactk.topk(SPARSE, 1, candidates=[1])).argument == "candidates"
-
-
 # --- scipy.sparse
 
 DENSE = np.array([[0, 0.5, 0, 0.9], [0.7, 0, 0, 0], [0, 0, 0, 0]])

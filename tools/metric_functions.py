@@ -52,7 +52,7 @@ def {name}({signature}) -> float:
     exclude : {types[exclude]}
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : {types[candidates]}
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : {types[weights]}
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : {types[num_threads]}

@@ -99,9 +99,10 @@ def evaluate(
         Items to remove from each user's list before truncation at k, such as training items. With scores, these items are
         not ranked. See `exactk.as_exclusions`.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items that may be ranked, for dense scores or embeddings: column numbers, or keys of items if the scores
-        have some. A flat sequence, one-dimensional array or Series of items applies to all users; other containers
-        have one row per user, by key if the scores' users have keys. Repeated items count once.
+        The only items that may be ranked. Of dense scores and embeddings they are column numbers, or keys of items if the
+        scores have some; lists and sparse scores are evaluated as if they held no other items. A flat sequence,
+        one-dimensional array or Series of items applies to all users; other containers have one row per user, by key if
+        the users of the predictions have keys. Repeated items count once.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256. Keyed users need keyed weights: a mapping, a
         pandas Series (users in its index), or a data frame or file with the user columns and one other column. Users without

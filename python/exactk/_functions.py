@@ -81,7 +81,7 @@ def precision_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -172,7 +172,7 @@ def recall_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -267,7 +267,7 @@ def fbeta_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -358,7 +358,7 @@ def f1_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -449,7 +449,7 @@ def hit_rate_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -540,7 +540,7 @@ def average_precision_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -631,7 +631,7 @@ def average_recall_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -722,7 +722,7 @@ def mean_precision_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -814,7 +814,7 @@ def set_average_precision_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -904,7 +904,7 @@ def reciprocal_rank_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -995,7 +995,7 @@ def dcg_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1087,7 +1087,7 @@ def ndcg_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1178,7 +1178,7 @@ def r_precision_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1273,7 +1273,7 @@ def rbp_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1368,7 +1368,7 @@ def err_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1458,7 +1458,7 @@ def auc(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1553,7 +1553,7 @@ def list_auc_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1643,7 +1643,7 @@ def judged_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1734,7 +1734,7 @@ def bpref_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1825,7 +1825,7 @@ def num_hits_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1915,7 +1915,7 @@ def num_relevant_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2005,7 +2005,7 @@ def num_recommended_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2096,7 +2096,7 @@ def map_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2186,7 +2186,7 @@ def mrr_at_k(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings.
+        The only items that may be ranked.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional

@@ -54,7 +54,7 @@ def topk(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         Items not to rank for each user, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
-        The only columns that may be ranked, as in `exactk.evaluate`.
+        The only items that may be ranked, as in `exactk.evaluate`.
     ties : {"lowest_id", "highest_id", "input_order", "raise"}
         How to order ties. ``"raise"`` is an error if one of the k best items is tied. The other values of a
         convention's ``ties`` need the truth and are not available here.

@@ -7,11 +7,12 @@ import re
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
 from exactk import _files as files
 from exactk._cli.stdin import STDIN
+from exactk._files.arguments import read_argument
 from exactk._plan.fields import FIELDS, field_name, within_spelling
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from exactk._cli.provenance import Input
+    from exactk._inputs.keys.column_roles import ColumnNames
 
     Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
 
@@ -63,11 +65,12 @@ def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> None:
 
 
 Role = Literal["truth", "predictions", "exclude"]
-UserValuesRole = Literal["groups", "weights"]
+ArgumentRole = Literal["groups", "weights", "candidates"]
 _ROLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "truth": ("user", "item", "grade"),
     "predictions": ("user", "item", "score", "rank"),
     "exclude": ("user", "item"),
+    "candidates": ("user", "item"),
     "groups": ("user",),
     "weights": ("user",),
 }
@@ -90,13 +93,17 @@ def read_system(arguments: argparse.Namespace, paths: Sequence[Path]) -> Any:  #
     return files.read_shards(paths, text_ids=arguments.text_ids, **columns)
 
 
-def read_user_values(arguments: argparse.Namespace, role: UserValuesRole) -> Any:  # noqa: ANN401 - a table
-    """Read the file of groups or of weights."""
-    path: Path = getattr(arguments, role)
-    return files.read_user_values(path, role, text_ids=arguments.text_ids, **_columns_of(arguments, path, role))
+def read_option(arguments: argparse.Namespace, role: ArgumentRole) -> Any:  # noqa: ANN401 - depends on the role
+    """Read the file of an option, as the argument of that name reads it; return None without the option."""
+    path: Path | None = getattr(arguments, role)
+    if path is None:
+        return None
+    columns: ColumnNames = {"user": user_column(arguments), "item": arguments.item}
+    with arguments.stdin.opened(path) as content:
+        return read_argument(content, role, columns, text_ids=arguments.text_ids)
 
 
-def _columns_of(arguments: argparse.Namespace, path: Path, role: Role | UserValuesRole) -> dict[str, Any]:
+def _columns_of(arguments: argparse.Namespace, path: Path, role: Role) -> dict[str, Any]:
     """Return the names of columns that the arguments give; none for a file without column names."""
     if not files.has_columns(path, role):
         return {}
@@ -115,7 +122,7 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
     from_stdin = [one.argument for one in inputs if one.path == STDIN]
     if len(from_stdin) > 1:
         raise input_error("stdin", "one input that is -", f"{len(from_stdin)}: {', '.join(from_stdin)}")
-    if from_stdin and from_stdin[0] in get_args(UserValuesRole):
+    if from_stdin and from_stdin[0] in {"groups", "weights"}:
         raise input_error(from_stdin[0], "a file of columns", "stdin, which is read as TREC text")
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:

@@ -22,8 +22,8 @@ from exactk._cli.arguments import (
     output_path,
     parse_count,
     read_file,
+    read_option,
     read_system,
-    read_user_values,
     user_column,
 )
 from exactk._cli.bounds import add_bound_options, check_systems, report_violations, values_of_bounds
@@ -124,6 +124,12 @@ def _add_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
     )
     parser.add_argument("--exclude", type=input_path, metavar="FILE", help="items not to rank, such as training items")
     parser.add_argument(
+        "--candidates",
+        type=input_path,
+        metavar="FILE",
+        help="the only items that may be ranked: of each user, or one column of items for all users",
+    )
+    parser.add_argument(
         "--groups",
         type=input_path,
         metavar="FILE",
@@ -196,6 +202,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     options: Options = {
         "convention": convention,
         "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
+        "candidates": read_option(arguments, "candidates"),
         **_user_values(arguments),
         "per_user": bool(arguments.users or arguments.by_user),
         "num_threads": arguments.threads,
@@ -228,7 +235,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
 def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> list[Input]:
     """Return the files that the command reads."""
     predictions = [Input("predictions", path, system or None) for system, paths in systems.items() for path in paths]
-    others = {name: getattr(arguments, name) for name in ("exclude", "groups", "weights")}
+    others = {name: getattr(arguments, name) for name in ("exclude", "candidates", "groups", "weights")}
     return [
         Input("truth", arguments.truth),
         *predictions,
@@ -238,10 +245,7 @@ def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]
 
 def _user_values(arguments: argparse.Namespace) -> Options:
     """Return the options of groups and weights, and, if there are any, the name of their user column."""
-    values: Options = {
-        "groups": arguments.groups and read_user_values(arguments, "groups"),
-        "weights": arguments.weights and read_user_values(arguments, "weights"),
-    }
+    values: Options = {"groups": read_option(arguments, "groups"), "weights": read_option(arguments, "weights")}
     if arguments.groups or arguments.weights:
         values["user"] = user_column(arguments)
     return values

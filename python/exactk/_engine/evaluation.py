@@ -14,6 +14,7 @@ from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._engine.rankings import solve
 from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
+from exactk._inputs.candidate_lists import CandidateLists, restrict_lists
 from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
@@ -91,20 +92,27 @@ class Evaluation:
         codes, labels = None, None
         if self.groups is not None:
             codes, labels = self.groups.encode_by_row(inputs)
+        restricted = self._restrict_lists(inputs)
         problem = self._problem(
-            inputs,
+            restricted.inputs,
             distinct_parts(self.values),
             groups=codes,
             group_count=1 if labels is None else max(1, len(labels)),
             per_user=self.per_user,
             report_progress=self.progress.report_finished,
         )
-        with name_rows_and_keys(inputs):
+        with name_rows_and_keys(inputs), restricted.original_positions("predictions"):
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
         order = None if self.groups is None else self.groups.order
         state = _state_of_outcome(problem, outcome, self.values, labels, order)
         return Report(state, inputs.users, _per_user_values(outcome.per_user, self.values))
+
+    def _restrict_lists(self, inputs: AlignedInputs) -> CandidateLists:
+        if self.candidates is None:
+            return CandidateLists(inputs)
+        with name_rows_and_keys(inputs):
+            return restrict_lists(inputs, self.candidates)
 
     def evaluate_system(self, inputs: AlignedInputs, *, is_compared: bool) -> tuple[Report, UserFlags]:
         """Evaluate all users of a system; beside others, also say which users it covers."""
@@ -120,7 +128,8 @@ class Evaluation:
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the lowest and the highest value over all orders of ties."""
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
-        sums = solve(self.engine, self._problem(inputs, distinct_parts(extremes))).sums
+        restricted = self._restrict_lists(inputs).inputs
+        sums = solve(self.engine, self._problem(restricted, distinct_parts(extremes))).sums
         # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
         lowest, highest = sorted(
             value_of_sums(one, [sums[i] for i in indices], weighted=self.weights is not None)

@@ -16,6 +16,7 @@ from exactk._engine.evaluation import Evaluation
 from exactk._engine.systems import in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
+    describe_disjoint_candidates,
     describe_disjoint_keys,
     describe_disjoint_keys_of_blocks,
     describe_item_without_column,
@@ -206,7 +207,9 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
                 inputs = alignment.inputs(rows)
                 report, flags = evaluation.evaluate_system(inputs, is_compared=len(systems) > 1)
                 ties = describe_ties(report, partial(evaluation.tie_range, inputs))
-                disjoint_keys = describe_disjoint_keys(report, inputs)
+                disjoint_keys = describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(
+                    report, inputs, evaluation.candidates
+                )
                 evaluated[name] = EvaluatedSystem(
                     report,
                     ties,

@@ -28,7 +28,7 @@ class Problem:
 
     truth: Truth
     predictions: Predictions
-    candidates: CandidateItems | None  # only for dense scores and embeddings
+    candidates: CandidateItems | None  # of dense scores and embeddings; lists hold only candidates
     exclude: Exclusions | None
     weights: RowValues | None
     groups: RowValues | None  # codes below group_count

@@ -13,6 +13,7 @@ import numpy as np
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._inputs.alignment import align_scores, check_keys_beside_scores, without_truth
 from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
+from exactk._inputs.candidate_lists import restrict_lists
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.long_format import Encoding
@@ -50,7 +51,7 @@ class TopKProblem(NamedTuple):
     scores: Scored
     k: int
     exclude: Exclusions | None
-    candidates: CandidateItems | None  # only for dense scores and embeddings
+    candidates: CandidateItems | None  # of dense scores and embeddings; sparse scores hold only candidates
     ties: str
     nan: str
     num_threads: int
@@ -102,27 +103,32 @@ def rank_top_k(
     encoding, item_keys, users = Encoding(), None, None
     scored = scored_input(scores, columns, encoding)
     locations: AbstractContextManager[None] = nullcontext()
+    positions: AbstractContextManager[None] = nullcontext()
     shapes = frozenset[tuple[int, ...]]() if isinstance(scored, Rows) else shapes_of_scores(classify(scored, "scores"))
     classified_exclude, classified_candidates = classify(exclude, "exclude"), classify(candidates, "candidates")
     check_meaning(classified_exclude, "exclude", shapes)
     check_meaning(classified_candidates, "candidates", shapes)
+    candidate_items = as_candidate_items(classified_candidates, columns)
     with without_truth():
         exclusions = exclusions_input(classified_exclude, columns, encoding)
         check_keys_beside_scores(exclusions, scored)
     if isinstance(scored, (Rows, SparseScores)) or scored.is_keyed:
         with without_truth():
             inputs = align_scores(scored, exclusions, encoding)
+            locations = name_rows_and_keys(inputs)
+            with name_rows_and_keys(inputs):
+                restricted = restrict_lists(inputs, candidate_items)
+            inputs, positions = restricted.inputs, restricted.original_positions("scores")
         assert not isinstance(inputs.predictions, Rankings)  # noqa: S101 - as they were
         scored, exclusions, item_keys = inputs.predictions, inputs.exclude, inputs.item_keys
         users = inputs.user_array
-        locations = name_rows_and_keys(inputs)
     elif isinstance(exclusions, Rows):
         exclusions = Exclusions.from_valid_rows(exclusions)
     problem = TopKProblem(
         scored,
         checked_cutoff(k),
         exclusions,
-        as_candidate_items(classified_candidates, columns),
+        candidate_items,
         FIELDS["ties"].check(ties, "ties"),
         FIELDS["nan"].check(nan, "nan"),
         resolve_threads(num_threads),
@@ -135,7 +141,7 @@ def rank_top_k(
     size = len(problem.scores)
     if restricted_exclusions is not None and len(restricted_exclusions) != size:
         raise input_error("exclude", f"one entry per user ({size})", str(len(restricted_exclusions)))
-    with tracker.track(size), locations:
+    with tracker.track(size), locations, positions:
         indices, similarities = ranker(
             problem._replace(candidates=restricted_candidates, exclude=restricted_exclusions)
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from exactk._engine.differing_users import UserFlags, warn_of_differing_users
 from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
+from exactk._inputs.candidate_lists import restrict_lists
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.hints import convention_option
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
+    from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
     from exactk._runtime.faults import Text
@@ -83,6 +85,13 @@ def _describe_disjoint_users(users: Snapshot, inputs: AlignedInputs) -> str:
         return ""
     first = [users.repr_of(int(np.argmax(flags))) for flags in (in_truth, in_predictions) if flags.any()]
     return _describe_disjoint("user", *first if len(first) == len(sides) else ())
+
+
+def describe_disjoint_candidates(report: Report, inputs: AlignedInputs, candidates: CandidateItems | None) -> str:
+    """Return a warning if no item of lists or sparse scores is a candidate, most likely because their ids differ."""
+    if not has_no_hit(report) or not restrict_lists(inputs, candidates).is_emptied:
+        return ""
+    return "no item of the predictions is among the candidates: check that both use the same item ids"
 
 
 def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shared_items: bool) -> str:

@@ -24,25 +24,26 @@ _USER_VALUES = ("weights", "groups")
 """The arguments with one value per user."""
 
 
-def read_argument(path: FilePath, argument: str, columns: ColumnNames) -> Any:  # noqa: ANN401 - of many types
+def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_ids: bool = False) -> Any:  # noqa: ANN401 - of many types
     """Return the container of the file. Column names are for files with columns, as they are for data frames."""
     file = file_at(path, argument, argument)
     if isinstance(path, str) and not names_file(path):
         raise file.fault("a readable file", "No such file or directory", hint="a string is the path of a file")
     with name_source(str(file.path)):
         if argument in _USER_VALUES:
-            return read_user_values(path, argument, text_ids=False, user=columns.get("user"))
+            return read_user_values(path, argument, text_ids=text_ids, user=columns.get("user"))
         if not has_columns(path, argument):
-            return read_in_role(file, {}, text_ids=False)
+            return read_in_role(file, {}, text_ids=text_ids)
         file.check_kind(pipes=False)
         if argument == "candidates" and len((source := COLUMN_SOURCES[format_of(file)](file)).names) == 1:
-            return _read_items(source, columns)
+            return _read_items(source, columns, text_ids=text_ids)
         requested = {role: name for role, name in columns.items() if name is not None and role in COLUMNS[argument]}
-        return read_in_role(file, requested, text_ids=False)
+        return read_in_role(file, requested, text_ids=text_ids)
 
 
-def _read_items(source: Source, columns: ColumnNames) -> object:
+def _read_items(source: Source, columns: ColumnNames, *, text_ids: bool) -> object:
     """Return the candidates of all users, from a file with no other column."""
     item = column_roles.item_column(source.names, columns.get("item"), "candidates")
-    table = open_table(source.read_all(ColumnChoice((item,), ())), "candidates")
+    choice = ColumnChoice((item,), (), text_ids=text_ids)
+    table = open_table(choice.convert_ids(source.read_all(choice)), "candidates")
     return values_of_column(table.select([item], "candidates").columns[item], f"candidates.{item}")

@@ -19,7 +19,7 @@ def merge_restrictions(
 ) -> tuple[CandidateItems | None, Exclusions | None]:
     """Return the candidates and the exclusions of the call, merged with those of the predictions.
 
-    Raise InputError if the predictions cannot be restricted to the candidates.
+    Lists and sparse scores hold only candidates by now. Raise InputError if others cannot be restricted to theirs.
     """
     if isinstance(predictions, CanonicalEmbeddings):
         exclude = predictions.extend_exclusions(exclude)
@@ -27,12 +27,8 @@ def merge_restrictions(
             if candidates is not None:
                 raise input_error("candidates", "None for embeddings that have candidates", "candidates")
             candidates = predictions.candidates
-    if candidates is None:
+    if candidates is None or not isinstance(predictions, (Scores, CanonicalEmbeddings)):
         return None, exclude
-    if not isinstance(predictions, (Scores, CanonicalEmbeddings)):
-        expected = f"None for {type(predictions).__name__}, which hold every item that may be ranked"
-        hint = "candidates= restricts dense scores and embeddings"
-        raise input_error("candidates", expected, "candidate items", hint=hint)
     if candidates is not _own_candidates(predictions):
         candidates = candidates.among(predictions.item_vocabulary, predictions.user_vocabulary)
         candidates.check_users(predictions.present)

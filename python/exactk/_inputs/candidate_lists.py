@@ -1,0 +1,171 @@
+"""Lists and sparse scores with candidates: only the candidates among their items are ranked, as if there were no others."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from exactk._inputs.keys.vocabulary import KIND_HINT
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.predictions import predictions_from_rows
+from exactk._inputs.model.rows import Rows, remove_padding
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._runtime.errors import ExactkError, input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.checks import Offsets
+    from exactk._inputs.model.candidate_items import CandidateItems
+
+
+class _Positions(NamedTuple):
+    """The kept entries of lists, for messages."""
+
+    indptr: Offsets  # of all entries
+    kept_indptr: Offsets
+    kept: NDArray[np.int64]  # offsets among all entries
+
+    def original(self, row: int, position: int) -> int:
+        """Return the position in the row with all entries."""
+        return int(self.kept[int(self.kept_indptr[row]) + position] - self.indptr[row])
+
+
+class CandidateLists(NamedTuple):
+    """Inputs whose lists hold only candidates."""
+
+    inputs: AlignedInputs
+    positions: _Positions | None = None  # None: the lists are as they were
+
+    @property
+    def is_emptied(self) -> bool:
+        """Whether there were items, and none is a candidate."""
+        return self.positions is not None and not len(self.positions.kept) and self.positions.indptr[-1] > 0
+
+    def original_positions(self, argument: str) -> AbstractContextManager[None]:
+        """Give errors about the lists, under this argument, the positions before."""
+        return _UNCHANGED if self.positions is None else _original_positions(self.positions, argument)
+
+
+_UNCHANGED = nullcontext()
+
+
+@contextmanager
+def _original_positions(positions: _Positions, argument: str) -> Iterator[None]:
+    try:
+        yield
+    except ExactkError as error:
+        if error.argument != argument or error.row is None or error.position is None:
+            raise
+        raise error.amended(position=positions.original(error.row, error.position)) from None
+
+
+def restrict_lists(inputs: AlignedInputs, candidates: CandidateItems | None) -> CandidateLists:
+    """Return the inputs with only the candidates in lists and sparse scores; other predictions are left as they are."""
+    predictions = inputs.predictions
+    if candidates is None or not isinstance(predictions, (Rankings, SparseScores)):
+        return CandidateLists(inputs)
+    lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
+    lists.core.validate("predictions", None)
+    rows = remove_padding(predictions.rows())
+    kept = np.flatnonzero(_is_candidate(rows, inputs, candidates))
+    kept_indptr = np.searchsorted(kept, rows.indptr).astype(np.int64)
+    restricted = rows._replace(
+        indptr=kept_indptr,
+        items=rows.items[kept],
+        scores=None if rows.scores is None else rows.scores[kept],
+        ranks=None if rows.ranks is None else _closed_ranks(rows.ranks, rows.indptr, kept, kept_indptr),
+        find_row=None,  # positions are made those of all entries, which have a row
+        is_owned=True,
+    )
+    positions = _Positions(rows.indptr, kept_indptr, kept)
+    return CandidateLists(replace(inputs, predictions=predictions_from_rows(restricted)), positions)
+
+
+def _closed_ranks(
+    ranks: NDArray[np.int64], indptr: Offsets, kept: NDArray[np.int64], kept_indptr: Offsets
+) -> NDArray[np.int64]:
+    """Return the ranks of the kept entries, less the entries before them that are not kept."""
+    sizes = np.diff(kept_indptr)
+    position = kept - np.repeat(indptr[:-1], sizes)
+    kept_position = np.arange(len(kept)) - np.repeat(kept_indptr[:-1], sizes)
+    return ranks[kept] - (position - kept_position)
+
+
+def _is_candidate(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems) -> NDArray[np.bool_]:
+    """Return whether each entry of the rows is a candidate of its user."""
+    entry_rows = np.repeat(np.arange(rows.user_count), np.diff(rows.indptr))
+    candidate_rows = np.repeat(np.arange(len(candidates)), np.diff(candidates.indptr))
+    sources = _candidate_rows_of_users(rows, inputs, candidates)
+    distinct = np.unique(candidates.items)
+    ids = _candidate_ids(rows, inputs, candidates)
+    index = np.searchsorted(distinct, ids)
+    found = distinct.take(index, mode="clip") == ids if len(distinct) else np.zeros(len(ids), np.bool_)
+    # Pairs of row and item as numbers, which ascend over the candidates.
+    pairs = candidate_rows * len(distinct) + np.searchsorted(distinct, candidates.items)
+    entry_pairs = sources[entry_rows] * len(distinct) + index
+    slots = np.searchsorted(pairs, entry_pairs)
+    is_pair = pairs.take(slots, mode="clip") == entry_pairs if len(pairs) else np.zeros(len(ids), np.bool_)
+    return found & is_pair & (sources[entry_rows] >= 0)
+
+
+def _candidate_rows_of_users(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems) -> NDArray[np.int64]:
+    """Return the row of each user among the candidates; -1 for a user without predictions who has none."""
+    count = rows.user_count
+    if candidates.for_all:
+        return np.zeros(count, np.int64)
+    users, codes = inputs.row_users or (inputs.truth.user_vocabulary, None)
+    if candidates.user_vocabulary is None:
+        if users is not None:
+            hint = "candidates=dict(zip(users, candidates)) adds them"
+            raise type_error("candidates", "user keys, as in the predictions", "rows without user keys", hint=hint)
+        if len(candidates) != count:
+            raise input_error("candidates", f"one entry per user ({count})", str(len(candidates)))
+        return np.arange(count)
+    if users is None:
+        expected = "items for all users or one entry per row, as users have no keys"
+        raise type_error("candidates", expected, "user keys")
+    if len(users) and len(candidates.user_vocabulary) and users.kinds != candidates.user_vocabulary.kinds:
+        expected, found = (" and ".join(one.kinds) for one in (users, candidates.user_vocabulary))
+        raise type_error("candidates", f"users of type {expected}, as in the predictions", found, hint=KIND_HINT)
+    sources = np.full(count, -1, np.int64)
+    if len(users) and len(candidates.user_vocabulary):
+        of_users = candidates.user_vocabulary.find(users, "candidates")
+        sources = of_users if codes is None else of_users[codes]
+    lacking = (sources < 0) & (True if rows.present is None else rows.present)
+    if lacking.any():
+        expected, first = "candidates of every user with predictions", int(np.argmax(lacking))
+        error = input_error("candidates", expected, "none", row=first, count=int(lacking.sum()))
+        raise inputs.with_user(error) or error
+    return sources
+
+
+def _candidate_ids(rows: Rows, inputs: AlignedInputs, candidates: CandidateItems) -> NDArray[np.int64]:
+    """Return the items of the rows as ids of the candidates; -1 for items that are no candidates of anyone."""
+    ids, keys, candidate_keys = rows.items.astype(np.int64), inputs.item_vocabulary, candidates.item_vocabulary
+    if not len(ids) or not len(candidates.items):
+        return np.full(len(ids), -1, np.int64)
+    if keys is not None and candidates.has_columns:
+        raise type_error("candidates", "item keys, as in the predictions", "column numbers of a matrix")
+    kind, found = (("int",) if one is None else one.kinds for one in (keys, candidate_keys))
+    if kind != found:
+        expected = f"items of type {' and '.join(kind)}, as in the predictions"
+        raise type_error("candidates", expected, " and ".join(found), hint=KIND_HINT)
+    if keys is not None and inputs.item_ids is not None:
+        ids = np.argsort(inputs.item_ids)[ids]  # ids that ascend as the keys do
+    if keys is not None and candidate_keys is not None:
+        return candidate_keys.find(keys, "candidates")[ids]
+    if keys is not None:
+        return keys.array[ids].astype(np.int64)
+    if candidate_keys is None:
+        return ids
+    order = np.argsort(candidate_keys.array)
+    ascending = candidate_keys.array[order]
+    slots = np.searchsorted(ascending, ids)
+    return np.where(ascending.take(slots, mode="clip") == ids, order.take(slots, mode="clip"), -1)
