@@ -527,6 +527,36 @@ def test_missing_lists_of_a_series(missing: Any, first: int) -> None:
             exactk.evaluate(truth, truth, "mrr", exclude=series)
 
 
+def test_the_best_items_keep_their_users() -> None:
+    best = exactk.topk(SCORES, 2)
+    halved = best._replace(scores=best.scores / 2)
+    assert halved.users is best.users
+    assert halved.scores[0, 0] == best.scores[0, 0] / 2
+    assert exactk.evaluate(TRUTH, halved, "ndcg@2") == exactk.evaluate(TRUTH, best, "ndcg@2")
+
+
+@pytest.mark.parametrize("name", ["item", "rank", "score"])
+def test_no_part_of_a_user_is_replaced_in_a_frame(name: str) -> None:
+    frame = pd.DataFrame({name: ["ann"], "session": [1], "sku": ["film"], "value": [0.5]})
+    best = exactk.topk(frame, 1, user=[name, "session"], item="sku", score="value")
+    for convert in (best.to_pandas, best.to_polars):
+        with pytest.raises(exactk.InputError, match=f"expected distinct column names, found two columns '{name}'"):
+            convert()
+
+
+def test_the_best_items_of_nobody() -> None:
+    for topk in (exactk.topk, exactk.reference.topk):
+        assert topk({}, 2).ids.shape == (0, 2)
+        assert topk({"ann": []}, 2).ids.tolist() == [[-1, -1]]
+
+
+@pytest.mark.parametrize("rows", [np.array(LISTS[:1]), np.array([None, *LISTS], object)[1:]], ids=["matrix", "lists"])
+def test_arrays_of_keys_say_what_reads_them(rows: Any) -> None:
+    with pytest.raises(exactk.InputTypeError, match=r"; truth=truth\.tolist\(\) reads"):
+        evaluate(rows, rows)
+    assert evaluate(rows.tolist(), rows.tolist())["recall@1"] in {0.5, 0.75}
+
+
 COLUMN = pd.Series(ITEMS)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from exactk._inputs.alignment import exclusions_of_users, in_shared_vocabularies, with_shared_users
 from exactk._inputs.batches import Reader
 from exactk._inputs.checks import score_array
@@ -272,7 +274,9 @@ def scored_input(value: object, columns: ColumnNames, encoding: Encoding) -> Sco
         return with_shared_users(Scores.for_argument(classified.value, "scores"), "scores", encoding)
     rows = _rows_of_classified(classified, "scores", columns, encoding)
     if rows.scores is None:
-        raise type_error("scores", "items with scores", "lists of items")
+        if len(rows.items):
+            raise type_error("scores", "items with scores", "lists of items")
+        rows = rows._replace(scores=np.zeros(0))
     return _checked_scores(rows, "scores")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inputs.checks import as_ndarray, describe_dtype
+from exactk._inputs.containers.sequences import is_row
 from exactk._inputs.model.rows import Rows, graded_rows, padded_rows
 from exactk._runtime.errors import type_error
 
@@ -26,6 +27,9 @@ def rows_of_array(value: object, argument: str) -> Rows:
             hint = "pass the model's scores, or ids in the order of the scores"
             raise type_error(argument, "ids, best first", "a multi-hot bool array", hint=hint)
         return graded_rows(array, argument)
+    if array.dtype.kind in "OUST" and array.size:
+        hint = f"{argument}={argument}.tolist() reads rows of keys"
+        raise type_error(argument, "integer ids", describe_dtype(array), hint=hint)
     if array.dtype.kind == "f" and argument == "truth":
         hint = "truth=exactk.Truth.from_dense(truth) if they are grades"
         raise type_error(argument, "integer ids", describe_dtype(array), hint=hint)
@@ -50,6 +54,8 @@ def _vector_hint(array: NDArray[Any], argument: str) -> str:
         return "exclude=np.tile(exclude, (len(truth), 1)) excludes the same items for each user"
     if array.dtype.kind in "bf":
         return f"{argument}={argument}[None] gives the {'flags' if array.dtype.kind == 'b' else 'numbers'} to one user"
+    if array.dtype.kind == "O" and array.size and is_row(array[0]):
+        return f"{argument}={argument}.tolist() reads one row per user"
     if array.dtype.kind not in "iu":
         return ""
     return f"{argument}={argument}[:, None] gives each user one item, {argument}={argument}[None] gives all items to one user"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._runtime import optional
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +58,10 @@ class TopK(_Best):
         best.users = users
         return best
 
+    def _replace(self, /, **changes: Any) -> TopK:  # noqa: ANN401 - the fields
+        """Return the named tuple with other fields, and the same users."""
+        return TopK(**{**self._asdict(), "users": self.users, **changes})
+
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each user and item, without padding: user, item, rank and score.
 
@@ -71,12 +76,12 @@ class TopK(_Best):
     def _columns(self) -> dict[str, Any]:
         filled = self.filled
         rows, positions = np.nonzero(filled)
-        return {
-            **self._user_columns(rows),
-            "item": _plain(self.ids[filled]),
-            "rank": positions + 1,
-            "score": self.scores[filled],
-        }
+        users = self._user_columns(rows)
+        columns = {"item": _plain(self.ids[filled]), "rank": positions + 1, "score": self.scores[filled]}
+        if shared := [name for name in columns if name in users]:
+            expected, found = "distinct column names", f"two columns {shared[0]!r}"
+            raise input_error("users", expected, found, hint="rename the user columns")
+        return {**users, **columns}
 
     def _user_columns(self, rows: NDArray[np.int64]) -> dict[str, Any]:
         if self.users is None:
