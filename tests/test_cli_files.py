@@ -192,7 +192,7 @@ CONTENTS = {
     "zeros": bytes(100),
     "utf-16": "user,item,score\n".encode("utf-16"),
 }
-ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".npz")
+ENDINGS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".npz")
 COMPRESSED = (".txt.gz", ".csv.gz", ".jsonl.gz", ".npz.gz", ".parquet.gz")
 COLUMNS = {"user": pa.string(), "item": pa.string(), "score": pa.float64()}
 
@@ -204,7 +204,7 @@ def broken_files() -> Iterator[tuple[str, bool]]:
         for ending in (*ENDINGS, *COMPRESSED):
             path = Path(kind, f"x{ending}")
             path.write_bytes(gzip.compress(content, mtime=0) if ending in COMPRESSED else content)
-            is_trec = ending in {".txt", ".txt.gz", ".npz.gz", ".parquet.gz"}
+            is_trec = ending in {".txt", ".txt.gz"}
             yield str(path), is_trec and kind in {"empty", "blank", "mark"}
     for ending in (*ENDINGS, *COMPRESSED):
         Path(f"folder{ending}").mkdir()

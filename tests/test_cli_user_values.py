@@ -181,7 +181,7 @@ def test_wrong_groups(run: Run, text: str, options: tuple[str, ...], message: st
         (
             "f.txt",
             "7 1\n8 1\n",
-            "weights: expected a file of columns: CSV, TSV, JSON lines, Parquet, Arrow IPC, found TREC",
+            "weights: expected a file of columns: CSV, TSV, JSON lines, Parquet, Arrow IPC, or JSON, found TREC",
         ),
         ("none.csv", None, "weights: expected a readable file, found No such file or directory in none.csv"),
     ],

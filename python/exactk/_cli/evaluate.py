@@ -50,7 +50,7 @@ _CONVENTION: str = DEFAULTS["convention"]
 
 
 FORMATS = (
-    "The file extension selects the format: CSV, JSON lines, Parquet, Arrow or .npz, and TREC text for any other, "
+    "The file extension selects the format: CSV, JSON, JSON lines, Parquet, Arrow or .npz, and TREC text for any other, "
     "or for -, which is stdin. "
     "A directory, or a quoted pattern such as 'runs/als-*.parquet', is one system: its files must have the same "
     "format and are read as one. "

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
-from exactk._files import archive, results, shards, trec, user_values
+from exactk._files import archive, json_document, results, shards, trec, user_values
 from exactk._files.column_choice import COLUMNS, choose_columns
 from exactk._files.faults import File
-from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, TREC, format_of
+from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
 from exactk._files.source import is_large, read_ahead
 from exactk._inputs.batches import Batches
 from exactk._inputs.model.frame_rows import locate_in_parts
@@ -65,11 +65,11 @@ def read(
     path : str or path
         The file, in one of these formats:
 
-        - ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson``, optionally followed by ``.gz``;
+        - ``.csv``, ``.tsv``, ``.json``, ``.jsonl`` or ``.ndjson``, optionally followed by ``.gz``;
         - ``.parquet``;
         - ``.arrow``, ``.feather`` or ``.ipc``;
         - ``.npz``;
-        - any other extension: TREC text, optionally compressed (``.gz``): qrels with the fields query, iteration,
+        - any other extension but those of known formats: TREC text, optionally compressed (``.gz``): qrels with the fields query, iteration,
           document and grade, or a run with the fields query, Q0, document, rank, score and tag. Ranks, and text
           after the tag, are ignored. A TREC file may be a pipe; all others must be regular files.
 
@@ -101,7 +101,8 @@ def read(
     Ids in TREC files are strings, even if they consist of digits. An id column in CSV holds integers if every id is
     written as Python writes integers (7, not 07), and strings otherwise. In JSON, Parquet and Arrow, the file gives the
     type. JSON lines may hold one row each, such as ``{"user": 1, "item": 2, "score": 0.5}``, or one user each, such as
-    ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``.
+    ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``. A ``.json`` file is one object from user to items, as
+    pytrec_eval, BEIR and ranx write it: ``{"u1": {"i2": 0.5, "i3": 0.25}}``, or ``{"u1": ["i2", "i3"]}``.
 
     Numbers in text have an optional sign, digits with an optional fraction, and an optional exponent, or are ``inf``
     or ``nan``. A number that float64 cannot represent (``1e400``, ``1e-400``, ``9007199254740993``) is an error. CSV
@@ -151,7 +152,7 @@ def file_at(path: object, role: str, argument: str = "path") -> File:
 def read_in_role(file: File, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
     """Return the contents of the file, in the container of its role."""
     format_name = format_of(file)
-    file.check_kind(pipes=format_name == TREC)
+    file.check_kind(pipes=format_name in {TREC, JSON})
     if format_name in COLUMN_SOURCES:
         source = COLUMN_SOURCES[format_name](file)
         columns = choose_columns(source.names, source.number_columns(), requested, file)._replace(text_ids=text_ids)
@@ -163,6 +164,8 @@ def read_in_role(file: File, requested: RequestedColumns, *, text_ids: bool) -> 
         table = columns.convert_ids(source.read_all(columns))
         return results.result_of_table(table, file.role, requested, columns.unused)
     _refuse_columns(requested)
+    if format_name == JSON:
+        return results.result_of_table(json_document.read_object(file, text_ids=text_ids), file.role, {})
     if format_name == ARCHIVE:
         if text_ids:
             raise input_error("text_ids", "False for an archive of arrays", "True")
@@ -186,9 +189,10 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
         if format_of(file) != format_name:
             found = f"{format_name} in {files[0].path} and {format_of(file)} in {file.path}"
             raise input_error("predictions", "files of one format", found, hint="a quoted pattern selects files")
-    if format_name == ARCHIVE:
+    if format_name in {ARCHIVE, JSON}:
         found = f"{files[0].path} and {files[1].path}"
-        raise input_error("predictions", "one archive of arrays per system", found)
+        content = "archive of arrays" if format_name == ARCHIVE else "JSON file"
+        raise input_error("predictions", f"one {content} per system", found)
     for file in files:
         file.check_kind(pipes=format_name == TREC)
     requested = _requested(columns)
@@ -207,9 +211,11 @@ def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str
     file = file_at(path, argument, argument)
     with name_source(str(file.path)):
         format_name = format_of(file)
-        file.check_kind(pipes=format_name == TREC)
+        file.check_kind(pipes=format_name in {TREC, JSON})
+        if format_name == JSON:
+            return json_document.read_object(file)
         if format_name not in COLUMN_SOURCES:
-            raise input_error(argument, f"a file of columns: {', '.join(COLUMN_SOURCES)}", format_name)
+            raise input_error(argument, f"a file of columns: {', '.join(COLUMN_SOURCES)}, or JSON", format_name)
         return user_values.table_of_source(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exactk._files import file_at, has_columns, read_in_role, read_user_values
+from exactk._files import file_at, has_columns, json_document, read_in_role, read_user_values
 from exactk._files.column_choice import COLUMNS, ColumnChoice
-from exactk._files.formats import COLUMN_SOURCES, format_of
+from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.paths import names_file
@@ -32,6 +32,9 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
     with name_source(str(file.path)):
         if argument in _USER_VALUES:
             return read_user_values(path, argument, text_ids=text_ids, user=columns.get("user"))
+        if argument == "candidates" and format_of(file) == JSON:
+            file.check_kind(pipes=True)
+            return json_document.read_object(file, text_ids=text_ids)  # perhaps a list, of all users
         if not has_columns(path, argument):
             return read_in_role(file, {}, text_ids=text_ids)
         file.check_kind(pipes=False)

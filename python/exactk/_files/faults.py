@@ -47,9 +47,11 @@ class File(NamedTuple):
         kind = "a directory" if stat.S_ISDIR(mode) else "a device or socket"
         raise self.fault("a regular file or a pipe" if pipes else "a regular file", kind)
 
-    def line_fault(self, expected: str, found: str, line: int, text: bytes) -> InputError:
+    def line_fault(self, expected: str, found: str, line: int, text: bytes, hint: str = "") -> InputError:
         """Return an error about a line, counted from 1."""
-        return input_error(self.role, expected, found).amended(source=str(self.path), line=(line, _shorten(text)))
+        return input_error(self.role, expected, found, hint=hint).amended(
+            source=str(self.path), line=(line, _shorten(text))
+        )
 
     @contextmanager
     def translate_errors(self, expected: str, *errors: type[Exception]) -> Iterator[None]:

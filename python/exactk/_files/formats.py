@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from exactk._files.faults import File
     from exactk._files.source import Source
 
-TREC, ARCHIVE = "TREC text", ".npz"
+TREC, ARCHIVE, JSON = "TREC text", ".npz", "JSON"
 _FORMATS = {
     ".csv": "CSV",
     ".tsv": "TSV",
+    ".json": JSON,
     ".jsonl": "JSON lines",
     ".ndjson": "JSON lines",
     ".parquet": "Parquet",
@@ -39,11 +40,76 @@ COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {
 """What reads the formats with named columns."""
 
 
+# Endings of files that are surely no text of TREC.
+_OTHER_ENDINGS = frozenset(
+    [
+        ".7z",
+        ".avro",
+        ".bz2",
+        ".db",
+        ".doc",
+        ".docx",
+        ".duckdb",
+        ".h5",
+        ".hdf5",
+        ".html",
+        ".joblib",
+        ".lz4",
+        ".mat",
+        ".npy",
+        ".ods",
+        ".orc",
+        ".pdf",
+        ".pickle",
+        ".pkl",
+        ".pt",
+        ".pth",
+        ".rar",
+        ".rda",
+        ".rdata",
+        ".rds",
+        ".safetensors",
+        ".sqlite",
+        ".sqlite3",
+        ".tar",
+        ".tgz",
+        ".xls",
+        ".xlsx",
+        ".xml",
+        ".xz",
+        ".yaml",
+        ".yml",
+        ".zip",
+        ".zst",
+    ]
+)
+_TREC_ENDINGS = frozenset({"", ".qrel", ".qrels", ".run", ".trec"})
+
+
 def format_of(file: File) -> str:
-    """Return the name of the format that the file's ending selects."""
-    suffix = (Path(file.path.stem) if file.is_compressed else file.path).suffix.lower()
-    name = _FORMATS.get(suffix, TREC)
-    return TREC if file.is_compressed and name in _BINARY_FORMATS else name
+    """Return the name of the format that the file's ending selects. Raise InputError for endings of other formats."""
+    ending = _ending(file)
+    name = _FORMATS.get(ending, TREC)
+    if ending in _OTHER_ENDINGS or (file.is_compressed and name in _BINARY_FORMATS):
+        found = f"the ending {ending}.gz" if file.is_compressed else f"the ending {ending}"
+        raise file.fault(f"a file of a format that exactk reads ({_endings()})", found)
+    return name
+
+
+def ending_hint(file: File) -> str:
+    """Return that a file without an ending of TREC files is read as one, for a fault in its first line."""
+    ending = _ending(file)
+    return "" if ending in _TREC_ENDINGS else f"the ending selects the format: {_endings()}"
+
+
+def _ending(file: File) -> str:
+    return (Path(file.path.stem) if file.is_compressed else file.path).suffix.lower()
+
+
+def _endings() -> str:
+    text = [ending for ending, name in _FORMATS.items() if name not in _BINARY_FORMATS]
+    binary = [ending for ending, name in _FORMATS.items() if name in _BINARY_FORMATS]
+    return f"{', '.join(text)}, each also with .gz; {', '.join(binary)}; any other ending for TREC text"
 
 
 def is_trec(file: File) -> bool:

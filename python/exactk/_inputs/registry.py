@@ -151,7 +151,7 @@ FILE = Container(
     lambda value: isinstance(value, (str, os.PathLike)),
     as_truth="a file, as `exactk.read` reads it",
     as_predictions="a file, as `exactk.read` reads it",
-    examples="TREC, CSV, TSV, JSON lines, Parquet, Arrow, NumPy archives",
+    examples="TREC, CSV, TSV, JSON, JSON lines, Parquet, Arrow, NumPy archives",
 )
 BLOCKS = Container("an iterator", Iterator)
 
