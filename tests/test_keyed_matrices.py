@@ -222,6 +222,14 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: evaluate(exclude=pd.Series([1], pd.MultiIndex.from_tuples([("ann", "film")], names=["member", "sku"]), name="size")),
         r"exclude: expected a column for the user, .*; name it, for example with user='member'",
     ),
+    "items by users of several parts": (
+        lambda: evaluate(pd.Series([1, 2], pd.MultiIndex.from_tuples([("ann", 1), ("bob", 2)], names=["user", "visit"]))),
+        r"truth: expected a level of the index for the item, found the levels \['user', 'visit'\]; item='visit' names it, or truth=truth.reset_index\(\)",
+    ),
+    "users of several parts alone": (
+        lambda: evaluate(pd.Series([1, 2], pd.MultiIndex.from_tuples([("ann", 1), ("bob", 2)], names=["user", "visit"])), user=["user", "visit"]),
+        r"truth: expected a level of the index for the item, .*; truth=truth.reset_index\(\) is a data frame, if the values are the items",
+    ),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (
         lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"

@@ -13,10 +13,12 @@ from exactk._inputs.keys.series import column_of_series, index_columns
 from exactk._inputs.model.rows import Rows
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
+    from exactk._runtime.faults import Text
 
 _VALUE_ROLES = {"truth": "grade", "predictions": "score", "scores": "score"}
 
@@ -83,8 +85,20 @@ def _rows_of_values(series: Any, argument: str, encoding: Encoding, requested: C
     if any(not isinstance(name, str) for name in names):
         hint = f"{argument}={argument}.rename_axis(['user', 'item'])"
         raise input_error(argument, "an index with levels for the user and the item", f"the levels {names}", hint=hint)
+    _check_item_level(names, argument, requested)
     name = series.name if role and isinstance(series.name, str) and series.name not in names else role or "grade"
     is_named = usual_role(name) == "rank" or any(requested.get(one) is not None for one in (role, "rank"))
     if role in requested and not is_named:
         requested = {**requested, role: name}  # type: ignore[misc]
     return frames.rows_of_frame(series.rename_axis(names).to_frame(name), argument, encoding, requested)
+
+
+def _check_item_level(names: list[str], argument: str, requested: ColumnNames) -> None:
+    """Raise InputError if all levels may be parts of a user, and the values the items, as in leave-one-out evaluation."""
+    of_users = requested.get("user") or [name for name in names if usual_role(name) == "user"]
+    others = [name for name in names if name not in of_users]
+    if requested.get("item") is not None or not of_users or any(usual_role(name) == "item" for name in others):
+        return
+    frame = f"{argument}={argument}.reset_index() is a data frame, if the values are the items"
+    hint: Text = (Option("item", others[-1]), " names it, or ", frame) if others else (frame,)
+    raise input_error(argument, "a level of the index for the item", f"the levels {names}", hint=hint)
