@@ -54,6 +54,7 @@ def write(name: str, values: dict[str, Any], column: str) -> str:
         ".tsv": lambda: frame.to_csv(name, index=False, sep="\t"),
         ".gz": lambda: frame.to_csv(name, index=False),
         ".jsonl": lambda: frame.to_json(name, orient="records", lines=True),
+        ".json": lambda: Path(name).write_text(json.dumps(values), encoding="utf-8"),
         ".parquet": lambda: frame.to_parquet(name),
         ".arrow": lambda: pyarrow.feather.write_feather(frame, name),
     }
@@ -61,7 +62,7 @@ def write(name: str, values: dict[str, Any], column: str) -> str:
     return name
 
 
-@pytest.mark.parametrize("name", ["v.csv", "v.tsv", "v.csv.gz", "v.jsonl", "v.parquet", "v.arrow"])
+@pytest.mark.parametrize("name", ["v.csv", "v.tsv", "v.csv.gz", "v.json", "v.jsonl", "v.parquet", "v.arrow"])
 def test_groups_and_weights_give_the_report_of_python(run: Run, name: str) -> None:
     groups, weights = write(f"g{name}", GROUPS, "group"), write(f"w{name}", WEIGHTS, "weight")
     options = ("--groups", groups, "--weights", weights, "--text-ids", "--format", "json")
@@ -212,6 +213,18 @@ def test_column_options_apply_to_files_with_columns(run: Run) -> None:
     assert "found none in qrels.txt and one.run; see exactk conventions --help\n" in run(*matching).err
 
 
+def test_mappings_beside_columns(run: Run) -> None:
+    """JSON has no columns, so the option is for the truth alone."""
+    Path("truth.csv").write_text("who,item\n7,tea\n8,milk\n9,bread\n", encoding="utf-8")
+    Path("g.json").write_text(json.dumps(GROUPS), encoding="utf-8")
+    call = ("evaluate", "truth.csv", "one.run", "--user", "who", "--text-ids", "--format", "json")
+    Path("g.csv").write_text("who,group\n7,new\n8,old\n9,new\n", encoding="utf-8")
+    states = [report_of(run(*call, "--groups", name)).state for name in ("g.json", "g.csv")]
+    assert states[0] == states[1]
+    assert states[0].groups is not None
+    assert list(states[0].groups) == ["new", "old"]
+
+
 CANDIDATES: dict[str, tuple[str, Any]] = {
     "c.csv": ("user,item\n7,tea\n8,milk\n8,tea\n9,bread\n", {"7": ["tea"], "8": ["milk", "tea"], "9": ["bread"]}),
     "c.txt": ("7 0 tea 1\n8 0 milk 0\n9 0 bread 1\n", {"7": ["tea"], "8": ["milk"], "9": ["bread"]}),
@@ -219,6 +232,8 @@ CANDIDATES: dict[str, tuple[str, Any]] = {
         '{"user": 7, "items": ["tea"]}\n{"user": 8, "items": ["milk"]}\n{"user": 9, "items": ["tea"]}\n',
         {"7": ["tea"], "8": ["milk"], "9": ["tea"]},
     ),
+    "c.json": ('{"7": ["tea"], "8": ["tea"], "9": ["tea"]}', {"7": ["tea"], "8": ["tea"], "9": ["tea"]}),
+    "all.json": ('["tea", "milk"]', ["tea", "milk"]),
     "all.csv": ("item\ntea\nmilk\n", ["tea", "milk"]),
 }
 

@@ -34,6 +34,7 @@ from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_resul
 from exactk._cli.stdin import input_path, path_text
 from exactk._cli.systems import advising_on_shards, find_files, find_systems, name_systems
 from exactk._evaluate import DEFAULTS
+from exactk._files import has_columns
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import DEFAULT_METRICS, plan
 from exactk._report.display import printable
@@ -133,13 +134,13 @@ def _add_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
         "--groups",
         type=input_path,
         metavar="FILE",
-        help="the group of each user: a column of users and one of groups; adds the values of each group",
+        help="the group of each user: a column of users and one of groups, or JSON; adds the values of each group",
     )
     parser.add_argument(
         "--weights",
         type=input_path,
         metavar="FILE",
-        help="the weight of each user in the mean: a column of users and one of weights",
+        help="the weight of each user in the mean: a column of users and one of weights, or JSON",
     )
     add_column_options(parser, truth=True)
     add_format_option(parser)
@@ -244,9 +245,10 @@ def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]
 
 
 def _user_values(arguments: argparse.Namespace) -> Options:
-    """Return the options of groups and weights, and, if there are any, the name of their user column."""
+    """Return the options of groups and weights, and, if their files have columns, the name of the user column."""
     values: Options = {"groups": read_option(arguments, "groups"), "weights": read_option(arguments, "weights")}
-    if arguments.groups or arguments.weights:
+    paths = {name: getattr(arguments, name) for name in ("groups", "weights")}
+    if any(path and has_columns(path, name) for name, path in paths.items()):
         values["user"] = user_column(arguments)
     return values
 
