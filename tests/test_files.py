@@ -19,7 +19,7 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk._files import Role, source
+from exactk._files import Role, json_lines, source
 from exactk._files.ids import cast_to_text, convert_integers
 from exactk._inputs.containers.column_table import ColumnTable
 from exactk._inputs.keys.columns import packed_column
@@ -77,6 +77,12 @@ PREDICTIONS = {
     "small.npz": npz(np.savez_compressed, **CSR),
     "matrix.npz": npz_of_matrix(scipy.sparse.csr_array([[0.0, 0.5], [0.25, 0.0]])),
 }
+
+
+def set_size_limits(monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
+    """Have every file be large: it is read in parts, and JSON lines by pyarrow. Otherwise small."""
+    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    monkeypatch.setattr(json_lines, "_SMALL", 0 if large else 1 << 20)
 
 
 def write_file(folder: Path, name: str, data: bytes) -> Path:
@@ -210,7 +216,7 @@ METRICS = ["ndcg@2", "recall@2", "num_relevant", "num_recommended"]
 def test_every_format_is_what_a_dict_of_the_same_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
 ) -> None:
-    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    set_size_limits(monkeypatch, large)
     path = write_file(tmp_path, name, FORMATS[name])
     rows = _per_user()
     grade: dict[str, Any] = {} if "npz" in name else {"grade": "scores" if "users" in name else "score"}
@@ -264,7 +270,7 @@ class TestIds:
     def test_are_integers_only_if_all_are_written_so(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: list[str], expected_ids: list[Any], large: bool
     ) -> None:
-        monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+        set_size_limits(monkeypatch, large)
         path = write_file(tmp_path, "a.csv", text("user,item,score", *(f"{user_id},1,0.5" for user_id in ids)))
         truth = exactk.read(path, "truth")
         assert users_of(truth) == expected_ids
@@ -284,7 +290,7 @@ class TestIds:
     def test_are_text_if_that_is_asked(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
     ) -> None:
-        monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+        set_size_limits(monkeypatch, large)
         path = write_file(tmp_path, name, FORMATS[name])
         rows = {user: {str(item): score for item, score in row.items()} for user, row in _per_user().items()}
         grade = "scores" if "users" in name else "score"
@@ -404,7 +410,7 @@ FAULTS = {
 def test_f32_a_fault_in_a_text_is_named_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
 ) -> None:
-    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    set_size_limits(monkeypatch, large)
     data, line, fault_text = FAULTS[name]
     path = write_file(tmp_path, name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
     role: Role = "truth" if name == "grade" else "predictions"
@@ -525,17 +531,17 @@ def test_the_arguments_themselves(tmp_path: Path) -> None:
 
 def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for name in ("rows.jsonl", "a.parquet", "a.ipc"):
+    for name in ("a.parquet", "a.ipc"):
         with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'exactk\[arrow\]'"):
             exactk.read(write_file(tmp_path, name, PREDICTIONS[name]), "predictions")
-    for name in ("a.run", "a.npz", "a.csv", "a.tsv", "a.CSV.gz"):
+    for name in ("a.run", "a.npz", "a.csv", "a.tsv", "a.CSV.gz", "rows.jsonl", "users.ndjson", "users.jsonl.gz"):
         exactk.read(write_file(tmp_path, name, PREDICTIONS[name]), "predictions")
 
 
 @pytest.mark.parametrize("large", [False, True])
 def test_plain_rows_and_others_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
     """A row that spans lines makes the strict reader read what follows it."""
-    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    set_size_limits(monkeypatch, large)
     monkeypatch.setattr("exactk._files.text._BLOCK_SIZE", 1 << 10)
     monkeypatch.setattr("exactk._files.separated._PART_ROWS", 37)
     generator = np.random.default_rng(7)

@@ -28,7 +28,7 @@ import exactk
 from exactk._cli import main
 from exactk._files import source, text
 from strategies import examples
-from test_files import FRAME, ipc, npz, outcome_of, parquet, read_fully, write_file
+from test_files import FRAME, ipc, npz, outcome_of, parquet, read_fully, set_size_limits, write_file
 
 CSV_HEADER = b"user,item,score\n"
 TSV_HEADER = b"user\titem\tscore\n"
@@ -66,7 +66,7 @@ def refusal(path: Path, role: Any = "predictions") -> str:
 @pytest.fixture(params=[False, True])
 def _large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read files whole, and part by part."""
-    monkeypatch.setattr(source, "_LARGE", 0 if request.param else 1 << 28)
+    set_size_limits(monkeypatch, request.param)
 
 
 @pytest.mark.usefixtures("_large")
@@ -215,6 +215,35 @@ def test_f47_rows_are_those_of_the_strict_reader(
                 assert any(len(set(items)) < len(items) for items in expected.values())
                 return
     assert outcome == expected
+
+
+FIELDS = ["7", '"7"', "0.5", "-0.0", "1e-320", "1e-400", "1e400", "9007199254740993", "9223372036854775808", "null",
+          "true", "NaN", "Infinity", "[7]", "[]", '["a", "b"]', "[7, 8]", "[0.5, 1]", "[null]", '"\\u00e9"', '"\\ud800"', '""',
+          '{"a": 1}', '"a\\u0000"']  # fmt: skip
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from(FIELDS)] * 3, st.sampled_from(["", ', "by": {"x": [1]}', ', "user": 7', "x"])),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_f47_json_lines_are_read_alike_by_both_readers(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str, str]]
+) -> None:
+    lines = "".join(f'{{"user": {user}, "item": {item}, "score": {score}{end}}}\n' for user, item, score, end in rows)
+    path = write_file(tmp_path_factory.getbasetemp(), "alike.jsonl", lines.encode())
+    outcomes: list[Any] = []
+    for large in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            set_size_limits(patch, large)
+            try:
+                outcomes.append(read_rows(path))
+            except (exactk.InputError, exactk.InputTypeError) as error:
+                outcomes.append(str(error))
+    assert repr(outcomes[0]) == repr(outcomes[1])  # NaN is NaN
 
 
 BAD_NUMBERS = [

@@ -35,7 +35,6 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
         ("to_arrow()", "report.to_arrow()"),
         ("Parquet", "exactk.read('a.parquet', 'truth')"),
         ("an Arrow IPC file", "exactk.read('a.arrow', 'truth')"),
-        ("JSON", "exactk.read('a.jsonl', 'truth')"),
     ],
     "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
     "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')")],
@@ -63,7 +62,7 @@ for need in needs:
 def test_without_a_library_a_feature_says_what_to_install(library: str, tmp_path: Path) -> None:
     """Whatever needs none of it works."""
     sparse.save_npz(tmp_path / "matrix.npz", sparse.csr_array(np.eye(2)))
-    for name in ("a.parquet", "a.arrow", "a.jsonl"):
+    for name in ("a.parquet", "a.arrow"):
         (tmp_path / name).write_text('{"user": 1, "items": [2]}\n', encoding="utf-8")
     needs = [code for _, code in NEEDS[library]]
     command = [sys.executable, "-c", CODE, library, *needs]

@@ -12,7 +12,7 @@ PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 _GIVES = {
     "pandas": "`to_pandas()` of reports, comparisons and `exactk.TopK`",
     "polars": "`to_polars()` of the same",
-    "arrow": "JSON lines, Parquet and Arrow files; `to_arrow()`; `--by-user` with a `.parquet` file",
+    "arrow": "Parquet and Arrow files, and JSON lines of more than 1 MB faster; `to_arrow()`; `--by-user` with a `.parquet` file",
     "embeddings": "fast ranking of embeddings; `.npz` files with a sparse matrix of SciPy",
     "progress": "the bar of `progress=True` and of the command line",
     "all": "all of these",

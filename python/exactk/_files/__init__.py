@@ -73,7 +73,7 @@ def read(
           document and grade, or a run with the fields query, Q0, document, rank, score and tag. Ranks, and text
           after the tag, are ignored. A TREC file may be a pipe; all others must be regular files.
 
-        JSON lines, Parquet and Arrow need pyarrow (``pip install 'exactk[arrow]'``).
+        Parquet and Arrow need pyarrow (``pip install 'exactk[arrow]'``), which also reads large JSON lines faster.
     role : {"truth", "predictions", "exclude"}
         The argument of `exactk.evaluate` that the file is for. Qrels are a truth, runs are predictions, and either
         can be exclusions.

@@ -1,22 +1,30 @@
-"""JSON lines, read by pyarrow: one object per row, or one per user with lists of items."""
+"""JSON lines: one object per row, or one per user with lists of items; large files are read by pyarrow."""
 
 from __future__ import annotations
 
 import json
 import re
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from exactk._files.source import Source
-from exactk._files.text import DECOMPRESSION_ERRORS, numbered_lines, open_bytes
+from exactk._files.text import DECOMPRESSION_ERRORS, is_text, numbered_lines, open_bytes
+from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.keys.columns import NumberColumn, packed_column
 from exactk._runtime import optional
 from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from exactk._files.column_choice import ColumnChoice
+    from exactk._inputs.checks import Offsets
+    from exactk._inputs.keys.columns import Column
 
+_SMALL = 1 << 20  # bytes that the standard library reads before pyarrow is imported
 _MAX_LINE = 1 << 24  # bytes: all of a user's list
 _SAMPLED_LINES = 1000  # lines, until each column has been seen with something in it
 _TYPE_NAMES = {int: "an integer", str: "a string", float: "a number that float64 holds"}
@@ -47,6 +55,10 @@ class FieldKind(NamedTuple):
         value_type = {int: arrow.int64(), str: arrow.string(), float: arrow.float64()}[self.value_type]
         return arrow.list_(value_type) if self.is_list else value_type
 
+    def column_of(self, values: list[Any]) -> Column:
+        """Return the column of valid values."""
+        return packed_column(values) if self.value_type is str else NumberColumn(np.array(values, self.value_type))
+
     def fault(self, value: object) -> tuple[str, str] | None:
         """Return the expected type and the value found, if they differ."""
         if isinstance(value, list) != self.is_list:
@@ -63,7 +75,7 @@ class FieldKind(NamedTuple):
             return isinstance(value, int) and -(2**63) <= value < 2**63
         if self.value_type is float:
             return isinstance(value, float) or (isinstance(value, int) and parse_number(str(value)) is not None)
-        return isinstance(value, str)
+        return isinstance(value, str) and (value.isascii() or is_text(value))
 
 
 class _Rounded(NamedTuple):
@@ -78,6 +90,20 @@ class _Rounded(NamedTuple):
 def _parse_decimal(text: str) -> float | _Rounded:
     number = parse_number(text)
     return _Rounded(text) if number is None else number
+
+
+class _RepeatedKeyError(Exception):
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKeyError(next(key for index, key in enumerate(keys) if key in keys[:index]))
+    return row
 
 
 class JsonLines(Source):
@@ -107,15 +133,30 @@ class JsonLines(Source):
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
-        arrow = optional.arrow("JSON")
         kinds = self._kinds(columns)
+        if self.size <= _SMALL or not optional.has("pyarrow"):
+            return self._read_rows(kinds)
+        arrow = optional.arrow("JSON")
         try:
             table = self._read(kinds)
         except (arrow.ArrowException, OSError, *DECOMPRESSION_ERRORS):
             self._raise_line_fault(kinds)
-            with self._translate_errors():
+            with self.file.translate_errors("JSON lines", arrow.ArrowException, *DECOMPRESSION_ERRORS):
                 raise
         return table
+
+    def _read_rows(self, kinds: Mapping[str, FieldKind]) -> ColumnTable:
+        """Return the table as the standard library reads it: slower than pyarrow, but sooner than pyarrow is imported."""
+        rows = list(self._valid_rows(kinds))
+        columns: dict[str, Column] = {}
+        offsets: dict[str, Offsets] = {}
+        for name, kind in kinds.items():
+            values = [row[name] for row in rows]
+            if kind.is_list:
+                offsets[name] = np.concatenate([[0], np.cumsum([len(value) for value in values], dtype=np.int64)])
+                values = list(chain.from_iterable(values))
+            columns[name] = kind.column_of(values)
+        return ColumnTable(columns, offsets)
 
     def _read(self, kinds: Mapping[str, FieldKind]) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return pyarrow's table. Raise InputError if it differs from the text."""
@@ -169,7 +210,9 @@ class JsonLines(Source):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line.decode(), parse_float=_parse_decimal)
+                row = json.loads(line.decode(), parse_float=_parse_decimal, object_pairs_hook=_object_of)
+            except _RepeatedKeyError as error:
+                raise self.file.line_fault("each field once", f"{error.key!r} twice", line_number, line) from None
             except (ValueError, RecursionError):
                 raise self.file.line_fault("a JSON object", "invalid JSON", line_number, line) from None
             if not isinstance(row, dict):
@@ -178,6 +221,11 @@ class JsonLines(Source):
 
     def _raise_line_fault(self, kinds: Mapping[str, FieldKind]) -> None:
         """Raise InputError for the first invalid line, if any."""
+        for _ in self._valid_rows(kinds):
+            pass
+
+    def _valid_rows(self, kinds: Mapping[str, FieldKind]) -> Iterator[dict[str, Any]]:
+        """Yield the object of each line. Raise InputError at the first invalid line."""
         with self._translate_errors(), open_bytes(self.file) as stream:
             for line_number, line, row in self._rows(stream):
                 for name, kind in kinds.items():
@@ -185,9 +233,10 @@ class JsonLines(Source):
                         raise self.file.line_fault(f"a field {name}", "none", line_number, line)
                     if fault := kind.fault(row[name]):
                         raise self.file.line_fault(f"{fault[0]} in the field {name}", fault[1], line_number, line)
+                yield row
 
-    def _translate_errors(self) -> Any:  # noqa: ANN401 - a context manager
-        return self.file.translate_errors("JSON lines", optional.arrow("JSON").ArrowException, *DECOMPRESSION_ERRORS)
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return self.file.translate_errors("JSON lines", *DECOMPRESSION_ERRORS)
 
 
 def _flat(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types

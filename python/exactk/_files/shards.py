@@ -9,6 +9,7 @@ from exactk._files.column_choice import choose_columns
 from exactk._files.source import is_large, read_ahead
 from exactk._inputs.batches import Batches
 from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.containers.tables import open_table
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, name_source
 
@@ -71,13 +72,22 @@ def _holds_lists(table: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
     return any(is_nested(field.type) for field in table.schema)
 
 
-def _concatenate(tables: Sequence[tuple[str, Any]]) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _column_table(path: str, table: Any) -> ColumnTable:  # noqa: ANN401 - pyarrow has no types
+    if isinstance(table, ColumnTable):
+        return table
+    opened = open_table(table, "predictions")
+    with name_source(path):
+        return ColumnTable(*opened.select(opened.names, "predictions", "the data"))
+
+
+def _concatenate(tables: Sequence[tuple[str, Any]]) -> ColumnTable:
     """Return one table of all rows. Raise InputError if column types differ."""
-    first_path, first = tables[0]
-    for path, table in tables:
-        for name in first.schema.names:
-            types = first.schema.field(name).type, table.schema.field(name).type
+    parts = [(path, _column_table(path, table)) for path, table in tables]
+    first_path, first = parts[0]
+    for path, table in parts:
+        for name in first.names:
+            types = first.type_of(name), table.type_of(name)
             if types[0] != types[1]:
                 found = f"{types[0]} in {first_path} and {types[1]} in {path}"
                 raise input_error(f"predictions.{name}", "one type in all files", found)
-    return optional.arrow("a table").concat_tables([table for _, table in tables])
+    return ColumnTable.concatenate([table for _, table in parts])

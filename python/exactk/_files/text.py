@@ -95,6 +95,15 @@ class _Decompressed(io.RawIOBase):
                 raise EOFError("an incomplete file")
 
 
+def is_text(text: str) -> bool:
+    """Return whether the string can be written as UTF-8, which half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def blocks_of_lines(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield blocks of complete lines; the last line is completed, and only one that is too long ends a block."""
     while block := stream.read(_BLOCK_SIZE):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OPTIONAL_LIBRARIES: Mapping[str, str] = {
     "pandas": "data frames",
     "polars": "data frames",
-    "pyarrow": "tables, and files of JSON lines, Parquet and Arrow",
+    "pyarrow": "tables, Parquet and Arrow files, and large JSON lines faster",
     "rich": "progress bars",
     "scipy": "sparse matrices and, with threadpoolctl, fast embeddings",
     "threadpoolctl": "fast embeddings, with limited BLAS threads",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.keys.columns import NumberColumn, PackedColumn
+from exactk._inputs.keys.columns import ChunkedColumn, NumberColumn, PackedColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,15 +70,33 @@ class ColumnTable:
 
     @staticmethod
     def concatenate(parts: Sequence[ColumnTable]) -> ColumnTable:
-        """Return the rows of all parts, which have the same columns and no lists."""
-        return ColumnTable({name: _concatenate([part.columns[name] for part in parts]) for name in parts[0].names})
+        """Return the rows of all parts, which have the same columns of the same types."""
+        return ColumnTable(
+            {name: _concatenate([part.columns[name] for part in parts]) for name in parts[0].names},
+            {name: _concatenate_offsets([part.list_offsets[name] for part in parts]) for name in parts[0].list_offsets},
+        )
+
+    def type_of(self, name: str) -> str:
+        """Return the type of a column, for messages."""
+        return f"lists of {_type_of(self.columns[name])}" if name in self.list_offsets else _type_of(self.columns[name])
+
+
+def _type_of(column: Column) -> str:
+    if isinstance(column, ChunkedColumn):
+        return _type_of(column.chunks[0])
+    return str(column.array.dtype) if isinstance(column, NumberColumn) else column.kind
 
 
 def _concatenate(columns: Sequence[Column]) -> Column:
     numbers = [column.array for column in columns if isinstance(column, NumberColumn)]
     texts = [column for column in columns if isinstance(column, PackedColumn)]
-    if numbers:
+    if len(numbers) == len(columns):
         return NumberColumn(np.concatenate(numbers))
-    sizes = np.concatenate([np.diff(column.offsets) for column in texts])
-    data = np.concatenate([column.data for column in texts])
-    return PackedColumn(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), data)
+    if len(texts) < len(columns):
+        return ChunkedColumn(columns)
+    offsets = _concatenate_offsets([column.offsets for column in texts])
+    return PackedColumn(offsets, np.concatenate([column.data for column in texts]))
+
+
+def _concatenate_offsets(parts: Sequence[Offsets]) -> Offsets:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([np.diff(offsets) for offsets in parts]))])
