@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import exactk
@@ -182,7 +185,7 @@ def test_f38_a_user_in_two_parts_is_refused() -> None:
         return {user: ["x"]}, {user: ["x"]}
 
     assert exactk.evaluate(None, iter([block("ann"), block("bob")]), "recall@5").counts["users"] == 2
-    with pytest.raises(exactk.StateMismatchError, match="expected each user in one part, found 'ann' again"):
+    with pytest.raises(exactk.StateMismatchError, match="expected each user in one block, found 'ann' again"):
         exactk.evaluate(None, iter([block("ann"), block("bob"), block("ann")]), "recall@5")
     report = exactk.evaluate(*block("ann"), "recall@5")
     with pytest.raises(exactk.StateMismatchError, match="found 'ann' again"):
@@ -241,3 +244,53 @@ def test_weights_and_groups_of_users_whom_only_batches_name() -> None:
     ]
     assert reports[0] == reports[1]
     assert (reports[1]["recall@5"], set(reports[1].by_group)) == (2 / 7, {0, 1, 2})
+
+
+def _frame(users: str) -> pl.DataFrame:
+    return pl.DataFrame({"user": list(users), "item": [1] * len(users), "rank": range(1, len(users) + 1)})
+
+
+@pytest.mark.parametrize("frames", [["aab", "bcc", "dda"], ["ab", "a"]], ids=["of several users", "of one"])
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_batches_that_can_be_read_only_once(frames: list[str], evaluate: Any) -> None:
+    """Users whose rows are apart need a second reading, which found what the first had left."""
+    truth = {user: [2] for user in "abcd"}
+    arrow = pa.concat_tables([_frame(users).to_arrow() for users in frames]).to_reader()
+    for once in (iter(map(_frame, frames)), arrow):
+        with pytest.raises(
+            exactk.InputError, match="source: expected frames anew in each call, found an iterator that"
+        ):
+            evaluate(truth, exactk.Batches(partial(identity, once)), "recall@1")
+    rest = map(_frame, frames)
+    batches = exactk.Batches(lambda: (frame for frame in rest))
+    with pytest.raises(
+        exactk.InputError, match=r"source: expected the same frames in each call, found [0-9]+ rows after"
+    ):
+        evaluate(truth, batches, "recall@1")
+
+
+def identity(value: Any) -> Any:
+    return value
+
+
+def test_batches_that_were_read_before() -> None:
+    frames = iter([_frame("a")])
+    batches = exactk.Batches(lambda: frames)
+    assert exactk.evaluate({"a": [1]}, batches, "recall@1")["recall@1"] == 1
+    with pytest.raises(exactk.InputError, match="source: expected frames anew in each call"):
+        exactk.evaluate({"a": [1]}, batches, "recall@1")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (lambda: None, "found NoneType"),
+        (lambda: pd.DataFrame({"user": ["a"]}), r"found DataFrame; source=lambda: \[frame\] returns one frame"),
+        (lambda: _frame("a"), r"found one that returns Series"),
+        (lambda: [{"a": [1]}], "found one that returns dict in batch 0"),
+    ],
+    ids=["None", "a frame", "a frame of Polars", "mappings"],
+)
+def test_batches_are_data_frames(source: Any, message: str) -> None:
+    with pytest.raises(exactk.InputTypeError, match=f"source: expected a callable that returns data frames, {message}"):
+        exactk.evaluate({"a": [1]}, exactk.Batches(source), "recall@1")

@@ -15,7 +15,7 @@ from exactk._inputs.model.lists import Truth
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._report.report import Report
 from exactk._report.state import StateSums
-from exactk._runtime.errors import InputError, type_error
+from exactk._runtime.errors import InputError, input_error, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
     try:
         _add_blocks(batch_evaluation, reader)
     except UngroupedRows:
-        return _evaluate_at_once(evaluation, truth, batches)
+        return _evaluate_at_once(evaluation, truth, batches, least_rows=reader.row_count)
     batch_evaluation.add_remaining_users(reader.user_vocabulary, has_scores=batch_evaluation.has_scores)
     return EvaluatedBatches(
         batch_evaluation.report(), batch_evaluation.has_shared_items, batch_evaluation.has_excluded_users
@@ -75,12 +75,16 @@ def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
         encoding.users.check_kinds(exclude.user_vocabulary.kinds, "exclude")
 
 
-def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches) -> EvaluatedBatches:
+def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, least_rows: int) -> EvaluatedBatches:
     """Evaluate ungrouped batches at once: users of the truth first, then the others in order of appearance."""
     assert truth.user_vocabulary is not None  # noqa: S101 - with_user_keys
     encoding = Encoding(evaluation.num_threads, items=evaluation.encoding.items)
     truth = truth._replace(user_vocabulary=encoding.users.begin_with(truth.user_vocabulary))
-    predictions = Reader(batches, evaluation.columns, encoding, again=True).read_all()
+    reader = Reader(batches, evaluation.columns, encoding, again=True)
+    predictions = reader.read_all()
+    if reader.row_count < least_rows:
+        found = f"{reader.row_count} rows after {least_rows} or more"
+        raise input_error("source", "the same frames in each call", found)
     evaluation = replace(evaluation, encoding=encoding)
     exclude = evaluation.exclusions_in_shared_vocabularies()
     inputs = Alignment(truth, [predictions], exclude, encoding).inputs(predictions)

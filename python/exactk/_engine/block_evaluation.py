@@ -100,7 +100,7 @@ def evaluate_blocks(
         _check_length(argument, len(values), begin)
     if ratings is not None:
         warn_of_ratings(ratings, scale, evaluation.convention)
-    keys = concatenate_users(users)
+    keys = concatenate_users(users, form.argument, "block")
     return {
         name: sums.evaluated_system(keys, is_keyed=is_keyed, has_unknown_exclusions=not has_excluded_users)
         for name, sums in systems.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from exactk import _core
 from exactk._inputs import long_format
 from exactk._inputs.checks import number_array
 from exactk._inputs.containers import frames
+from exactk._inputs.containers.tables import is_frame
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.frame_rows import (
     FrameRow,
@@ -23,10 +25,11 @@ from exactk._inputs.model.frame_rows import (
     with_frame_row,
 )
 from exactk._inputs.model.rows import Rows
+from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,9 +84,10 @@ class Batches:
     ) -> None:
         if not callable(source):
             raise type_error("source", "a callable that returns data frames", type(source).__name__)
+        anew = _Anew(source)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "columns", {"user": user, "item": item, "score": score, "rank": rank})
-        named_frames = lambda: ((f"batch {index}", frame) for index, frame in enumerate(source()))  # noqa: E731
+        named_frames = lambda: ((f"batch {index}", frame) for index, frame in enumerate(anew()))  # noqa: E731
         object.__setattr__(self, "named_frames", named_frames)
         object.__setattr__(self, "is_of_files", False)
 
@@ -97,6 +101,25 @@ class Batches:
         object.__setattr__(batches, "named_frames", named_frames)
         object.__setattr__(batches, "is_of_files", True)
         return batches
+
+
+class _Anew:
+    """A caller's source of frames, which must not return an iterator that was read before."""
+
+    def __init__(self, source: Callable[[], Iterable[DataFrame]]) -> None:
+        self._source = source
+        self._last: object = None  # iterator
+
+    def __call__(self) -> Iterable[DataFrame]:
+        frames = self._source()
+        if not isinstance(frames, Iterable) or optional.is_pandas(frames):
+            hint = "source=lambda: [frame] returns one frame" if is_frame(frames) else ""
+            raise type_error("source", "a callable that returns data frames", type(frames).__name__, hint=hint)
+        if isinstance(frames, Iterator):
+            if frames is self._last:
+                raise input_error("source", "frames anew in each call", "an iterator that was returned before")
+            self._last = frames
+        return frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +192,7 @@ class Reader:
         self.user_vocabulary: Vocabulary | None = None
         self._item_vocabulary: Vocabulary | None = None
         self._first_rows: dict[str, int] = {}  # first row of each batch or file
+        self.row_count = 0  # of the rows read so far
 
     @property
     def item_keys(self) -> Snapshot | None:
@@ -179,15 +203,15 @@ class Reader:
         """Read from the first batch to the last."""
         self.user_vocabulary = self._item_vocabulary = None
         self._first_rows = {}
-        rows, first_form, first_name = 0, "", ""
+        self.row_count, first_form, first_name = 0, "", ""
         for name, frame in self._batches.named_frames():
             with name_source(name), name_rows(locate_in_frame("the frame")):
                 long_rows = self._read_frame(frame)
-            self._first_rows.setdefault(name, rows)
+            self._first_rows.setdefault(name, self.row_count)
             if long_rows is None:
                 continue
-            long_rows = replace(long_rows, first_row=rows)
-            rows += len(long_rows)
+            long_rows = replace(long_rows, first_row=self.row_count)
+            self.row_count += len(long_rows)
             form = self._describe(long_rows)
             if not first_form:
                 first_form, first_name = form, name
@@ -203,6 +227,10 @@ class Reader:
 
     def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
         """Return the rows of a frame; None for an empty frame, whose columns may have any type."""
+        if not is_frame(frame):
+            raise type_error(
+                "source", "a callable that returns data frames", f"one that returns {type(frame).__name__}"
+            )
         columns = frames.long_columns(frame, "predictions", self._columns, warn=self._warns)
         self._warns = False
         if not len(columns.items):

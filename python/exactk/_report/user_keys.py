@@ -18,20 +18,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def concatenate_users(parts: Sequence[Snapshot | NDArray[Any] | None]) -> NDArray[Any] | None:
+def concatenate_users(
+    parts: Sequence[Snapshot | NDArray[Any] | None], argument: str = "parts", part_noun: str = "part"
+) -> NDArray[Any] | None:
     """Return the user keys of all parts; None if all have row numbers.
 
-    A part without users does not fix the kind of keys.
+    A part without users does not fix the kind of keys. The argument and what its parts are called are for messages.
     """
     arrays = [part.array if isinstance(part, Snapshot) else part for part in parts if part is not None]
     keyed = [part for part in arrays if len(part)] or arrays[:1]
     if not keyed:
         return None
     if len(arrays) < len(parts) or len({_kinds_of_keys(part) for part in keyed}) > 1:
-        message = (
-            "parts: expected user keys of one kind in all parts, found parts without keys or keys of several kinds"
+        found = f"{part_noun}s without keys or keys of several kinds"
+        raise StateMismatchError(
+            f"{argument}: expected user keys of one kind in all {part_noun}s, found {found}", argument
         )
-        raise StateMismatchError(message, "parts")
     names = keyed[0].dtype.names
     if names is None:
         users = _concatenate_column(keyed)
@@ -40,7 +42,9 @@ def concatenate_users(parts: Sequence[Snapshot | NDArray[Any] | None]) -> NDArra
     seen: set[Any] = set()
     for user in users.tolist():
         if user in seen:
-            raise StateMismatchError(f"parts: expected each user in one part, found {user!r} again", "parts")
+            raise StateMismatchError(
+                f"{argument}: expected each user in one {part_noun}, found {user!r} again", argument
+            )
         seen.add(user)
     return users
 
