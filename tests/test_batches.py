@@ -285,7 +285,7 @@ def test_batches_that_were_read_before() -> None:
     ("source", "message"),
     [
         (lambda: None, "found NoneType"),
-        (lambda: pd.DataFrame({"user": ["a"]}), r"found DataFrame; source=lambda: \[frame\] returns one frame"),
+        (lambda: pd.DataFrame({"user": ["a"]}), r"found DataFrame; exactk\.Batches\(lambda: \[frame\]\) has one"),
         (lambda: _frame("a"), r"found one that returns Series"),
         (lambda: [{"a": [1]}], "found one that returns dict in batch 0"),
     ],

@@ -156,6 +156,7 @@ def test_blocks_of_scores_with_item_keys_alone() -> None:
 
 NAN = np.where(VALUES == 0.125, np.nan, VALUES)
 VECTORS = np.eye(4)
+FRAME: Any = pd.DataFrame(VALUES)
 FAULTS: dict[str, tuple[Any, str]] = {
     "too few users": (lambda: scores(users=["ann"]), r"users: expected one key per row \(3\), found 1"),
     "too few items": (
@@ -229,6 +230,17 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "users of several parts alone": (
         lambda: evaluate(pd.Series([1, 2], pd.MultiIndex.from_tuples([("ann", 1), ("bob", 2)], names=["user", "visit"])), user=["user", "visit"]),
         r"truth: expected a level of the index for the item, .*; truth=truth.reset_index\(\) is a data frame, if the values are the items",
+    ),
+    "vectors in a frame": (
+        lambda: exactk.Embeddings(FRAME, VALUES),
+        r"embeddings.user_vectors: expected a NumPy array, found DataFrame; \.to_numpy\(\) makes one",
+    ),
+    "a sparse matrix of scores": (
+        lambda: scores(scipy.sparse.csr_array(VALUES)), r"values: expected a NumPy array, found csr_array; \.toarray\(\) makes one"
+    ),
+    "scores in a list of arrays": (
+        lambda: evaluate([[1], [2], [3]], list(VALUES)),
+        r"predictions: expected integer ids, found float64 at row 0; predictions=exactk\.Scores\(predictions\) if these are",
     ),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (

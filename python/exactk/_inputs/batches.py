@@ -113,7 +113,7 @@ class _Anew:
     def __call__(self) -> Iterable[DataFrame]:
         frames: Any = self._source()  # which types do not hold to
         if not isinstance(frames, Iterable) or optional.is_pandas(frames):
-            hint = "source=lambda: [frame] returns one frame" if is_frame(frames) else ""
+            hint = "exactk.Batches(lambda: [frame]) has one frame" if is_frame(frames) else ""
             raise type_error("source", "a callable that returns data frames", type(frames).__name__, hint=hint)
         if isinstance(frames, Iterator):
             if frames is self._last:

@@ -54,7 +54,9 @@ def as_ndarray(value: object, argument: str) -> NDArray[Any]:
             raise type_error(argument, "a plain NumPy array", f"numpy.{type(value).__name__}")
         return value.view(np.ndarray)
     if not isinstance(value, (list, tuple, range)):
-        raise type_error(argument, "a NumPy array", type(value).__name__)
+        method = next((name for name in ("to_numpy", "toarray") if hasattr(value, name)), None)
+        hint = "" if method is None else f".{method}() makes one"
+        raise type_error(argument, "a NumPy array", type(value).__name__, hint=hint)
     try:
         array = np.asarray(value)
     except (ValueError, OverflowError) as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import exact_float, id_array, import_dlpack
+from exactk._inputs.checks import describe_dtype, exact_float, id_array, import_dlpack
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
@@ -193,6 +193,9 @@ def _to_core_type(row: object, argument: str, user: int) -> Any:  # noqa: ANN401
     row = import_dlpack(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
     if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":
         return row.tolist()
+    if isinstance(row, np.ndarray) and row.dtype.kind == "f" and row.size and argument == "predictions":
+        hint = "predictions=exactk.Scores(predictions) if these are scores of all items"
+        raise type_error(argument, "integer ids", describe_dtype(row), row=user, hint=hint)
     if isinstance(row, np.ndarray):
         return id_array(row, argument, row=user).tolist() if row.size else ()  # np.array([]) has float64
     if isinstance(row, Mapping):

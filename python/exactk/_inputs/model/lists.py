@@ -250,7 +250,7 @@ class Truth(Lists):
         InputTypeError
             If the value is not a two-dimensional array of integers.
         InputError
-            If an id is repeated in its row, below -1, or after padding.
+            If an id is below -1 or after padding. A repeated id is one of the convention's ``duplicate_truth``.
 
         Examples
         --------
