@@ -978,3 +978,37 @@ def test_alignment_leaves_rows_in_place() -> None:
     assert isinstance(case.predictions, exactk.SparseScores)
     assert address(case.predictions.items) == address(frame["item"].to_numpy())
     assert address(case.predictions.scores) == address(frame["score"].to_numpy())
+
+
+GAINS: dict[str, list[Any]] = {"who": ["ann", "bob", "ann"], "what": [7, 8, 9], "gains": [4.0, 0.0, 1.0]}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pd.DataFrame,
+        pl.DataFrame,
+        pl.LazyFrame,
+        pa.table,
+        lambda columns: pd.DataFrame(columns).set_index(["who", "what"]),
+    ],
+    ids=["pandas", "Polars", "lazy", "Arrow", "index"],
+)
+def test_a_truth_from_a_frame(make: Callable[[dict[str, list[Any]]], Any]) -> None:
+    columns: dict[str, Any] = {"user": "who", "item": "what", "grade": "gains"}
+    frame = make(GAINS)
+    truth = exactk.Truth.from_frame(frame, **columns)
+    assert type(truth) is exactk.Truth
+    expected = exactk.as_truth(frame, **columns)
+    predictions = {"ann": [7, 8], "bob": [8]}
+    metrics = ["ndcg@2", "judged@2", "num_relevant"]
+    assert exactk.evaluate(truth, predictions, metrics) == exactk.evaluate(expected, predictions, metrics)
+    assert truth.columns == expected.columns
+    assert pickle.loads(pickle.dumps(truth)).rows().grades.tolist() == [4.0, 1.0, 0.0]  # noqa: S301 - our own
+    for value in (GAINS, [[1]], truth, "truth.csv"):
+        with pytest.raises(
+            exactk.InputTypeError, match=r"truth: expected a data frame, found .*; exactk.as_truth takes"
+        ):
+            exactk.Truth.from_frame(value)  # type: ignore[arg-type]
+    with pytest.raises(exactk.InputError, match=r"truth: expected the item column 'other'"):
+        exactk.Truth.from_frame(frame, user="who", item="other")

@@ -113,6 +113,7 @@ def test_functions() -> None:
     assert_type(exactk.as_rankings([[4, 2]]), exactk.Rankings)
     assert_type(exactk.as_exclusions([[4, 2]]), exactk.Exclusions | None)
     assert_type(exactk.Truth.from_dense([[3, 0, 1]]), exactk.Truth)
+    assert_type(exactk.Truth.from_frame(FRAME, user="user", item="item"), exactk.Truth)
     assert_type(
         exactk.from_ratings(["ann", "bob"], [7, 5], [2, 5.0], pd.Series([4.9, 4.5])),
         tuple[exactk.Truth, exactk.SparseScores],

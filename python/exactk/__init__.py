@@ -47,12 +47,13 @@ from exactk._functions import __all__ as _functions
 from exactk._inputs.batches import Batches
 from exactk._inputs.conversions import as_exclusions, as_predictions, as_rankings, as_truth
 from exactk._inputs.embeddings import Embeddings
-from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
 from exactk._inputs.paths import register_reader
 from exactk._inputs.ratings import from_ratings
+from exactk._inputs.truth import Truth
 from exactk._matching import matching_conventions
 from exactk._plan.conventions import Convention, conventions
 from exactk._plan.metrics import metrics

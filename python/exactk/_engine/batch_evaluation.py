@@ -11,8 +11,8 @@ from exactk._engine.warnings import has_common_item, has_exclusions
 from exactk._inputs.alignment import AlignedInputs, Alignment, with_user_keys
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.lists import Truth
 from exactk._inputs.model.rows import Rows, reindex
+from exactk._inputs.truth import Truth
 from exactk._report.report import Report
 from exactk._report.state import StateSums
 from exactk._runtime.errors import InputError, input_error, type_error

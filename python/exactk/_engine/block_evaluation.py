@@ -41,10 +41,11 @@ if TYPE_CHECKING:
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.lists import Exclusions, Truth
+    from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.registry import ClassifiedValue
+    from exactk._inputs.truth import Truth
     from exactk._inputs.user_values import Groups, Weights
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.registry import ClassifiedValue
+    from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.topk import BestIndices, TopKProblem
-    from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
 
 

@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.lists import Exclusions, Truth
+    from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.registry import ClassifiedValue
+    from exactk._inputs.truth import Truth
     from exactk._inputs.user_values import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
     from exactk._report.sums import Label

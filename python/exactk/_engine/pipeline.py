@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
+    from exactk._inputs.truth import Truth
     from exactk._inputs.types import CandidatesLike, ExclusionsLike, GroupsLike, WeightsLike
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike, Value

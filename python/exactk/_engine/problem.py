@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.lists import Exclusions, Truth
+    from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.truth import Truth
     from exactk._inputs.user_values import RowValues
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value

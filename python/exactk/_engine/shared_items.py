@@ -11,8 +11,9 @@ from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 
 if TYPE_CHECKING:
-    from exactk._inputs.model.lists import Lists, Truth
+    from exactk._inputs.model.lists import Lists
     from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.truth import Truth
 
 FEWEST_UNKEYED_ITEMS = 32
 """With fewer items without keys on either side, disjoint items may be chance."""

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from exactk._files.column_choice import RequestedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+    from exactk._inputs.model.lists import Exclusions, Rankings
     from exactk._inputs.model.sparse_scores import SparseScores
+    from exactk._inputs.truth import Truth
     from exactk._inputs.types import FilePath
 
 Role: TypeAlias = Literal["truth", "predictions", "exclude"]

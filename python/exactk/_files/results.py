@@ -11,11 +11,12 @@ from exactk._inputs.checks import number_array, offset_array
 from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, scored_input, truth_of
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
-from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.registry import ConversionOptions, classify, rows_of_container
+from exactk._inputs.truth import Truth
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 

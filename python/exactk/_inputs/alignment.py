@@ -10,11 +10,12 @@ import numpy as np
 
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
-from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, count_users, encode_items_again, reindex, resize
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.truth import Truth
 from exactk._runtime.errors import ExactkError, type_error
 
 if TYPE_CHECKING:

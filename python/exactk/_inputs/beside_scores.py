@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from exactk._inputs.model.lists import Truth
 from exactk._inputs.registry import ARRAY, EMBEDDINGS, SCORES, SPARSE_MATRIX, ClassifiedValue, classify
+from exactk._inputs.truth import Truth
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from exactk._inputs.checks import score_array
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.keys.column_roles import may_be_grades
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
 from exactk._inputs.model.scores import Scores
@@ -29,6 +29,7 @@ from exactk._inputs.registry import (
     classify,
     rows_of_container,
 )
+from exactk._inputs.truth import Truth
 from exactk._runtime.errors import type_error
 from exactk._runtime.threads import resolve_threads
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.model.frame_rows import FrameRow, rows_together
-from exactk._inputs.model.lists import Truth
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import checked_threshold
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.truth import Truth
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:

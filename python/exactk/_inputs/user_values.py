@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Vocabulary
-    from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.rows import Rows
+    from exactk._inputs.truth import Truth
 
 
 class RowValues(NamedTuple):
