@@ -540,6 +540,10 @@ def test_missing_lists_of_a_series(missing: Any, first: int) -> None:
     truth = {"ann": ["song"], "bob": ["song"], "eve": ["film"]}
     expected = exactk.evaluate(truth, dict(zip(["ann", "bob"], LISTS, strict=True)), "mrr")
     assert expected["mrr"] == 0.5
+    as_rows = pa.array(predictions.where(predictions.notna(), None).tolist())
+    assert exactk.evaluate([truth[user] for user in users], as_rows, "mrr") == exactk.evaluate(
+        [truth[user] for user in users], pl.Series(as_rows), "mrr"
+    )
     for series in (predictions, arrow):
         assert exactk.evaluate(truth, series, "mrr") == expected
         assert exactk.evaluate(series, truth, "mrr").counts["missing_truth"] == 1

@@ -9,6 +9,7 @@ import numpy as np
 from exactk._inputs import long_format
 from exactk._inputs.containers import frames, sequences
 from exactk._inputs.keys.column_roles import usual_role
+from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.keys.series import column_of_series, index_columns
 from exactk._inputs.model.rows import Rows
 from exactk._runtime import optional
@@ -56,16 +57,18 @@ def has_values_by_user_and_item(series: object) -> bool:
 
 
 def has_one_item_each(series: Any) -> bool:  # noqa: ANN401 - of any library
-    """Return whether the elements are items rather than lists of items, by the first that is not None."""
-    present = series.dropna() if optional.is_series(series) else series
-    first = next((element for element in present if element is not None), None)
-    return first is not None and not sequences.is_row(first.as_py() if hasattr(first, "as_py") else first)
+    """Return whether the elements are items rather than lists of items, by the first that is not missing."""
+    plain = (element.as_py() if hasattr(element, "as_py") else element for element in series)
+    first = next((element for element in plain if not is_missing(element)), None)
+    return first is not None and not sequences.is_row(first)
 
 
 def elements(series: Any) -> list[Any]:  # noqa: ANN401 - of any library
     """Return the elements as a list, with None for those that are missing."""
     if optional.is_series(series):
-        return [None if is_missing else one for one, is_missing in zip(series.tolist(), series.isna(), strict=True)]
+        return [
+            None if is_absent else one for one, is_absent in zip(series.tolist(), series.isna().tolist(), strict=True)
+        ]
     method = next(name for name in ("to_list", "to_pylist") if hasattr(series, name))
     values: list[Any] = getattr(series, method)()
     return values
