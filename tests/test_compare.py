@@ -335,6 +335,23 @@ def test_reports_of_other_metrics_or_conventions_are_refused() -> None:
         assert caught.value.__notes__ == ["in system 'other'"]
 
 
+def test_reports_of_groups_of_other_types_are_refused() -> None:
+    """Printed, 1 and "1" are one group."""
+    reports = {
+        str(kind): exactk.evaluate(TRUTH, ALS, METRICS, groups=dict.fromkeys(TRUTH, kind(1))) for kind in (int, str)
+    }
+    with pytest.raises(
+        exactk.StateMismatchError, match="reports: expected group labels of one type, found int and str"
+    ):
+        exactk.compare_reports(reports)
+
+
+def test_a_comparison_is_no_mapping_of_reports() -> None:
+    comparison: Any = exactk.compare(TRUTH, SYSTEMS, METRICS)
+    with pytest.raises(exactk.InputTypeError, match=r"found a Comparison; its \.reports have them"):
+        exactk.compare_reports(comparison)
+
+
 def test_reports_of_different_users_are_warned_of() -> None:
     some = {"ann": ALS["ann"]}
     assert not warnings_of(lambda: exactk.compare_reports(reports_of(**SYSTEMS)))

@@ -16,7 +16,7 @@ from exactk._report.display import DIGITS, format_number, format_text
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
 from exactk._report.report import Report
-from exactk._report.state import State, check_same_plan, common_spellings, ordered_labels
+from exactk._report.state import State, check_label_types, check_same_plan, common_spellings, ordered_labels
 from exactk._report.tables import TextTable, stack_systems, text_of_columns
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
@@ -65,6 +65,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def __init__(self, reports: Mapping[str, Report]) -> None:
         if not isinstance(reports, Mapping):
             raise type_error("reports", "a mapping from each system's name to its report", type(reports).__name__)
+        if isinstance(reports, Comparison):
+            hint = "its .reports have them"
+            raise type_error("reports", "a Report of each system", "a Comparison", hint=hint)
         self._reports = dict(reports)
         if not self._reports:
             raise input_error("reports", "at least one system", "none")
@@ -78,6 +81,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             except StateMismatchError as error:
                 error.add_note(f"in system {system!r}")
                 raise
+        check_label_types([report.state.groups for report in self._reports.values()], "reports")
 
     @property
     def reports(self) -> Mapping[str, Report]:

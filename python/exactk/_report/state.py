@@ -222,10 +222,7 @@ class StateSums:
     def add(self, state: State) -> None:
         """Add a state; raise StateMismatchError if its plan, or the type of its group labels, differs."""
         check_same_plan(self._first, state, "parts")
-        types = {type(next(iter(groups))).__name__ for groups in (self._groups, state.groups) if groups}
-        if len(types) > 1:
-            message = f"parts: expected group labels of one type, found {' and '.join(sorted(types))}"
-            raise StateMismatchError(message, "parts")
+        check_label_types([self._groups, state.groups], "parts")
         self._spellings = common_spellings([self._spellings, state.spellings], state.metrics)
         self._counts = self._counts.merge(state.counts)
         _add_totals(self._totals, state.totals)
@@ -289,6 +286,14 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
     if differences:
         message = f"{argument}: expected the same metrics and convention in all, found {'; '.join(differences)}"
         raise StateMismatchError(message, argument)
+
+
+def check_label_types(groups: Iterable[Mapping[Label, object] | None], argument: str) -> None:
+    """Raise StateMismatchError if the labels of groups in several states have several types."""
+    types = {type(next(iter(one))).__name__ for one in groups if one}
+    if len(types) > 1:
+        found = " and ".join(sorted(types))
+        raise StateMismatchError(f"{argument}: expected group labels of one type, found {found}", argument)
 
 
 def _sums_to_plain(sums: Sums) -> list[int | str]:
