@@ -211,6 +211,7 @@ FORMATS = {
 METRICS = ["ndcg@2", "recall@2", "num_relevant", "num_recommended"]
 
 
+@pytest.mark.filterwarnings("ignore:predictions. all rows are read into memory")
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("large", [False, True])
 def test_every_format_is_what_a_dict_of_the_same_is(
@@ -285,6 +286,7 @@ class TestIds:
         path = write_file(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
         assert users_of(exactk.read(path, "truth")) == [7]
 
+    @pytest.mark.filterwarnings("ignore:predictions. all rows are read into memory")
     @pytest.mark.parametrize("name", [name for name in FORMATS if "npz" not in name])
     @pytest.mark.parametrize("large", [False, True])
     def test_are_text_if_that_is_asked(
@@ -588,6 +590,27 @@ def test_integers_in_text_are_exact(numbers: list[int]) -> None:
     as_text: Any = cast_to_text(convert_integers(table, ["user"]), ["user"])["user"]
     assert as_text.data.tobytes() == written.data.tobytes()
     assert as_text.offsets.tolist() == written.offsets.tolist()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet", "a.arrow"])
+def test_a_large_file_that_is_not_sorted_says_that_it_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    set_size_limits(monkeypatch, large=True)
+    path, given = write_file(tmp_path, name, FORMATS[name]), {"b": [1], "a": [1, 7], "z": [1]}
+    with pytest.warns(exactk.EvaluationWarning) as caught:
+        report = exactk.evaluate(given, path, METRICS)
+    rows = 4 if name == "a.arrow" else 5  # those of its first two parts
+    (warning,) = caught
+    assert str(warning.message) == (
+        f"predictions: all rows are read into memory, because those of user 'b' are apart within the first {rows} rows, "
+        f"up to those in {path}; files that are sorted by user are read in parts"
+    )
+    assert report == exactk.evaluate(given, _per_user(), METRICS)
+    ordered = FRAME.sort_by("user")
+    exactk.evaluate(given, write_file(tmp_path, "sorted.parquet", parquet(ordered)), METRICS)  # warns of nothing
+    frames = [FRAME.slice(0, 2), FRAME.slice(2)]
+    exactk.evaluate(given, exactk.Batches(lambda: frames), METRICS)  # the caller's frames are in memory as it is
 
 
 def test_a_part_is_read_while_another_is_made_use_of() -> None:

@@ -43,7 +43,9 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
     batch_evaluation = _BatchEvaluation(evaluation, truth, exclude)
     try:
         _add_blocks(batch_evaluation, reader)
-    except UngroupedRows:
+    except UngroupedRows as finding:
+        if batches.is_of_files:  # which are large; frames of the caller's may not be
+            reader.warn_of_ungrouped_rows(finding.user)
         return _evaluate_at_once(evaluation, truth, batches, least_rows=reader.row_count)
     batch_evaluation.add_remaining_users(reader.user_vocabulary, has_scores=batch_evaluation.has_scores)
     return EvaluatedBatches(

@@ -26,7 +26,7 @@ from exactk._inputs.model.frame_rows import (
 )
 from exactk._inputs.model.rows import Rows
 from exactk._runtime import optional
-from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
+from exactk._runtime.errors import ExactkError, input_error, name_source, type_error, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -252,6 +252,15 @@ class Reader:
             None if columns.ranks is None else long_format.rank_array(columns.ranks, "predictions.rank"),
         )
 
+    def warn_of_ungrouped_rows(self, user: int) -> None:
+        """Warn that a file will be read whole, as the rows of this user are apart in what was read so far."""
+        assert self.user_vocabulary is not None  # noqa: S101 - a user was read
+        key, path = self.user_vocabulary.snapshot().repr_of(user), list(self._first_rows)[-1]
+        warn(
+            f"predictions: all rows are read into memory, because those of user {key} are apart within the first "
+            f"{self.row_count:,} rows, up to those in {path}; files that are sorted by user are read in parts"
+        )
+
     def locate(self, number: int) -> FrameRow:
         """Return the location of a row, in a file or in a batch."""
         prefix = "the data in " if self._batches.is_of_files else ""
@@ -279,7 +288,11 @@ class Reader:
 
 
 class UngroupedRows(Exception):  # noqa: N818 - a finding, not an error
-    """A user's rows are not contiguous."""
+    """A user's rows are not contiguous. `user` is the user's code."""
+
+    def __init__(self, user: int) -> None:
+        super().__init__(user)
+        self.user = user
 
 
 class Block(NamedTuple):
@@ -359,9 +372,9 @@ class _FinishedUsers:
         if max_code >= len(self._finish_order):
             self._finish_order = np.concatenate([self._finish_order, np.zeros(max_code + 1, np.int64)])
         order = np.arange(self._count + 1, self._count + 1 + len(users))
-        if self._finish_order[users].any():
-            raise UngroupedRows
+        was_finished = self._finish_order[users] > 0
         self._finish_order[users] = order
-        if (self._finish_order[users] != order).any():
-            raise UngroupedRows
+        is_repeated = was_finished | (self._finish_order[users] != order)
+        if is_repeated.any():
+            raise UngroupedRows(int(users[np.argmax(is_repeated)]))
         self._count += len(users)
