@@ -242,6 +242,13 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: evaluate([[1], [2], [3]], list(VALUES)),
         r"predictions: expected integer ids, found float64 at row 0; predictions=exactk\.Scores\(predictions\) if these are",
     ),
+    "pairs in a matrix": (  # .tolist() would make a user's list of each
+        lambda: evaluate(np.array([["ann", "film"]]), [["film"]]), "truth: expected integer ids, found strings$"
+    ),
+    "a frame for each user": (
+        lambda: evaluate(dict(list(pd.DataFrame({"user": ["ann"], "item": ["film"]}).groupby("user")))),
+        r"truth: expected a sequence of ids, found a data frame at row 0; pandas\.concat\(truth\.values\(\)\) is a frame",
+    ),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (
         lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"
@@ -369,7 +376,8 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: evaluate(predictions=pd.Series(ITEMS[:3], USERS)), r"predictions={user: \[item\] for user, item in predictions"
     ),
     "a user of a Series twice": (
-        lambda: evaluate(truth=pd.Series(["film", "song"], ["ann", "ann"])), "truth: expected each user once, found 'ann' again"
+        lambda: evaluate(truth=pd.Series(["film", "song"], ["ann", "ann"])),
+        r"truth: expected each user once, found 'ann' again at row 1; truth=truth\.groupby\(truth\.index\)\.agg\(list\)",
     ),
     "a level without a name": (
         lambda: evaluate(truth=pd.Series([1.0], pd.MultiIndex.from_tuples([("ann", "film")], names=["user", None]))),
@@ -574,11 +582,13 @@ def test_the_best_items_of_nobody() -> None:
         assert topk({"ann": []}, 2).ids.tolist() == [[-1, -1]]
 
 
-@pytest.mark.parametrize("rows", [np.array(LISTS[:1]), np.array([None, *LISTS], object)[1:]], ids=["matrix", "lists"])
+@pytest.mark.parametrize(
+    "rows", [np.array([["film", "song", "book"]]), np.array([None, *LISTS], object)[1:]], ids=["matrix", "lists"]
+)
 def test_arrays_of_keys_say_what_reads_them(rows: Any) -> None:
     with pytest.raises(exactk.InputTypeError, match=r"; truth=truth\.tolist\(\) reads"):
         evaluate(rows, rows)
-    assert evaluate(rows.tolist(), rows.tolist())["recall@1"] in {0.5, 0.75}
+    assert evaluate(rows.tolist(), rows.tolist())["recall@1"] in {1 / 3, 0.75}
 
 
 COLUMN = pd.Series(ITEMS)

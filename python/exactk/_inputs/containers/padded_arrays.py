@@ -28,7 +28,8 @@ def rows_of_array(value: object, argument: str) -> Rows:
             raise type_error(argument, "ids, best first", "a multi-hot bool array", hint=hint)
         return graded_rows(array, argument)
     if array.dtype.kind in "OUST" and array.size:
-        hint = f"{argument}={argument}.tolist() reads rows of keys"
+        may_be_pairs = array.shape[1] == 2  # of a user and an item, which are no rows
+        hint = "" if may_be_pairs else f"{argument}={argument}.tolist() reads rows of keys"
         raise type_error(argument, "integer ids", describe_dtype(array), hint=hint)
     if array.dtype.kind == "f" and argument == "truth":
         hint = "truth=exactk.Truth.from_dense(truth) if they are grades"

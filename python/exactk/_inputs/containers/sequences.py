@@ -190,6 +190,9 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
 
 def _to_core_type(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence that the core reads
     """Return the row as a list, tuple or dict."""
+    if hasattr(row, "columns"):
+        hint = f"pandas.concat({argument}.values()) is a frame of all users" if hasattr(row, "iloc") else ""
+        raise type_error(argument, "a sequence of ids", "a data frame", row=user, hint=hint)
     row = import_dlpack(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
     if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":
         return row.tolist()

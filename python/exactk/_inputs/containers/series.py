@@ -13,8 +13,8 @@ from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.keys.series import column_of_series, index_columns
 from exactk._inputs.model.rows import Rows
 from exactk._runtime import optional
-from exactk._runtime.errors import input_error, type_error
-from exactk._runtime.faults import Option
+from exactk._runtime.errors import InputError, input_error, type_error
+from exactk._runtime.faults import Option, as_text
 
 if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
@@ -43,7 +43,13 @@ def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: Co
         rows = Rows(np.arange(len(ids) + 1), ids, item_vocabulary=None if items is None else items.snapshot())
     else:
         raise _item_error(series, argument, f"{{user: [item] for user, item in {argument}.items()}}")
-    return long_format.rows_by_user(users, labels, rows, argument, encoding)
+    try:
+        return long_format.rows_by_user(users, labels, rows, argument, encoding)
+    except InputError as error:
+        if not holds_items or error.fault.hint:
+            raise
+        hint = f"{argument}={argument}.groupby({argument}.index).agg(list) has a list for each user"
+        raise error.amended(hint=as_text(hint)) from None
 
 
 def has_user_index(series: object) -> bool:
