@@ -196,10 +196,11 @@ def rows_of_strict_reader(data: bytes, delimiter: str) -> Outcome:
         st.sampled_from(['"', ",", "\n", "u", "7", '"', ",1\n", "\nu,a,1\n", '"\n', "\r\n", '""', ',"']), max_size=14
     ),
     st.sampled_from([0, 1 << 28]),
+    st.sampled_from([1, 5, 1 << 20]),
     st.booleans(),
 )
 def test_f47_rows_are_those_of_the_strict_reader(
-    tmp_path_factory: pytest.TempPathFactory, parts: list[str], large: int, tabs: bool
+    tmp_path_factory: pytest.TempPathFactory, parts: list[str], large: int, block_size: int, tabs: bool
 ) -> None:
     data = "".join(["user,item,score\n", *parts]).replace(",", "\t" if tabs else ",").encode()
     path = write_file(tmp_path_factory.getbasetemp(), "strict.tsv" if tabs else "strict.csv", data)
@@ -207,6 +208,7 @@ def test_f47_rows_are_those_of_the_strict_reader(
     outcome: Outcome = None
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         patch.setattr(source, "_LARGE", large)
+        patch.setattr(text, "_BLOCK_SIZE", block_size)
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         try:
             outcome = read_rows(path)

@@ -62,7 +62,8 @@ def as_truth(
           `exactk.Truth.from_dense`;
         - SciPy sparse array or matrix: the stored values are grades (a stored zero is judged and not relevant); a bool
           one has no grades;
-        - ids and distances from a nearest-neighbor index, as in `exactk.as_rankings`.
+        - ids and distances from a nearest-neighbor index, as in `exactk.as_rankings`;
+        - path of a file: what `exactk.read` reads.
     user, item, grade : str, optional
         Column names in a data frame; `user` may name several columns, which together identify a user. By default, the
         only column with a common name is used: user_id, query_id, uid, ...; item_id, doc_id, movieId, ...; grade,
@@ -197,6 +198,7 @@ def as_predictions(
         - two-dimensional array: floats become `Scores`, and integers are ids; wrap integer scores in `exactk.Scores`;
         - SciPy CSR, CSC or COO array or matrix: becomes `SparseScores`. Each stored entry is a score, stored zeros
           included. Duplicate entries are repeated items; they are not summed;
+        - path of a file: what `exactk.read` reads;
         - anything else that `exactk.as_rankings` takes.
     user, item, score, rank : str, optional
         Column names in a data frame, as in `exactk.as_truth`. The highest score or the lowest rank is best. The common
