@@ -5,7 +5,7 @@ So 7 and 07 stay distinct, and a CSV file agrees with a Parquet file of the same
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,9 @@ def integer_columns(parts: Iterable[ColumnTable], names: Sequence[str]) -> list[
     """Return the columns that hold only integers."""
     remaining = list(names)
     for part in parts:
-        remaining = [name for name in remaining if _as_integers(part.columns[name]) is not None]
+        remaining = [name for name in remaining if _holds_integers(part.columns[name])]
+        if not remaining:
+            break
     return remaining
 
 
@@ -50,6 +52,14 @@ _EXACT_DIGITS = 15  # of integers that float64 holds
 _MINUS, _ZERO = b"-0"
 
 
+class _Digits(NamedTuple):
+    """Integers as Python writes them, with 1 to 19 digits."""
+
+    ends: NDArray[np.int64]
+    sizes: NDArray[np.int64]  # numbers of digits
+    has_sign: NDArray[np.bool_]
+
+
 def _as_integers(column: Column) -> NDArray[np.int64] | None:
     """Return the column as int64, or None if any value is written differently."""
     if isinstance(column, NumberColumn):
@@ -57,24 +67,38 @@ def _as_integers(column: Column) -> NDArray[np.int64] | None:
     assert isinstance(column, PackedColumn)  # noqa: S101 - of a text file
     if not len(column):
         return np.zeros(0, np.int64)
-    text = column.data
-    begins = column.offsets[:-1] + (text[column.offsets[:-1]] == _MINUS)  # no id is empty
-    sizes = column.offsets[1:] - begins
+    digits = _digits_of(column)
+    if digits is None:
+        return None
+    if digits.sizes.max() <= _EXACT_DIGITS and (numbers := parse_numbers(column.offsets, column.data)) is not None:
+        return numbers.astype(np.int64)
+    return _parse_integers(column.data, digits)
+
+
+def _holds_integers(column: Column) -> bool:
+    """Return whether `_as_integers` returns integers, without parsing them if they surely fit int64."""
+    if isinstance(column, PackedColumn) and len(column):
+        digits = _digits_of(column)
+        return digits is not None and (digits.sizes.max() < _MAX_DIGITS or _as_integers(column) is not None)
+    return _as_integers(column) is not None
+
+
+def _digits_of(column: PackedColumn) -> _Digits | None:
+    """Return the digits of a column that is not empty, or None if any value is written differently."""
+    text, begins, ends = column.data, column.offsets[:-1], column.offsets[1:]
+    has_sign = text[begins] == _MINUS  # no id is empty
+    first = begins + has_sign
+    sizes = ends - first
     is_digit = (text >= _ZERO) & (text < _ZERO + 10)
     if not 0 < sizes.min() <= sizes.max() <= _MAX_DIGITS or np.count_nonzero(is_digit) < sizes.sum():
         return None
-    has_sign = begins > column.offsets[:-1]
-    if ((text[begins] == _ZERO) & ((sizes > 1) | has_sign)).any():
-        return None
-    if sizes.max() <= _EXACT_DIGITS and (numbers := parse_numbers(column.offsets, text)) is not None:
-        return numbers.astype(np.int64)
-    return _parse_integers(text, column.offsets[1:], sizes, has_sign)
+    is_padded = (text[first] == _ZERO) & ((sizes > 1) | has_sign)
+    return None if is_padded.any() else _Digits(ends, sizes, has_sign)
 
 
-def _parse_integers(
-    text: NDArray[np.uint8], ends: NDArray[np.int64], sizes: NDArray[np.int64], has_sign: NDArray[np.bool_]
-) -> NDArray[np.int64] | None:
-    """Return the integers with so many digits before each end, or None if any is no int64."""
+def _parse_integers(text: NDArray[np.uint8], digits: _Digits) -> NDArray[np.int64] | None:
+    """Return the integers, or None if any is no int64."""
+    ends, sizes, has_sign = digits
     values = np.zeros(len(ends), np.uint64)
     for power in range(int(sizes.max())):
         has_digit = sizes > power

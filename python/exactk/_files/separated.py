@@ -78,7 +78,7 @@ class Separated(Source):
         return table if columns.text_ids else ids.convert_integers(table, columns.ids)
 
     def parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
-        """Yield the rows in parts, after checking all of them."""
+        """Yield the rows in parts; ids are integers only if those of all parts are."""
         integers = [] if columns.text_ids else ids.integer_columns(self._parts(columns), columns.ids)
         for part in self._parts(columns):
             yield ids.convert_integers(part, integers)
