@@ -140,7 +140,7 @@ def test_f64_the_line_of_the_warning_can_be_pasted() -> None:
 def test_f64_the_footer_of_values_of_several_bounds() -> None:
     frame = pd.DataFrame(COLUMNS | {"label": VALUES})
     report = exactk.evaluate(frame, PREDICTIONS, ["P@1", "P@1(min_grade=2)"])
-    assert "; grades: label, relevant: > 0 or >= 2; " in repr(report)
+    assert "; grades: label, relevant: > 0 or >= 2; counts without the metrics' own min_grade; " in repr(report)
     both = exactk.compare(frame, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1")
     assert repr(both).splitlines()[-1] == "convention standard; grades: label, relevant: > 0; 2 users; * best"
 

@@ -76,6 +76,32 @@ def test_weights() -> None:
     assert math.isnan(nobody["P@1"])
 
 
+def test_the_footer_says_that_values_are_weighted() -> None:
+    truth, lists = [[1], [2]], [[1], [1]]
+    plain = exactk.evaluate(truth, lists, "P@1")
+    weighted = exactk.evaluate(truth, lists, "P@1", weights=[1.0, 3.0])
+    assert repr(plain).splitlines()[-1] == "convention standard; 2 users"
+    for report in (weighted, exactk.merge([weighted.state]), exactk.Report.from_json(weighted.to_json())):
+        assert repr(report).splitlines()[-1] == "convention standard; weighted; 2 users"
+    comparison = exactk.compare(truth, {"a": lists, "b": lists}, "P@1", weights=[1.0, 3.0])
+    assert repr(comparison).splitlines()[-1] == "convention standard; weighted; 2 users; * best"
+
+
+@pytest.mark.parametrize(
+    ("metric", "convention"),
+    [("P@1(min_grade=4)", {}), ("P@1", {"precision.min_grade": 4}), (["P@1", "P@2(min_grade=4)"], {})],
+)
+def test_the_footer_says_that_counts_ignore_rules_of_metrics(metric: Any, convention: Any) -> None:
+    truth, scores = [{1: 5, 2: 1}, {1: 2}], [{1: 0.5}, {1: 0.5}]
+    counts = "2 users, 1 relevant item not rankable, 1 candidate per user"
+    report = exactk.evaluate(truth, scores, metric, convention=convention)
+    assert repr(report).endswith(f"; counts without the metrics' own min_grade; {counts}")
+    comparison = exactk.compare(truth, {"a": scores}, metric, convention=convention)
+    assert repr(comparison).endswith("; counts without the metrics' own min_grade; 2 users")
+    report = exactk.evaluate(truth, scores, "P@1(gain=exp2,min_grade=4)", convention={"min_grade": 4})
+    assert repr(report).endswith("min_grade=4.0; 2 users, 1 user without relevant items, 1 candidate per user")
+
+
 def test_undefined_ratios() -> None:
     convention = exactk.conventions["standard"].replace(empty_truth="compute")
     values = {

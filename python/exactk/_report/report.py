@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+_COUNTING_FIELDS = ("min_grade", "negative_infinity", "rank_gaps")  # of those that a value may change for itself
 _MOST_GROUPS, _MOST_VALUES = 10, 6  # of groups in a printed report
 
 
@@ -420,13 +421,22 @@ class Report(Exports, Mapping[str, float]):
 
     @property
     def rules_text(self) -> str:
-        """The convention, with what was changed of it, and, with a grade column, the grades that are relevant."""
-        text = f"convention {description(self.convention)}"
-        if self._state.grade_column is None:
-            return text
-        bounds = dict.fromkeys(value.rules["min_grade"] for value in self._plan)
-        relevant = " or ".join(_bound_text(bound) for bound in bounds)
-        return f"{text}; grades: {self._state.grade_column}, relevant: {relevant}"
+        """What the values depend on: the convention, with what was changed of it, the weights and the relevant grades."""
+        parts = [f"convention {description(self.convention)}"]
+        if self._state.weighted:
+            parts.append("weighted")
+        if self._state.grade_column is not None:
+            bounds = dict.fromkeys(value.rules["min_grade"] for value in self._plan)
+            relevant = " or ".join(_bound_text(bound) for bound in bounds)
+            parts.append(f"grades: {self._state.grade_column}, relevant: {relevant}")
+        if fields := self._fields_not_counted():
+            parts.append(f"counts without the metrics' own {' and '.join(fields)}")
+        return "; ".join(parts)
+
+    def _fields_not_counted(self) -> list[str]:
+        """Return the fields that decide what is counted and that a value changes for itself."""
+        rules = self.convention.rules("")
+        return [name for name in _COUNTING_FIELDS if any(value.rules[name] != rules[name] for value in self._plan)]
 
     def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of the data frames by name; see `to_pandas`."""
