@@ -249,6 +249,19 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: evaluate(dict(list(pd.DataFrame({"user": ["ann"], "item": ["film"]}).groupby("user")))),
         r"truth: expected a sequence of ids, found a data frame at row 0; pandas\.concat\(truth\.values\(\)\) is a frame",
     ),
+    "scores by user and item": (
+        lambda: evaluate(predictions={("ann", "film"): 0.5}),
+        r"predictions: expected the items of each user, .*; pandas\.Series\(predictions\) has a value for each user and item",
+    ),
+    "a Series of scores for each user": (
+        lambda: evaluate(predictions={"ann": pd.Series({"film": 0.5})}), r"predictions: .*; row\.to_dict\(\) has the scores of a row"
+    ),
+    "an array of scores for each user": (
+        lambda: evaluate(predictions={"ann": np.array([0.5])}), r"predictions: expected integer ids, found float64 at row 0$"
+    ),
+    "rows of a frame": (
+        lambda: evaluate([["film"]], [("ann", "film", 1.0)]), r"predictions: expected strings as ids, found float 1\.0 at row 0, position 2$"
+    ),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (
         lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"

@@ -20,12 +20,17 @@ if TYPE_CHECKING:
     from exactk._inputs.model.rows import Rows
 
 
+_PAIR = 2  # parts of a key that may be a user and an item
+
+
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
     if _has_one_item_each(value) and argument in {"truth", "exclude"}:
         value = {user: None if item is None else [item] for user, item in value.items()}
     elif sequences.is_item(next((content for content in value.values() if content is not None), None)):
         hint = f"{argument}={{user: [item] for user, item in {argument}.items()}}"
+        if all(isinstance(user, tuple) and len(user) == _PAIR for user in value):
+            hint = f"pandas.Series({argument}) has a value for each user and item, if these are the keys"
         raise type_error(argument, "the items of each user", "a single item instead of a list", hint=hint)
     if column_roles.name_columns(islice(value, sequences.MOST_COLUMNS)):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"

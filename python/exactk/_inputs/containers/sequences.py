@@ -15,6 +15,7 @@ from exactk._inputs.checks import describe_dtype, exact_float, id_array, import_
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
+from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.faults import as_text
 
@@ -66,7 +67,8 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
         if arrays := _rows_of_arrays(value, argument):
             return arrays
         value = [
-            row if type(row) in _CORE_TYPES else _to_core_type(row, argument, user) for user, row in enumerate(value)
+            row if type(row) in _CORE_TYPES else _to_core_type(row, argument, user, is_keyed=is_keyed)
+            for user, row in enumerate(value)
         ]
         types = set(map(type, value))
     if argument in VALUE_FIELDS and _holds_pairs(value):
@@ -153,6 +155,8 @@ def _float_hint(lists: list[Any], argument: str, error: InputTypeError) -> str:
     item = row[error.position] if isinstance(row, (list, tuple)) and error.position is not None else None
     if argument not in {"truth", "predictions", "exclude"} or not isinstance(item, (float, np.floating)):
         return ""
+    if not all(isinstance(one, Number) for one in row or ()):
+        return ""
     if not item.is_integer():
         return (
             f"{argument}=exactk.Scores({argument}) if these are scores of all items"
@@ -188,16 +192,19 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
     return values
 
 
-def _to_core_type(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence that the core reads
+def _to_core_type(row: object, argument: str, user: int, *, is_keyed: bool) -> Any:  # noqa: ANN401 - a sequence that the core reads
     """Return the row as a list, tuple or dict."""
     if hasattr(row, "columns"):
         hint = f"pandas.concat({argument}.values()) is a frame of all users" if hasattr(row, "iloc") else ""
         raise type_error(argument, "a sequence of ids", "a data frame", row=user, hint=hint)
+    scores_by_item = optional.is_series(row) and not optional.is_default_index(row.index)  # type: ignore[attr-defined]
     row = import_dlpack(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
     if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":
         return row.tolist()
     if isinstance(row, np.ndarray) and row.dtype.kind == "f" and row.size and argument == "predictions":
-        hint = "predictions=exactk.Scores(predictions) if these are scores of all items"
+        hint = "" if is_keyed else "predictions=exactk.Scores(predictions) if these are scores of all items"
+        if scores_by_item:
+            hint = "row.to_dict() has the scores of a row by item"
         raise type_error(argument, "integer ids", describe_dtype(row), row=user, hint=hint)
     if isinstance(row, np.ndarray):
         return id_array(row, argument, row=user).tolist() if row.size else ()  # np.array([]) has float64

@@ -92,7 +92,7 @@ def _rows_of_values(series: Any, argument: str, encoding: Encoding, requested: C
     if names == [None, None]:
         names = ["user", "item"]
     if any(not isinstance(name, str) for name in names):
-        hint = f"{argument}={argument}.rename_axis(['user', 'item'])"
+        hint = f"{argument}={argument}.rename_axis(['user', 'item']) if these are users and items"
         raise input_error(argument, "an index with levels for the user and the item", f"the levels {names}", hint=hint)
     _check_item_level(names, argument, requested)
     name = series.name if role and isinstance(series.name, str) and series.name not in names else role or "grade"
