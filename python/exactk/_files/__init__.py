@@ -70,9 +70,11 @@ def read(
         - ``.parquet``;
         - ``.arrow``, ``.feather`` or ``.ipc``;
         - ``.npz``;
-        - any other extension but those of known formats: TREC text, optionally compressed (``.gz``): qrels with the fields query, iteration,
-          document and grade, or a run with the fields query, Q0, document, rank, score and tag. Ranks, and text
-          after the tag, are ignored. A TREC file may be a pipe; all others must be regular files.
+        - any other extension but those of known formats: TREC text, optionally compressed (``.gz``): qrels with the
+          fields query, iteration, document and grade, or a run with the fields query, Q0, document, rank, score and
+          tag. Ranks, and text after the tag, are ignored.
+
+        Files of TREC text and JSON may be pipes; all others must be regular files.
 
         Parquet and Arrow need pyarrow (``pip install 'exactk[arrow]'``), which also reads large JSON lines faster.
     role : {"truth", "predictions", "exclude"}

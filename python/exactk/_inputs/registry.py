@@ -156,8 +156,8 @@ FILE = Container(
 BLOCKS = Container("an iterator", Iterator)
 
 CONTAINERS = (
-    FILE, LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, PIVOTED_FRAME, FRAME, SERIES,
-    TOP_K, NEIGHBOR_LISTS, BLOCKS,
+    LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, PIVOTED_FRAME, FRAME, SERIES,
+    TOP_K, NEIGHBOR_LISTS, FILE, BLOCKS,
 )  # fmt: skip
 """The first container that recognizes a value wins: some sparse matrices are also mappings, and Arrow readers iterators."""
 ADAPTERS = (*(container for container in CONTAINERS if container.to_rows is not None), FILE)
