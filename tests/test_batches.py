@@ -185,11 +185,32 @@ def test_f38_a_user_in_two_parts_is_refused() -> None:
         return {user: ["x"]}, {user: ["x"]}
 
     assert exactk.evaluate(None, iter([block("ann"), block("bob")]), "recall@5").counts["users"] == 2
-    with pytest.raises(exactk.StateMismatchError, match="expected each user in one block, found 'ann' again"):
+    with pytest.raises(exactk.StateMismatchError, match="expected each user in one block, found 'ann' in several; "):
         exactk.evaluate(None, iter([block("ann"), block("bob"), block("ann")]), "recall@5")
     report = exactk.evaluate(*block("ann"), "recall@5")
-    with pytest.raises(exactk.StateMismatchError, match="found 'ann' again"):
+    with pytest.raises(exactk.StateMismatchError, match="found 'ann' in several; "):
         exactk.merge([report, report])
+
+
+def test_a_user_of_the_predictions_alone_is_in_its_part() -> None:
+    """Parts of the truth, each with all predictions."""
+    lists = {"ann": ["x"], "bob": ["y"], "cy": ["z"]}
+    parts = [exactk.evaluate({user: lists[user]}, lists, "recall@5") for user in lists]
+    hint = "users of the predictions count too: split truth and predictions by user"
+    with pytest.raises(exactk.StateMismatchError, match=f"in one part, found '.*' in several; {hint}$"):
+        exactk.merge(parts)
+
+
+def test_merged_reports_have_the_users_in_the_order_of_the_parts() -> None:
+    lists = {"ann": ["x", "y"], "bob": ["y"], "cy": ["w", "z", "y"]}
+    truth = {user: ["y"] for user in lists}
+    whole = exactk.evaluate(truth, lists, "mrr")
+    ann, bob, cy = (exactk.evaluate({user: truth[user]}, {user: lists[user]}, "mrr") for user in lists)
+    assert exactk.merge([ann, bob, cy]) == whole
+    other = exactk.merge([cy, ann, bob])
+    assert other.users.tolist() == ["cy", "ann", "bob"]
+    assert other != whole
+    assert (other.state, dict(other)) == (whole.state, dict(whole))
 
 
 def test_batches_without_rows_change_nothing() -> None:

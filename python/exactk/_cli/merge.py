@@ -39,7 +39,7 @@ def add_merge(commands: Commands) -> None:
         type=input_path,
         nargs="+",
         metavar="STATE",
-        help="file written by --state, or - for stdin; files must not share users",
+        help="file written by --state, or - for stdin; files must not share users: a state has no keys, so this is not checked",
     )
     add_format_option(parser)
     add_bound_options(parser)
@@ -55,7 +55,9 @@ def run_merge(arguments: argparse.Namespace) -> int:
     for path in arguments.states:
         identities = set(file_identities(path))
         if identities & seen:
-            raise input_error("states", "each file once, because files must not share users", f"{str(path)!r} again")
+            raise input_error(
+                "states", "each file once, because users in several files count several times", f"{str(path)!r} again"
+            )
         seen |= identities
         with arguments.stdin.opened(path) as content:
             parts.append(_read_state(content))

@@ -28,14 +28,16 @@ def merge(parts: Sequence[Report | State]) -> Report:
     ----------
     parts : sequence of Report or State
         At least one evaluation, each of different users, with the same metrics and convention; the convention's name
-        may differ. Reports of keyed users must not share a user, which is checked. Users without keys, and the users
-        of states, cannot be told apart: pass each shard once, or its users count twice.
+        may differ. Reports of keyed users must not share a user, which is checked; users whom only the predictions have
+        count too. Users without keys, and the users of states, cannot be told apart: pass each shard once, or its users
+        count twice.
 
     Returns
     -------
     Report
-        Its users are those of the parts, in order; users without keys are numbered from 0 across the parts. Per-user
-        values are kept if all parts are reports that have them. Values by group are merged by group.
+        Its users are those of the parts, in order; users without keys are numbered from 0 across the parts. Only if one
+        evaluation has them in that order too are the two reports ``==``; their states are in any case. Per-user values
+        are kept if all parts are reports that have them. Values by group are merged by group.
 
     Raises
     ------

@@ -42,8 +42,9 @@ def concatenate_users(
     seen: set[Any] = set()
     for user in users.tolist():
         if user in seen:
+            hint = "users of the predictions count too: split truth and predictions by user"
             raise StateMismatchError(
-                f"{argument}: expected each user in one {part_noun}, found {user!r} again", argument
+                f"{argument}: expected each user in one {part_noun}, found {user!r} in several; {hint}", argument
             )
         seen.add(user)
     return users
