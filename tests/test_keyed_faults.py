@@ -391,9 +391,41 @@ def test_names_of_columns_that_leave_a_choice(library: str) -> None:
         make(COLUMNS | {"docid": [1, 2]}),
         exactk.InputError,
     )
-    both = make(COLUMNS | {"rank": [1, 1]})
-    refusal_of("predictions: expected one column that orders the items, found score and rank", both, exactk.InputError)
-    assert evaluate_keyed(both, rank="rank")["precision@1"] == evaluate_keyed(both, score="score")["precision@1"] == 1
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_scores_beside_ranks(library: str) -> None:
+    make = LIBRARIES[library]
+    users, items = ["ann", "bob", "ann", "bob", "ann"], ["x", "y", "y", "x", "z"]
+    scores, ranks = [0.5, 0.25, 0.75, 0.125, 0.5], [3, 1, 1, 2, 2]
+    columns: dict[str, list[Any]] = {"user": users, "item": items, "score": scores, "rank": ranks}
+    by_rank = evaluate_keyed(make({name: column for name, column in columns.items() if name != "score"}))
+    agreeing = make(columns)
+    assert evaluate_keyed(agreeing) == by_rank
+    assert evaluate_keyed(exactk.Batches(lambda: [agreeing])) == by_rank
+    sorted_rows = {name: [column[row] for row in (2, 0, 4, 1, 3)] for name, column in columns.items()}
+    assert evaluate_keyed(exactk.Batches(lambda: [make(sorted_rows)])) == by_rank
+
+    frame = make(columns | {"rank": [3, 2, 1, 1, 2]})
+    message = (
+        "predictions: expected scores and ranks that give the same order, or one of them, found score 0.25 ranked below "
+        "score 0.125 at row 1 of the frame; score='score' or rank='rank' selects the one that orders them (user 'bob')"
+    )
+    refusal_of(message, frame, exactk.InputError)
+    in_batch = message.replace("of the frame", "of batch 0")
+    refusal_of(in_batch, exactk.Batches(lambda: [frame]), exactk.InputError)
+    sorted_frame = make(sorted_rows | {"rank": [1, 3, 2, 2, 1]})
+    in_block = in_batch.replace("row 1", "row 3")
+    refusal_of(in_block, exactk.Batches(lambda: [sorted_frame]), exactk.InputError)
+    assert evaluate_keyed(frame, score="score") == evaluate_keyed(make(columns), score="score")
+    assert evaluate_keyed(frame, rank="rank")["precision@1"] != by_rank["precision@1"]
+    missing = make(columns | {"score": [0.5, 0.25, float("nan"), 0.125, 0.5]})
+    refusal_of(
+        "predictions: expected scores and ranks that give the same order, or one of them, found score 0.5 ranked below "
+        "score nan",
+        missing,
+        exactk.InputError,
+    )
 
 
 def test_columns_of_one_name() -> None:

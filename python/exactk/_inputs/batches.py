@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.protocols import DataFrame
+    from exactk._runtime.faults import Text
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -180,6 +181,11 @@ def _to_int64(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
+def _describe_order(rows: LongRows) -> str:
+    both = rows.scores is not None and rows.ranks is not None
+    return "scores and ranks" if both else "ranks" if rows.scores is None else "scores"
+
+
 class Reader:
     """Reads batches, with one user vocabulary and one item vocabulary for all of them."""
 
@@ -193,6 +199,7 @@ class Reader:
         self._item_vocabulary: Vocabulary | None = None
         self._first_rows: dict[str, int] = {}  # first row of each batch or file
         self.row_count = 0  # of the rows read so far
+        self.order_hint: Text = ()  # how to select scores or ranks, if there are both
 
     @property
     def item_keys(self) -> Snapshot | None:
@@ -223,7 +230,7 @@ class Reader:
     def _describe(self, long_rows: LongRows) -> str:
         """Return a description of the columns, which must agree between batches."""
         kind = "integer" if self._item_vocabulary is None else "text"
-        return f"{kind} item ids with {'ranks' if long_rows.scores is None else 'scores'}"
+        return f"{kind} item ids with {_describe_order(long_rows)}"
 
     def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
         """Return the rows of a frame; None for an empty frame, whose columns may have any type."""
@@ -232,7 +239,7 @@ class Reader:
                 "source", "a callable that returns data frames", f"one that returns {type(frame).__name__}"
             )
         columns = frames.long_columns(frame, "predictions", self._columns, warn=self._warns)
-        self._warns = False
+        self._warns, self.order_hint = False, columns.hint
         if not len(columns.items):
             return None
         kinds = long_format.key_kinds(columns.users, columns.labels, "predictions")
@@ -282,8 +289,9 @@ class Reader:
             item_vocabulary=self.item_keys,
         )
         codes = long_rows.user_codes
+        ranks = None if long_rows.ranks is None else long_format.RankColumn(long_rows.ranks, self.order_hint)
         return long_format.group_by_user(
-            rows, codes, lambda: codes, long_rows.ranks, "predictions", self._encoding.threads, self.locate
+            rows, codes, lambda: codes, ranks, "predictions", self._encoding.threads, self.locate
         )
 
 
@@ -345,6 +353,8 @@ def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
         local_codes = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
         try:
             _, order = _core.order_by_user(local_codes, len(users), long_rows.ranks, "predictions")
+            ordered = long_rows if order is None else long_rows.take(order)
+            long_format.check_same_order(ordered.scores, indptr, "predictions", reader.order_hint)
         except ExactkError as error:
             error = (
                 error if reader.user_vocabulary is None else reader.user_vocabulary.snapshot().with_user(error, users)
@@ -354,7 +364,7 @@ def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
             ) from None
         if order is not None:
             find_row = rows_apart(lambda: local_codes, long_rows.ranks, locate)
-            long_rows = long_rows.take(order)
+        long_rows = replace(ordered, scores=None)
     ranks = None if long_rows.ranks is None else long_format.uncommon_ranks(long_rows.ranks, indptr)
     return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores, ranks=ranks, find_row=find_row))
 

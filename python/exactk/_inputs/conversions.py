@@ -202,8 +202,8 @@ def as_predictions(
         - anything else that `exactk.as_rankings` takes.
     user, item, score, rank : str, optional
         Column names in a data frame, as in `exactk.as_truth`. The highest score or the lowest rank is best. The common
-        names are score, prediction and rank; pass one of them if a frame has both scores and ranks. The convention's
-        ``rank_gaps`` decides whether items keep ranks that have gaps.
+        names are score, prediction and rank. Ranks decide if a frame has both and the scores descend with them, as in
+        what `exactk.topk` returns; if they do not, pass one of them. The convention's ``rank_gaps`` decides whether items keep ranks that have gaps.
 
     Examples
     --------

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Codes, Ids, Offsets
     from exactk._inputs.keys.columns import Column
     from exactk._inputs.model.frame_rows import Locate
+    from exactk._runtime.faults import Text
 
 
 class LongColumns(NamedTuple):
@@ -42,6 +43,7 @@ class LongColumns(NamedTuple):
     grades: Column | None = None
     scores: Column | None = None
     ranks: Column | None = None
+    hint: Text = ()  # how to select scores or ranks, if there are both
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,13 @@ class Encoding:
     items: SharedVocabulary = field(default_factory=SharedVocabulary)
 
 
+class RankColumn(NamedTuple):
+    """The ranks of rows in long format, and how to select scores or ranks if there are both."""
+
+    values: NDArray[Any]
+    hint: Text
+
+
 def rows_from_long_format(
     columns: LongColumns, argument: str, encoding: Encoding, locate: Locate | None = None
 ) -> Rows:
@@ -66,7 +75,7 @@ def rows_from_long_format(
 
     Messages locate rows by `locate`, or else name the encoding's source.
     """
-    users, labels, items, grades, scores, ranks = columns
+    users, labels, items, grades, scores, ranks, hint = columns
     _check_lengths(argument, *users, items, *(column for column in (grades, scores, ranks) if column is not None))
     locate = locate or locate_in_frame(encoding.source)
     try:
@@ -80,25 +89,25 @@ def rows_from_long_format(
             user_vocabulary=user_vocabulary.snapshot(),
             item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot(),
         )
-        rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
+        order = None if ranks is None else RankColumn(rank_array(ranks, f"{argument}.rank"), hint)
     except ExactkError as error:
         raise of_row(error, locate) from error.__cause__
     find_codes = (lambda: user_codes) if encoding.outlives_call else partial(user_vocabulary.encode, users, argument)
-    return group_by_user(rows, user_codes, find_codes, rank_values, argument, encoding.threads, locate)
+    return group_by_user(rows, user_codes, find_codes, order, argument, encoding.threads, locate)
 
 
 def group_by_user(
     rows: Rows,
     user_codes: Codes,
     find_codes: Callable[[], Codes],
-    ranks: NDArray[Any] | None,
+    ranks: RankColumn | None,
     argument: str,
     threads: int,
     locate: Locate,
 ) -> Rows:
     """Return rows of long format, which belong to users of these codes, user by user; by rank if there are ranks.
 
-    For messages, `find_codes` returns the codes again.
+    Scores beside ranks must give the same order, and are left out. For messages, `find_codes` returns the codes again.
     """
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     if ranks is not None:
@@ -121,26 +130,45 @@ def _order_by_rank(
     rows: Rows,
     user_codes: Codes,
     find_codes: Callable[[], Codes],
-    ranks: NDArray[Any],
+    column: RankColumn,
     argument: str,
     locate: Locate,
 ) -> Rows:
     """Return the rows grouped by user, in rank order."""
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
+    ranks, scores = column.values, rows.scores
     find_row = rows_apart(find_codes, ranks, locate)
     try:
         indptr, order = _core.order_by_user(user_codes, rows.user_vocabulary.size, ranks, argument)
+        check_same_order(scores if scores is None or order is None else scores[order], indptr, argument, column.hint)
     except ExactkError as error:
         raise of_row(with_location(error, rows.user_vocabulary, find_row), locate) from None
     if order is not None:
         rows, ranks = rows._replace(items=rows.items[order]), ranks[order]
     return rows._replace(
+        scores=None,
         indptr=indptr,
         ranks=uncommon_ranks(ranks, indptr),
         present=_users_with_rows(indptr),
         find_row=rows_together(indptr, locate) if order is None else find_row,
         is_owned=order is not None,
     )
+
+
+def check_same_order(scores: NDArray[Any] | None, indptr: Offsets, argument: str, hint: Text) -> None:
+    """Raise InputError unless each user's scores, which are in rank order, descend; equal scores may be in any order."""
+    if scores is None or not len(scores):
+        return
+    ascends = np.concatenate([[False], ~(scores[1:] <= scores[:-1])])  # NaN has no order
+    ascends[indptr[:-1][np.diff(indptr) > 0]] = False
+    if not ascends.any():
+        return
+    offset, count = int(np.argmax(ascends)), int(ascends.sum())
+    row = int(np.searchsorted(indptr, offset, side="right")) - 1
+    found = f"score {scores[offset]} ranked below score {scores[offset - 1]}"
+    expected = "scores and ranks that give the same order, or one of them"
+    position = offset - int(indptr[row])
+    raise input_error(argument, expected, found, row=row, position=position, count=count, hint=hint)
 
 
 def uncommon_ranks(ranks: NDArray[Any], indptr: Offsets) -> NDArray[Any] | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from exactk._inputs.containers.column_table import SelectedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
+    from exactk._runtime.faults import Text
 
 
 _VALUE_ROLES = {
@@ -108,30 +109,41 @@ def _to_long_columns(by_role: _ColumnsByRole, argument: str, requested: ColumnNa
         others = [name for name in by_role.names if name not in {*by_role.users, by_role.item}]
         raise input_error(argument, expected, "none", hint=column_roles.naming_hint(others, *roles.values()))
     users = [by_role.selected.columns[user] for user in by_role.users]
-    return LongColumns(users, by_role.users, by_role.selected.columns[by_role.item], **value_columns)
+    return LongColumns(
+        users,
+        by_role.users,
+        by_role.selected.columns[by_role.item],
+        **value_columns,
+        hint=_hint_to_order(by_role.values),
+    )
 
 
 def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) -> dict[str, str]:
     """Return the grade, score or rank columns."""
     possible = _VALUE_ROLES.get(argument, {})
     named = {field: role for field, role in possible.items() if requested.get(role) is not None}
-    by_field = {
+    return {
         field: name
         for field, role in (named or possible).items()
         if role in requested
         and (name := column_roles.value_column(names, role, requested.get(role), argument)) is not None
     }
-    if len(by_field) > 1:
-        score, rank = Option("score", by_field["scores"]), Option("rank", by_field["ranks"])
-        hint = (score, " or ", rank, " selects the one that orders them")
-        raise input_error(argument, "one column that orders the items", " and ".join(by_field.values()), hint=hint)
-    return by_field
+
+
+def _hint_to_order(values: dict[str, str]) -> Text:
+    """Return how to select scores or ranks, if there are both."""
+    if not {"scores", "ranks"} <= values.keys():
+        return ()
+    score, rank = Option("score", values["scores"]), Option("rank", values["ranks"])
+    return (score, " or ", rank, " selects the one that orders them")
 
 
 def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
     """Return one row of items per row of the frame. Predictions without scores are best first."""
     item, values, selected = by_role.item, by_role.values, by_role.selected
     indptr = selected.list_offsets[item]
+    if hint := _hint_to_order(values):
+        raise input_error(argument, "one column that orders the items", " and ".join(values.values()), hint=hint)
     with name_rows(locate_in_frame(encoding.source, indptr)):
         ids, item_vocabulary = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
     rows = Rows(indptr, ids, item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot())
