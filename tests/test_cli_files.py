@@ -465,6 +465,32 @@ def test_f71_keys_that_are_bytes_go_out_as_they_are(capfdbinary: pytest.CaptureF
     assert capfdbinary.readouterr().out.splitlines()[0] == b"P_1                   \ta\xff\t1.0000"
 
 
+@pytest.mark.parametrize("bound", [("--min", "ndcg@10=0.1"), ("--max", "ndcg@10=0.1")])
+@pytest.mark.parametrize(
+    ("files", "argument"),
+    [
+        (("q.qrels", "empty.run"), "predictions"),
+        (("q.qrels", "empty.csv"), "predictions"),
+        (("empty.run", "r.run"), "truth"),
+    ],
+)
+def test_an_empty_file_does_not_pass_for_a_bad_model(
+    files: tuple[str, str], argument: str, bound: tuple[str, str], run: Run
+) -> None:
+    Path("empty.run").touch()
+    Path("empty.csv").write_text("user,item,score\n", encoding="utf-8")
+    assert run("evaluate", *files, "-m", "ndcg@10").code == 0
+    result = run("evaluate", *files, "-m", "ndcg@10", *bound, "--state", "s")
+    assert (result.code, result.out, Path("s").exists()) == (2, "", False)
+    expected = f"{argument}: expected users, as --min and --max bound their values, found no users"
+    assert result.err.endswith(f"exactk: error: {expected}\n")
+    if argument == "predictions":
+        assert "exactk: warning: the predictions have no users\n" in result.err
+        systems = ("compare", "q.qrels", "a=r.run", f"b={files[1]}", "-m", "ndcg@10", bound[0])
+        assert run(*systems, bound[1]).err.endswith(f"{expected} in 'b'\n")
+        assert run(*systems, f"a:{bound[1]}").code in {0, 1}
+
+
 @pytest.mark.parametrize("files", [("q.qrels", "empty"), ("empty", "r.run"), ("q.qrels", "other.run")])
 def test_f71_no_evaluated_user_is_an_error(files: tuple[str, str], run: Run) -> None:
     Path("empty").touch()

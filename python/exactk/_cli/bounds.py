@@ -90,6 +90,17 @@ def values_of_bounds(bounds: Sequence[Bound], convention: exactk.Convention) -> 
             yield from plan([bound.metric], convention)
 
 
+def check_bounded(result: Result, bounds: Sequence[Bound]) -> None:
+    """Raise InputError if a system with a bound has no users in the truth or the predictions: that is no bad model."""
+    for system, report in reports_by_system(result).items():
+        if not any(bound.system in {"", system} for bound in bounds):
+            continue
+        for argument, missing in (("truth", "missing_truth"), ("predictions", "missing_predictions")):
+            if report.counts[missing] == report.counts["users"]:
+                found = f"no users in {system!r}" if system else "no users"
+                raise input_error(argument, "users, as --min and --max bound their values", found)
+
+
 def report_violations(result: Result, bounds: Sequence[Bound]) -> bool:
     """Print the values that do not keep a bound; return whether there are any."""
     has_violation = False

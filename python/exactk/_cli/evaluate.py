@@ -26,7 +26,7 @@ from exactk._cli.arguments import (
     read_system,
     user_column,
 )
-from exactk._cli.bounds import add_bound_options, check_systems, report_violations, values_of_bounds
+from exactk._cli.bounds import add_bound_options, check_bounded, check_systems, report_violations, values_of_bounds
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
@@ -219,6 +219,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         trec.check_judged(base, truth, predictions, result)
         trec.check_evaluated(result)
         trec.tell_missing_measures(request.without_metric)
+    check_bounded(result, arguments.bounds)
     if arguments.by_user:
         write_file(arguments.by_user, user_table_file(result, arguments.by_user))
     if state_path and isinstance(result, exactk.Report):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import exactk
 from exactk._cli.arguments import add_command, add_format_option, add_state_option, check_inputs
-from exactk._cli.bounds import add_bound_options, report_violations
+from exactk._cli.bounds import add_bound_options, check_bounded, report_violations
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.provenance import Input, Provenance
@@ -62,6 +62,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
         with arguments.stdin.opened(path) as content:
             parts.append(_read_state(content))
     report = exactk.merge(parts)
+    check_bounded(report, arguments.bounds)
     if arguments.state:
         write_file(arguments.state, report.state.to_bytes())
     provenance = Provenance(arguments.command_line, inputs, arguments.stdin)

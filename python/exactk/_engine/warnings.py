@@ -75,6 +75,9 @@ def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
     return _describe_disjoint("item", inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(first))
 
 
+_NO_PREDICTIONS = "the predictions have no users"
+
+
 def _describe_disjoint_users(users: Snapshot, inputs: AlignedInputs) -> str:
     """Return a warning if no user has both truth and predictions, with the first of each side."""
     sides = inputs.truth.present, inputs.predictions.present
@@ -83,8 +86,9 @@ def _describe_disjoint_users(users: Snapshot, inputs: AlignedInputs) -> str:
     in_truth, in_predictions = (np.ones(users.size, bool) if present is None else present for present in sides)
     if (in_truth & in_predictions).any() or not in_truth.any():
         return ""
-    first = [users.repr_of(int(np.argmax(flags))) for flags in (in_truth, in_predictions) if flags.any()]
-    return _describe_disjoint("user", *first if len(first) == len(sides) else ())
+    if not in_predictions.any():
+        return _NO_PREDICTIONS
+    return _describe_disjoint("user", *(users.repr_of(int(np.argmax(flags))) for flags in (in_truth, in_predictions)))
 
 
 def describe_disjoint_candidates(report: Report, inputs: AlignedInputs, candidates: CandidateItems | None) -> str:
@@ -97,7 +101,8 @@ def describe_disjoint_candidates(report: Report, inputs: AlignedInputs, candidat
 def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shared_items: bool) -> str:
     """Return the same text for users, keyed or not, whose predictions were read in blocks and freed."""
     if is_keyed and not _has_common_user(report):
-        return _describe_disjoint("user")
+        counts = report.state.counts
+        return _NO_PREDICTIONS if counts.missing_predictions == counts.users else _describe_disjoint("user")
     return _describe_disjoint("item") if has_no_hit(report) and not has_shared_items else ""
 
 
