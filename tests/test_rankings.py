@@ -218,6 +218,30 @@ def test_f73_nan_that_is_last_is_left_out_too() -> None:
         assert report["num_recommended"] == 1.0
 
 
+@pytest.mark.parametrize("evaluate", ENGINES, ids=["core", "reference"])
+def test_f73_the_error_about_nan_says_what_becomes_of_it(evaluate: Any) -> None:
+    values = np.array([[math.nan, 1.0, -INFINITY]])
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (exactk.Scores(values), {}, "ranks them last"),
+        (exactk.Scores(values), {"negative_infinity": "exclude"}, "drops their items"),
+        (exactk.Scores(values, min_score=0.5), {}, "drops their items"),
+    ]
+    for predictions, convention, outcome in cases:
+        with pytest.raises(exactk.InputError, match=outcome):
+            evaluate([[1]], predictions, "num_recommended", convention=convention)
+        accepted = evaluate([[1]], predictions, "num_recommended@9", convention=convention | {"nan": "last"})
+        assert accepted["num_recommended@9"] == (3.0 if outcome == "ranks them last" else 1.0)
+
+
+@pytest.mark.parametrize(("min_score", "outcome"), [(None, "ranks them last"), (0.5, "drops their items")])
+def test_the_error_of_topk_about_nan_says_what_becomes_of_it(min_score: float | None, outcome: str) -> None:
+    predictions = exactk.Scores(np.array([[math.nan, 1.0]]), min_score=min_score)
+    with pytest.raises(exactk.InputError, match=f"nan='last' {outcome}"):
+        exactk.topk(predictions, 2)
+    kept = int((exactk.topk(predictions, 2, nan="last").ids >= 0).sum())
+    assert kept == (2 if outcome == "ranks them last" else 1)
+
+
 def test_f73_embeddings_that_overflow_as_float32() -> None:
     users, items = np.array([[1e30]]), np.array([[1.0], [-1e30], [2.0]])
     convention = {"score_dtype": "float32", "negative_infinity": "exclude"}

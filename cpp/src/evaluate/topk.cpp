@@ -231,11 +231,13 @@ void count_faults(Count users, Fault& fault, const Checkpoint& checkpoint,
 
 void refuse_nan(const TopKRequest& request, TopKRanker& ranker, const Checkpoint& checkpoint) {
   if (request.nan != NanScores::raise) return;
+  const bool drops =
+      std::visit([](const auto& scores) { return scores.min_score.has_value(); }, request.scores);
   Fault fault{.argument = "scores",
               .expected = "scores without NaN",
               .found = "NaN",
               .change = Change{"nan", "last", true},
-              .hint = "ranks them last"};
+              .hint = drops ? "drops their items" : "ranks them last"};
   count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
     ranker.open_user(user, checkpoint);
     return ranker.count_nan(first, checkpoint);

@@ -63,12 +63,23 @@ Fault tied_score_fault(const std::optional<Tie>& tie) {
   return fault;
 }
 
-Fault nan_fault(UserJudge& judge, Count user, const Checkpoint& checkpoint) {
+// Returns whether items that score NaN are left out if they are accepted.
+bool drops_nan(const Predictions& predictions) {
+  return std::visit(
+      [](const auto& scores) {
+        if constexpr (requires { scores.min_score; }) return scores.min_score.has_value();
+        return false;
+      },
+      predictions);
+}
+
+Fault nan_fault(const Request& request, UserJudge& judge, Count user,
+                const Checkpoint& checkpoint) {
   Fault fault{.argument = "predictions",
               .expected = "scores without NaN",
               .found = "NaN",
               .change = Change{"nan", "last"},
-              .hint = "ranks them last"};
+              .hint = drops_nan(request.predictions) ? "drops their items" : "ranks them last"};
   judge.count_nan(user, fault.position, checkpoint);
   return fault;
 }
@@ -94,7 +105,7 @@ Count count_violations(Violation violation, UserJudge& judge, Count user,
 
 Fault describe_violation(Violation violation, const Request& request, UserJudge& judge, Count user,
                          const Checkpoint& checkpoint) {
-  if (violation == Violation::nan_score) return nan_fault(judge, user, checkpoint);
+  if (violation == Violation::nan_score) return nan_fault(request, judge, user, checkpoint);
   const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:

@@ -112,6 +112,7 @@ def check_nan(predictions: Scored, candidates: CandidateItems | None, argument: 
     ]
     if nans:
         user, position = nans[0]
+        outcome = " ranks them last" if predictions.min_score is None else " drops their items"
         raise input_error(
             argument,
             "scores without NaN",
@@ -119,7 +120,7 @@ def check_nan(predictions: Scored, candidates: CandidateItems | None, argument: 
             row=user,
             position=position,
             count=len(nans),
-            hint=(_NAN_LAST[argument], " ranks them last"),
+            hint=(_NAN_LAST[argument], outcome),
         )
 
 
