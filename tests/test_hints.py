@@ -129,7 +129,7 @@ def run_expression(message: str, **names: object) -> Any:
 UNNAMED = frame(client=[1], item=[2], score=[0.5])
 TWO_USERS = frame(user=[1], user_id=[1], item=[2], score=[0.5])
 UNORDERED = frame(user=[1], item=[2], clicks=[3])
-TWO_ORDERS = frame(user=[1], item=[2], score=[0.5], rank=[1])
+TWO_ORDERS = frame(user=[1, 1], item=[2, 3], score=[0.5, 0.75], rank=[1, 2])
 ZERO_VECTOR = np.zeros((1, 2))
 DISTANCES = np.array([[1, 2]])
 HINTS: dict[str, tuple[Callable[[], object], Callable[[str], object]]] = {
@@ -540,14 +540,14 @@ def test_f66_a_hint_spells_out_every_convention(preset: str) -> None:
     assert convention.replace(nan="last").diff(changes) == {}
 
 
-def test_f66_a_completed_hint_keeps_the_notes_of_its_error() -> None:
+def test_f66_a_completed_hint_keeps_the_context_of_its_error() -> None:
     fine = np.array([[0.5, 0.25, 0.125]])
     blocks = iter([([[0]], fine), ([[0]], NAN)])
     calls: dict[str, Callable[..., object]] = {
-        "in system 'b'": partial(exactk.compare, [[0]], {"a": fine, "b": NAN}),
-        "in block 1 of the iterator, whose first user is number 1": partial(exactk.evaluate, None, blocks),
+        "system 'b'": partial(exactk.compare, [[0]], {"a": fine, "b": NAN}),
+        "block 1 of the iterator, whose first user is number 1": partial(exactk.evaluate, None, blocks),
     }
-    for note, call in calls.items():
+    for context, call in calls.items():
         with pytest.raises(exactk.InputError, match="'gain': 'exp2', 'nan': 'last'") as caught:
             call("ndcg@1", convention={"gain": "exp2"})
-        assert caught.value.__notes__ == [note]
+        assert f" in {context}; convention=" in str(caught.value)

@@ -168,7 +168,7 @@ def test_a_missing_file_is_named_with_its_argument(argument: str) -> None:
 def test_faults_of_files_name_them() -> None:
     with pytest.raises(exactk.InputError, match=r"predictions: .*No such file.* in other.run") as caught:
         exactk.compare("test.qrels", {"als": "als.csv", "other": "other.run"}, "mrr")
-    assert caught.value.__notes__ == ["in system 'other'"]
+    assert " in other.run in system 'other'; " in str(caught.value)
     for name, message in {
         "wide.csv": "groups: expected one column besides query, found segment and year in wide.csv",
         "items.csv": "groups: expected a column for the user, such as .* in items.csv",

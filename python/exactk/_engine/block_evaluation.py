@@ -12,7 +12,7 @@ from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_r
 from exactk._engine.differing_users import UserFlags
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.shared_items import SharedItems
-from exactk._engine.systems import ONE_SYSTEM, add_error_note, in_system, open_systems
+from exactk._engine.systems import ONE_SYSTEM, in_context, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_keys_of_blocks,
@@ -73,7 +73,7 @@ def evaluate_blocks(
             break
         if value is empty_block and form is not ONE_SYSTEM:
             raise input_error(form.argument, f"at least one block {form.block}", "an empty iterator")
-        with add_error_note(f"in block {number} of the iterator, whose first user is number {begin}"):
+        with in_context(f"block {number} of the iterator, whose first user is number {begin}"):
             encoding = Encoding(evaluation.num_threads)
             block = _convert_block(replace(evaluation, encoding=encoding), value, form, restrictions)
             if number == 0:

@@ -67,17 +67,16 @@ _UNNAMED = nullcontext()
 
 def in_system(name: str) -> AbstractContextManager[None]:
     """Name the system in errors of this block, if there are several."""
-    return add_error_note(f"in system {name!r}") if name else _UNNAMED
+    return in_context(f"system {name!r}") if name else _UNNAMED
 
 
 @contextmanager
-def add_error_note(note: str) -> Iterator[None]:
-    """Add a note to an error about where it came from."""
+def in_context(context: str) -> Iterator[None]:
+    """Say in errors of this block where they came from."""
     try:
         yield
     except ExactkError as error:
-        error.add_note(note)
-        raise
+        raise error.within(context) from error
 
 
 def _one_system(classified: ClassifiedValue) -> Systems:

@@ -79,8 +79,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             try:
                 check_same_plan(first.state, report.state, "reports")
             except StateMismatchError as error:
-                error.add_note(f"in system {system!r}")
-                raise
+                raise error.within(f"system {system!r}") from None
         check_label_types([report.state.groups for report in self._reports.values()], "reports")
 
     @property

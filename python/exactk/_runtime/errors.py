@@ -78,11 +78,12 @@ class ExactkError(Exception):
         return Fault(text=text, argument=argument, row=self.row, position=self.position, count=self.count)
 
     def amended(self, **parts: object) -> Self:
-        """Return the error, with its notes, after replacing parts of its fault."""
-        error = self.of_fault(replace(self.fault, **parts))  # type: ignore[arg-type]
-        for note in getattr(self, "__notes__", ()):
-            error.add_note(note)
-        return error
+        """Return the error after replacing parts of its fault."""
+        return self.of_fault(replace(self.fault, **parts))  # type: ignore[arg-type]
+
+    def within(self, context: str) -> Self:
+        """Return the error after adding what the argument is of, such as ``system 'als'``."""
+        return self.amended(within=(*self.fault.within, context))
 
 
 class InputError(ExactkError, ValueError):

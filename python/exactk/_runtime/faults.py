@@ -72,6 +72,8 @@ class Fault:
         The key of the item whose score stands at the position, as messages show it.
     source : str
         The file or batch of the argument.
+    within : tuple of str
+        What the argument is of, if a call has several, innermost first: a system, a block.
     line : tuple of int and str, or None
         The line of the file, counted from 1, and its text.
     text : str
@@ -90,6 +92,7 @@ class Fault:
     user: str | None = None
     column: str | None = None
     source: str = ""
+    within: tuple[str, ...] = ()
     line: tuple[int, str] | None = None
     text: str = ""
 
@@ -101,6 +104,8 @@ class Fault:
         message += self._location()
         if self.count > 1:
             message += f" (the first of {self.count})"
+        if self.within:
+            message += f" in {', '.join(self.within)}"
         if self.hint:
             message += f"; {write(self.hint, write_option)}"
         keys = [f"{name} {key}" for name, key in (("user", self.user), ("item", self.column)) if key is not None]
