@@ -62,7 +62,7 @@ def compare(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. A note on the error names the system.
+        If an argument is invalid. The message names the system.
     CapacityError
         As in `exactk.evaluate`.
 

@@ -134,10 +134,10 @@ def _argument_of(error: ExactkError) -> str:
 
 
 def _error_text(error: BaseException) -> str:
-    """Return the text of an error, with its notes on where it came from."""
+    """Return the text of an error."""
     text = str(error)
     if isinstance(error, ExactkError):
         text = replace(error.fault, argument=_argument_of(error)).message(as_command_option)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.filename}: {error.strerror}"
-    return "; ".join([text or "there is not enough memory", *getattr(error, "__notes__", ())])
+    return text or "there is not enough memory"
