@@ -551,3 +551,49 @@ def test_f66_a_completed_hint_keeps_the_context_of_its_error() -> None:
         with pytest.raises(exactk.InputError, match="'gain': 'exp2', 'nan': 'last'") as caught:
             call("ndcg@1", convention={"gain": "exp2"})
         assert f" in {context}; convention=" in str(caught.value)
+
+
+def message_of(truth: Any, predictions: Any) -> str:
+    with pytest.raises(exactk.ExactkError) as caught:
+        exactk.evaluate(truth, predictions, "recall@1")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("items", ["1 2 3", "1,2,3", "['x', 'y']"])
+def test_no_hint_makes_one_item_of_a_string_that_may_be_a_list(items: str) -> None:
+    hint = "strings are single items: split them into lists if each holds several"
+    assert message_of({"ann": ["x"]}, {"ann": items}).endswith(hint)
+    assert message_of({"ann": ["x"]}, {"ann": "x"}).endswith("{user: [item] for user, item in predictions.items()}")
+
+
+def test_hints_for_factors_and_generators() -> None:
+    factors = np.ones((1, 2)), np.array([[1.0, 0.0], [2.0, 2.0]])
+    hint = "exactk.Embeddings(*predictions) has vectors of users and items, if these are the arrays"
+    assert message_of([[1]], factors).endswith(hint)
+    assert exactk.evaluate([[1]], exactk.Embeddings(*factors), "recall@1")["recall@1"] == 1.0
+    blocks = (([[1]], [[1]]) for _ in range(2))
+    assert message_of(blocks, [[1]]).endswith("; evaluate(None, truth, metrics) takes (truth, predictions) blocks")
+    assert exactk.evaluate(None, blocks, "recall@1")["recall@1"] == 1.0
+    frames = iter([pd.DataFrame({"user": ["ann"], "item": [1], "score": [0.5]})])
+    assert "exactk.Batches reads data frames" in message_of(None, frames)
+
+
+def test_hints_name_no_column_that_would_reverse_the_order() -> None:
+    frame = pd.DataFrame({"user": ["ann", "ann"], "item": [1, 2]})
+    for column in ("distance", "position", "sortOrder"):
+        message = message_of({"ann": [1]}, frame.assign(**{column: [1, 2]}))
+        assert message.endswith(f"; name it, for example with rank={column!r}")
+        assert (
+            exactk.evaluate({"ann": [1]}, frame.assign(**{column: [1, 2]}), "recall@1", rank=column)["recall@1"] == 1.0
+        )
+    assert "score='other' or rank='other'" in message_of({"ann": [1]}, frame.assign(other=[1, 2]))
+    swapped = message_of({"ann": [1]}, frame.assign(rating=[4, 5]))
+    assert swapped.endswith("; if these are the grades of the truth, the truth comes first")
+
+
+@pytest.mark.parametrize(
+    "columns", [("customer_id", "product_id", "probability"), ("uid", "iid", "est")], ids=["customer", "surprise"]
+)
+def test_more_common_names(columns: tuple[str, ...]) -> None:
+    frame = pd.DataFrame(dict(zip(columns, (["ann", "ann"], [1, 2], [0.25, 0.75]), strict=True)))
+    assert exactk.evaluate({"ann": [2]}, frame, "recall@1")["recall@1"] == 1.0

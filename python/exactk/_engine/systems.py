@@ -159,7 +159,8 @@ def _is_of_one_user(content: object) -> bool:
 ONE_SYSTEM = Form(
     "predictions",
     "(truth, predictions)",
-    "predictions=list(predictions) makes a list of one row per user",
+    "predictions=list(predictions) makes a list of one row per user, "
+    "and exactk.Batches reads data frames, such as the chunks of a file",
     _one_system,
     _compare_instead,
 )

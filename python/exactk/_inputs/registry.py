@@ -6,7 +6,7 @@ A new container is one adapter in `containers` and one entry here, from which do
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -209,6 +209,8 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
         "candidates": " or one sequence of ids for all users",
     }
     hint = _list_hint(value, options.argument)
+    if options.argument == "truth" and isinstance(value, Generator):
+        hint += ", if it has one row per user; evaluate(None, truth, metrics) takes (truth, predictions) blocks"
     if container is PIVOTED_FRAME and options.argument == "truth":
         hint = "truth=exactk.Truth.from_dense(truth) if it holds a grade for each item"
     raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__, hint=hint)

@@ -144,7 +144,7 @@ def _column_name_error(name: str, argument: str, truth: Truth | Rows | None) -> 
         users = list(truth.user_vocabulary.vocabulary.labels)
         hint = (
             f"{argument}=truth.groupby({(users[0] if len(users) == 1 else users)!r})[{name!r}].first() "
-            "if it is a column of a pandas truth"
+            "if it is a column of a pandas truth with one value per user"
         )
     return type_error(argument, CONTAINERS, repr(name), hint=hint)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _PAIR = 2  # parts of a key that may be a user and an item
 
 
+_MARKS_OF_LISTS = re.compile(r"[\s,;|\[]")
+
+
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
     if _has_one_item_each(value) and argument in {"truth", "exclude"}:
@@ -31,6 +35,8 @@ def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding)
         hint = f"{argument}={{user: [item] for user, item in {argument}.items()}}"
         if all(isinstance(user, tuple) and len(user) == _PAIR for user in value):
             hint = f"pandas.Series({argument}) has a value for each user and item, if these are the keys"
+        elif all(isinstance(items, str) and _MARKS_OF_LISTS.search(items) for items in value.values()):
+            hint = "strings are single items: split them into lists if each holds several"
         raise type_error(argument, "the items of each user", "a single item instead of a list", hint=hint)
     if column_roles.name_columns(islice(value, sequences.MOST_COLUMNS)):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"

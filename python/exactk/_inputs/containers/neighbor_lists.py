@@ -52,7 +52,10 @@ def _lists_of_pair(pair: tuple[Any, ...], argument: str) -> NeighborLists:
         ids, distances = (second, first) if first.dtype.kind == "f" else (first, second)
     else:
         expected, found = "integer ids and float distances", f"{first.dtype} and {second.dtype}"
-        raise type_error(argument, expected, found, hint="(ids, distances.astype(float)) converts integer distances")
+        hint = "(ids, distances.astype(float)) converts integer distances"
+        if {first.dtype.kind, second.dtype.kind} == {"f"}:
+            hint = f"exactk.Embeddings(*{argument}) has vectors of users and items, if these are the arrays"
+        raise type_error(argument, expected, found, hint=hint)
     ids = id_array(ids, argument, dimensions=2)
     check_shape(ids, distances, argument)
     return NeighborLists(ids, distances, _core.padded_lengths(ids, argument))

@@ -11,9 +11,33 @@ from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.faults import Option, Text
 
 USUAL_NAMES = {
-    "user": ("user", "userid", "uid", "user_idx", "visitor_id", "query", "query_id", "qid", "topic", "topic_id"),
-    "item": ("item", "item_id", "iid", "item_idx", "doc", "doc_id", "docno", "document", "document_id", "movie_id"),
-    "score": ("score", "prediction", "predicted"),
+    "user": (
+        "user",
+        "userid",
+        "uid",
+        "user_idx",
+        "visitor_id",
+        "query",
+        "query_id",
+        "qid",
+        "topic",
+        "topic_id",
+        "customer_id",
+    ),
+    "item": (
+        "item",
+        "item_id",
+        "iid",
+        "item_idx",
+        "doc",
+        "doc_id",
+        "docno",
+        "document",
+        "document_id",
+        "movie_id",
+        "product_id",
+    ),
+    "score": ("score", "prediction", "predicted", "est", "probability"),
     "rank": ("rank",),
     "grade": ("grade", "relevance", "rel", "label", "rating", "target", "gain", "star"),
 }
@@ -53,6 +77,8 @@ _SCORE_WORDS = frozenset({
     "distance", "distances", "pred", "predicted", "prediction", "predictions", "prob", "probability", "score", "scores",
     "similarity", "similarities",
 })  # fmt: skip
+_ASCENDING_WORDS = frozenset({"distance", "distances", "order", "pos", "position"})
+"""Words for values of which the lowest is best."""
 _RATING_WORDS = frozenset({"rating", "ratings", "star", "stars"})
 _TIME_WORDS = frozenset({
     "at", "date", "dates", "datetime", "day", "epoch", "hour", "minute", "month", "second", "seconds", "time", "times",
@@ -188,11 +214,13 @@ def _list_in_brief(names: Sequence[str]) -> str:
 def naming_hint(existing: Sequence[str], *roles: str) -> Text:
     """Return how to name a column for a role, using the first column without a role that is not a time."""
     free = [name for name in existing if usual_role(name) is None and not _names_times(name)]
-    if "score" in roles:  # ratings are scores, too
-        free = [name for name in existing if usual_role(name) == "grade"] + free
-    name = free[0] if free else "NAME"
+    grades = [name for name in existing if usual_role(name) == "grade"] if "score" in roles else []
+    if "rank" in roles and not grades and free and _ASCENDING_WORDS & {*_words(free[0])}:
+        roles = ("rank",)  # as a score, the worst would be best
+    name = next(iter(grades + free), "NAME")  # ratings are scores, too
     first, *others = (Option(role, name) for role in roles)
-    return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)))
+    swapped = ("; if these are the grades of the truth, the truth comes first",) if grades else ()
+    return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)), *swapped)
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
