@@ -86,6 +86,14 @@ def refuse_type() -> object:
     return texts
 
 
+def sum_pairs() -> list[object]:
+    values = [_core.PairedValue([0], 0, False, True), _core.PairedValue([0, 1], 1, False, False)]
+    tables = [np.eye(2, 3), np.ones((2, 3))]
+    codes = np.array([0, 1, 0])
+    sums = _core.paired_sums(tables, values, [(1, 0)], np.ones(3), codes, 2, codes[::-1].copy(), 2, 1, "", None)
+    return [sums.users.tolist(), sums.sums, sums.products, sums.sums_scale]
+
+
 CALLS: dict[str, Callable[[], Any]] = {
     "rankings": lambda: evaluate(TRUTH, weights=[1.0, 2.0, 3.0], groups=["g", "h", "g"], exclude=[[9], [8], None]),
     "per_user": lambda: evaluate(TRUTH, per_user=True),
@@ -95,6 +103,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "integer_scores": lambda: evaluate(exactk.Scores(VALUES.astype(np.int32), min_score=1)),
     "sparse_scores": lambda: evaluate(scipy.sparse.csr_array(VALUES)),
     "embeddings": lambda: evaluate(exactk.Embeddings(VALUES, np.eye(6), item_bias=np.ones(6))),
+    "paired_sums": sum_pairs,
     "topk": lambda: top_ids(VALUES, [[4], [5], []]),
     "topk_of_embeddings": lambda: top_ids(exactk.Embeddings(VALUES, np.eye(6), "cosine")),
     "neighbors": lambda: list(map(np.ndarray.tolist, exactk.neighbors(VALUES, 2))),

@@ -94,6 +94,10 @@ def sound_rules() -> _core.Rules:
     return core_rules(min_grade=0.5)
 
 
+def sound_paired_values() -> list[_core.PairedValue]:
+    return [_core.PairedValue([0], 0, False, True), _core.PairedValue([0, 1], -1, False, False)]
+
+
 def sound_values() -> list[_core.PlannedValue]:
     rules = sound_rules()
     return [
@@ -124,6 +128,14 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [STANDARD | {"gain": "table", "min_grade": 0.5, "gain_table": [0.0, 1.0]}]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),
+    "PairedValue": (_core.PairedValue, lambda: [[0, 1], 1, False, True]),
+    "paired_sums": (
+        _core.paired_sums,
+        lambda: [
+            [np.zeros((2, 3)), np.ones((2, 3))], sound_paired_values(), [(1, 0)], np.array([1.0, 2.0, 0.5]),
+            np.array([0, 1, 0]), 2, np.array([2, 0, 0]), 3, 2, "", abs,
+        ],
+    ),
     "evaluate": (
         _core.evaluate,
         lambda: [
@@ -542,6 +554,8 @@ SOUND: dict[str, Callable[[], Any]] = {
     "Embeddings": sound_embeddings,
     "Rules": sound_rules,
     "PlannedValue": lambda: sound_values()[0],
+    "PairedValue": lambda: sound_paired_values()[0],
+    "PairedSums": lambda: _core.paired_sums(*CALLS["paired_sums"][1]()),
     "Result": sound_result,
     "Sums": lambda: sound_result().sums,
     "Tally": lambda: sound_result().tally,
@@ -630,6 +644,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-3], threads, "", None),
+    "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
     "topk": lambda threads: _core.topk(sound_scores(), 1, None, "lowest_id", "raise", threads, "", None),
     "encode_integers": lambda threads: sound_vocabulary().encode_integers(np.arange(9), threads, "x"),
     "encode_packed": lambda threads: _core.Vocabulary(False).encode_packed(
@@ -679,6 +694,7 @@ def test_objects_that_were_never_constructed() -> None:
         _core.Embeddings,
         _core.Rules,
         _core.PlannedValue,
+        _core.PairedValue,
         _core.MetricInfo,
         _core.MetricParameter,
         _core.ConventionField,
@@ -716,5 +732,8 @@ def test_objects_that_were_never_constructed() -> None:
     for scores, exclude in [*wrong, (sound_scores(), bare[_core.Lists])]:
         with pytest.raises(TypeError):
             _core.topk(scores, 2, exclude, "lowest_id", "raise", 2, "", None)
+    sums, sums_arguments = CALLS["paired_sums"]
+    with pytest.raises(TypeError):
+        sums(*[[bare[_core.PairedValue]] if i == 1 else given for i, given in enumerate(sums_arguments())])
     with pytest.raises(TypeError):
         call(*[[bare[_core.PlannedValue]] if i == 7 else given for i, given in enumerate(arguments())])

@@ -1,8 +1,8 @@
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
+#include <algorithm>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,24 +19,12 @@
 #include "exactk/topk.hpp"
 #include "gil.hpp"
 #include "owned.hpp"
+#include "progress.hpp"
 #include "results.hpp"
 
 namespace exactk::bindings {
 
 namespace {
-
-// Called with the number of finished users. An exception from it ends the call.
-using Progress = std::optional<py::typing::Callable<py::object(Count)>>;
-
-// Holds progress and count by reference, because copying a Python object would need the GIL.
-std::function<void()> make_poll(const Progress& progress, const std::atomic<Count>& finished) {
-  return [&] {
-    poll_signals();
-    if (!progress) return;
-    const GilAcquire gil;
-    call_python(*progress, py::int_(finished.load()));
-  };
-}
 
 void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
   const auto items = std::visit([](const auto& ids) { return ids.size(); }, truth.items);
@@ -87,11 +75,17 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
   if (exclude) request.exclude = (*exclude)->lists();
   if (weights) request.weights = view<double>(*weights, "weights");
   std::optional<py::array_t<double>> table;
+  std::optional<py::array_t<double>> ratios;
   if (per_user) {
-    require_memory(static_cast<Count>(values.size()) * users, sizeof(double),
+    const Count micro_values = std::ranges::count_if(values, [](const PlannedValue& value) {
+      return value.rules.average == Average::micro;
+    });
+    require_memory((static_cast<Count>(values.size()) + 2 * micro_values) * users, sizeof(double),
                    {.argument = "per_user", .hint = "per_user=False needs none"});
     table.emplace(std::vector<Count>{static_cast<Count>(values.size()), users});
     request.per_user = {table->mutable_data(), static_cast<std::size_t>(table->size())};
+    ratios.emplace(std::vector<Count>{micro_values, 2, users});
+    request.ratios = {ratios->mutable_data(), static_cast<std::size_t>(ratios->size())};
   }
   Result result = [&] {
     const GilRelease release;  // below, only poll touches Python
@@ -99,7 +93,8 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
   }();
   return {.sums = {std::make_shared<const std::vector<Sums>>(std::move(result.sums))},
           .tally = std::move(result.tally),
-          .per_user = std::move(table)};
+          .per_user = std::move(table),
+          .ratios = std::move(ratios)};
 }
 
 // Returns None if no row is padded.

@@ -8,11 +8,10 @@
 #include "bindings.hpp"
 #include "exactk/evaluate.hpp"
 #include "gil.hpp"
+#include "integers.hpp"
 #include "results.hpp"
 
 namespace exactk::bindings {
-
-namespace {
 
 py::int_ python_integer(const ExactInteger& integer) {
   constexpr const char* kDigits = "0123456789abcdef";
@@ -29,6 +28,8 @@ py::int_ python_integer(const ExactInteger& integer) {
   if (!number) throw py::error_already_set();
   return is_negative ? ~number : number;
 }
+
+namespace {
 
 // Applies `read` to each of the sums.
 template <class Read>
@@ -90,7 +91,11 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
       .def_property_readonly("sums", [](const PyResult& result) { return result.sums; })
       .def_property_readonly("tally", [](const PyResult& result) { return result.tally; })
       .def_readonly("per_user", &PyResult::per_user,
-                    "The values of each user, an array of values x users, if requested.");
+                    "The values of each user, an array of values x users, if requested.")
+      .def_readonly("ratios", &PyResult::ratios,
+                    "The numerators and denominators of each user for the micro values, an array "
+                    "of micro values x 2 x users, NaN for users who are left out of the sums; if "
+                    "values of users are requested.");
 }
 
 }  // namespace exactk::bindings

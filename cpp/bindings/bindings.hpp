@@ -9,6 +9,7 @@
 #include "exactk/error.hpp"
 #include "exactk/evaluate.hpp"
 #include "exactk/metrics.hpp"
+#include "exactk/paired_sums.hpp"
 #include "exactk/trec.hpp"
 
 namespace exactk::bindings {
@@ -45,6 +46,7 @@ void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);
 void bind_results(py::module_& module);
 void bind_evaluate(py::module_& module);
+void bind_compare(py::module_& module);
 void bind_files(py::module_& module);
 void bind_vocabulary(py::module_& module);
 void bind_objects(py::module_& module);
@@ -79,6 +81,8 @@ template <>
 struct type_caster<exactk::MetricInfo> : ConstructedCaster<exactk::MetricInfo> {};
 template <>
 struct type_caster<exactk::MetricParameter> : ConstructedCaster<exactk::MetricParameter> {};
+template <>
+struct type_caster<exactk::PairedValue> : ConstructedCaster<exactk::PairedValue> {};
 template <>
 struct type_caster<exactk::PlannedValue> : ConstructedCaster<exactk::PlannedValue> {};
 template <>

@@ -22,6 +22,7 @@ struct PyResult {
   PySums sums;
   Tally tally;
   std::optional<py::array_t<double>> per_user;
+  std::optional<py::array_t<double>> ratios;
 };
 
 }  // namespace exactk::bindings

@@ -66,6 +66,7 @@ struct Input {
   std::vector<PlannedValue> values = {};
   Rules tally_rules = {};
   std::vector<double> per_user = {};
+  std::vector<double> ratios = {};
   int threads = 1;
   Isa isa = isa_of("");
   std::function<void()> poll = [] {};
@@ -86,6 +87,7 @@ struct Input {
                      .values = values,
                      .tally_rules = tally_rules,
                      .per_user = per_user,
+                     .ratios = ratios,
                      .threads = threads,
                      .isa = isa,
                      .poll = poll,

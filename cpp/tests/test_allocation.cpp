@@ -15,6 +15,7 @@
 
 #include "exactk/error.hpp"
 #include "exactk/evaluate.hpp"
+#include "exactk/paired_sums.hpp"
 #include "exactk/topk.hpp"
 
 namespace {
@@ -145,6 +146,47 @@ TEST_CASE("F24: a failed allocation ends the evaluation or is done without") {
         });
     CHECK(failures > 10);
     CHECK(failures <= allocations);
+  }
+}
+
+TEST_CASE("F24: a failed allocation ends the summing of pairs or is done without") {
+  const std::vector<double> system(600, 0.5);
+  const std::vector<double> baseline(600, 0.25);
+  const std::vector<std::span<const double>> tables = {system, baseline};
+  std::vector<Offset> clusters(600);
+  for (std::size_t user = 0; user < clusters.size(); ++user) {
+    clusters[user] = static_cast<Offset>(user % 7);
+  }
+  const std::vector<PairedValue> values = {{.rows = {0}, .shown = 0}};
+  const std::vector<SystemPair> pairs = {{.system = 0, .baseline = 1}};
+  PairedRequest request{.tables = tables,
+                        .rows = 1,
+                        .users = 600,
+                        .values = values,
+                        .pairs = pairs,
+                        .weights = {},
+                        .groups = clusters,
+                        .group_count = 7,
+                        .clusters = clusters,
+                        .cluster_count = 7};
+  const std::vector<PairedSums> expected = paired_sums(request);
+  for (const int threads : {1, 3}) {
+    CAPTURE(threads);
+    request.threads = threads;
+    int failures = 0;
+    fail_at_each_allocation([&] { return paired_sums(request); },
+                            [&](Outcome outcome, const std::vector<PairedSums>& sums) {
+                              if (outcome == Outcome::out_of_memory) {
+                                ++failures;
+                                return;
+                              }
+                              REQUIRE(outcome == Outcome::done);
+                              REQUIRE(sums.size() == expected.size());
+                              for (std::size_t i = 0; i < expected.size(); ++i) {
+                                CHECK(sums[i].sums[0].bytes == expected[i].sums[0].bytes);
+                              }
+                            });
+    CHECK(failures > 10);
   }
 }
 

@@ -230,6 +230,22 @@ TEST_CASE("micro averages are sums of numerators over sums of denominators") {
   CHECK(input.table()[1][1] == .375);
 }
 
+TEST_CASE("the users' numerators and denominators of micro averages are kept if asked for") {
+  Rules rules;
+  rules.average = Average::micro;
+  rules.empty_truth = Empty::skip;
+  Input input{.truth = lists({{1, 2}, {}, {3}}), .predictions = lists({{2, 5}, {1}, {4, 3}})};
+  input.values = {value("precision", 2, rules), value("precision", 2), value("recall", 1, rules)};
+  input.ratios.assign(12, -1);
+  static_cast<void>(input.run());
+  const std::vector<double> expected = {1, kNan, 1, 2, kNan, 2, 1, kNan, 0, 2, kNan, 1};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CAPTURE(i);
+    CHECK(std::isnan(input.ratios[i]) == std::isnan(expected[i]));
+    if (!std::isnan(expected[i])) CHECK(input.ratios[i] == expected[i]);
+  }
+}
+
 TEST_CASE("geometric means are sums of logarithms, and each user keeps the plain value") {
   Rules rules;
   rules.average = Average::geometric;

@@ -215,6 +215,13 @@ TEST_CASE("malformed grades, weights and groups are rejected") {
       {"negative threads", [](Input& in) { in.threads = -1; }, "num_threads"},
       {"too many threads", [](Input& in) { in.threads = 1025; }, "num_threads"},
       {"per_user of another size", [](Input& in) { in.per_user.assign(5, 0); }, "per_user"},
+      {"ratios without a micro value", [](Input& in) { in.ratios.assign(6, 0); }, "per_user"},
+      {"ratios of another size",
+       [](Input& in) {
+         in.values[0].rules.average = Average::micro;
+         in.ratios.assign(3, 0);
+       },
+       "per_user"},
   });
 }
 

@@ -22,6 +22,8 @@ __all__: list[str] = [
     "MAX_THREADS",
     "MetricInfo",
     "MetricParameter",
+    "PairedSums",
+    "PairedValue",
     "PlannedValue",
     "Result",
     "Rules",
@@ -42,6 +44,7 @@ __all__: list[str] = [
     "metric_table",
     "order_by_user",
     "padded_lengths",
+    "paired_sums",
     "parse_number",
     "parse_numbers",
     "read_trec",
@@ -235,6 +238,11 @@ class Result:
         The values of each user, an array of values x users, if requested.
         """
     @property
+    def ratios(self) -> numpy.typing.NDArray[numpy.float64] | None:
+        """
+        The numerators and denominators of each user for the micro values, an array of micro values x 2 x users, NaN for users who are left out of the sums; if values of users are requested.
+        """
+    @property
     def sums(self) -> Sums: ...
     @property
     def tally(self) -> Tally: ...
@@ -347,6 +355,43 @@ class PlannedValue:
         parameter: typing.SupportsFloat | typing.SupportsIndex,
         rules: Rules,
     ) -> None: ...
+
+class PairedValue:
+    """
+    A value to compare, as rows of the systems' tables; see exactk/paired_sums.hpp.
+    """
+    def __init__(
+        self,
+        rows: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        shown: typing.SupportsInt | typing.SupportsIndex,
+        is_geometric: bool,
+        is_unit: bool,
+    ) -> None: ...
+
+class PairedSums:
+    """
+    The sums of groups x pairs x values; see exactk/paired_sums.hpp. Counts are arrays of that shape, and sums and products lists in that order. An integer times 2^-scale is the sum; there is a scale per value.
+    """
+    @property
+    def losses(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def only_baseline(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def only_system(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def products(self) -> list[tuple[int, ...]]: ...
+    @property
+    def products_scale(self) -> list[int]: ...
+    @property
+    def sums(self) -> list[tuple[int, ...]]: ...
+    @property
+    def sums_scale(self) -> list[int]: ...
+    @property
+    def units(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def users(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def wins(self) -> numpy.typing.NDArray[numpy.int64]: ...
 
 class LineFault:
     """
@@ -594,6 +639,25 @@ def order_by_user(
 def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64] | None:
     """
     Return the length of each row without its trailing -1s, or None if no row is padded.
+    """
+
+def paired_sums(
+    tables: list[numpy.ndarray],
+    values: collections.abc.Sequence[PairedValue],
+    pairs: collections.abc.Sequence[
+        tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
+    ],
+    weights: numpy.ndarray | None,
+    groups: numpy.ndarray | None,
+    group_count: typing.SupportsInt | typing.SupportsIndex,
+    clusters: numpy.ndarray | None,
+    cluster_count: typing.SupportsInt | typing.SupportsIndex,
+    num_threads: typing.SupportsInt | typing.SupportsIndex,
+    isa: str,
+    progress: collections.abc.Callable[[int], typing.Any] | None,
+) -> PairedSums:
+    """
+    Sum over the users that two systems have in common.
     """
 
 def parse_number(text: str) -> float | None:

@@ -43,6 +43,9 @@ struct Request {
   std::span<const PlannedValue> values;
   Rules tally_rules;           // rules by which the tally calls an item relevant
   std::span<double> per_user;  // values x users, one row per value; empty: not kept
+  // Micro values x 2 x users: numerators and denominators, NaN for users who are left out of the
+  // sums. Empty: not kept.
+  std::span<double> ratios = {};
   int threads = 1;
   Isa isa = Isa::scalar;
   std::function<void()> poll = [] {};      // called often by the calling thread; throws to cancel

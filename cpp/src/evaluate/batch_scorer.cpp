@@ -17,6 +17,17 @@ std::size_t max_cutoff_count(const Plan& plan) {
   return cutoffs;
 }
 
+// Numbers the micro values in order.
+std::vector<std::size_t> rows_of_micro_values(std::span<const PlannedValue> values) {
+  std::vector<std::size_t> rows;
+  std::size_t next = 0;
+  for (const PlannedValue& value : values) {
+    rows.push_back(next);
+    if (value.rules.average == Average::micro) ++next;
+  }
+  return rows;
+}
+
 // Counts hits for rows x cutoffs.
 void count_hits(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
                 std::vector<HitCounts>& hit_counts, const Checkpoint& checkpoint) {
@@ -56,6 +67,7 @@ bool has_mixed_tie(const HitRow& row, Count cutoff) {
 
 BatchScorer::BatchScorer(const Job& job)
     : job_(job),
+      ratio_rows_(rows_of_micro_values(job.request.values)),
       ratios_(max_cutoff_count(job.plan)),
       values_(job.request.values.size()),
       extreme_ratios_{BatchRatios(max_cutoff_count(job.plan)),
@@ -171,6 +183,7 @@ void BatchScorer::reduce(const Run& run, Rows rows) {
       sums_[output].add(terms, weights_, job_.kernels);
       continue;
     }
+    if (!job_.request.ratios.empty()) write_ratios(run, i, rows);
     for (std::size_t user = 0; user < users_.size(); ++user) {
       if (policy_of(run, rows, user).empty != Empty::compute) continue;
       sums_[output].add_ratio(ratios_.numerators[i][user], ratios_.denominators[i][user],
@@ -187,6 +200,19 @@ void BatchScorer::write_per_user(std::size_t output) {
     const bool skips_user = is_skipped(values[i]);
     row[static_cast<std::size_t>(users_[i])] =
         skips_user ? std::numeric_limits<double>::quiet_NaN() : values[i];
+  }
+}
+
+void BatchScorer::write_ratios(const Run& run, std::size_t output_index, Rows rows) {
+  const auto size = static_cast<std::size_t>(job_.request.truth.row_count());
+  const std::size_t row = ratio_rows_[run.outputs[output_index]];
+  const std::span<double> parts = job_.request.ratios.subspan(2 * row * size, 2 * size);
+  const double left_out = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t i = 0; i < users_.size(); ++i) {
+    const bool is_summed = policy_of(run, rows, i).empty == Empty::compute;
+    const auto user = static_cast<std::size_t>(users_[i]);
+    parts[user] = is_summed ? ratios_.numerators[output_index][i] : left_out;
+    parts[size + user] = is_summed ? ratios_.denominators[output_index][i] : left_out;
   }
 }
 

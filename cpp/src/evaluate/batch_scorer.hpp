@@ -48,12 +48,14 @@ class BatchScorer {
   [[nodiscard]] Violation check_item_count(const Run& run, Rows rows) const;
   void reduce(const Run& run, Rows rows);
   void write_per_user(std::size_t output);
+  void write_ratios(const Run& run, std::size_t output_index, Rows rows);
   void score_extremes(const Run& run, std::size_t rules_index, JudgedBatch& batch,
                       const Checkpoint& checkpoint);
   void count_tie_dependent(const Run& run, Rows rows, std::span<const std::size_t> tied_users,
                            Rows best_rows, Tally& tally) const;
 
   const Job& job_;
+  std::vector<std::size_t> ratio_rows_;  // by value: its row in Request::ratios, if it is micro
   // Per-batch state.
   std::span<const Count> users_;
   std::vector<double> weights_;  // empty if there are none

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "evaluate/block_size.hpp"
 #include "evaluate/plan.hpp"
@@ -73,28 +74,6 @@ Count max_list_length(const Embeddings& embeddings) {
   return embeddings.candidates ? max_list_length(*embeddings.candidates) : embeddings.items.rows;
 }
 
-// Lists users by group, in their own order within each group: a counting sort.
-std::vector<Count> users_by_group(std::span<const Offset> groups, Count group_count,
-                                  const Checkpoint& checkpoint) {
-  std::vector<Count> next;  // position of each group's next user
-  grow(next, static_cast<std::size_t>(group_count) + 1, Count{0}, checkpoint);
-  in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const Offset group : groups.subspan(begin, end - begin)) {
-      ++next[static_cast<std::size_t>(group) + 1];
-    }
-  });
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<Count> order;
-  grow(order, groups.size(), Count{0}, checkpoint);
-  in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t user = begin; user < end; ++user) {
-      Count& position = next[static_cast<std::size_t>(groups[user])];
-      order[static_cast<std::size_t>(position++)] = static_cast<Count>(user);
-    }
-  });
-  return order;
-}
-
 class Evaluation {
  public:
   explicit Evaluation(const Request& request);
@@ -148,7 +127,7 @@ Evaluation::Evaluation(const Request& request)
   require_memory(request.group_count, bytes,
                  {.argument = "groups", .hint = "fewer groups or metrics need less"});
   if (request.group_count > 1) {
-    order_ = users_by_group(request.groups, request.group_count, checkpoint);
+    order_ = positions_by_code(request.groups, request.group_count, {}, checkpoint);
   }
   for (Count group = 0; group < request.group_count; ++group) {
     if (group % 1024 == 1023) checkpoint();

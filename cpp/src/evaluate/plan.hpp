@@ -12,7 +12,7 @@
 
 namespace exactk {
 
-// Gains and weights up to 2^256 leave room for the square of a sum of 2^40 of them.
+// Gains up to 2^256, like weights, leave room for the square of a sum of 2^40 of them.
 inline constexpr double kMaxGain = 0x1p256;
 
 // Values computed in one pass over a HitRow: one metric and rules at several cutoffs.

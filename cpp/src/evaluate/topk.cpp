@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/checks.hpp"
 #include "base/parallel.hpp"
 #include "evaluate/block_size.hpp"
 #include "evaluate/open_score_row.hpp"

@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
@@ -11,6 +12,14 @@
 namespace exactk {
 namespace {
 
+// Sets all bits of each lane whose bit, among the four lowest, is set.
+__m256i lane_mask(std::uint64_t bits) {
+  const __m256i lanes = _mm256_setr_epi64x(1, 2, 4, 8);
+  const __m256i lane_bits =
+      _mm256_and_si256(_mm256_set1_epi64x(static_cast<std::int64_t>(bits)), lanes);
+  return _mm256_cmpeq_epi64(lane_bits, lanes);
+}
+
 struct Lanes {
   static constexpr std::size_t kWidth = 4;
   using Doubles = __m256d;
@@ -19,6 +28,12 @@ struct Lanes {
   static Doubles load(const double* from) { return _mm256_loadu_pd(from); }
   static Doubles load(const float* from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
   static void store(double* to, Doubles numbers) { _mm256_storeu_pd(to, numbers); }
+  static Integers load(const std::int64_t* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  }
+  static void store(std::int64_t* to, Integers numbers) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), numbers);
+  }
   static Doubles broadcast(double number) { return _mm256_set1_pd(number); }
   static Integers broadcast(std::int64_t number) { return _mm256_set1_epi64x(number); }
   static Integers zero() { return _mm256_setzero_si256(); }
@@ -32,6 +47,10 @@ struct Lanes {
     return _mm256_blendv_pd(_mm256_div_pd(one, other), by_zero,
                             _mm256_cmp_pd(other, _mm256_setzero_pd(), _CMP_EQ_OQ));
   }
+  // Replaces numbers by 0 where the lane's bit is not set.
+  static Doubles zero_unless(Doubles numbers, std::uint64_t bits) {
+    return _mm256_and_pd(numbers, _mm256_castsi256_pd(lane_mask(bits)));
+  }
   static Integers bit_or(Integers one, Integers other) { return _mm256_or_si256(one, other); }
   // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm256_mul_epi32(one, other); }
@@ -40,18 +59,11 @@ struct Lanes {
         _mm_add_epi64(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256(numbers, 1));
     return _mm_cvtsi128_si64(_mm_add_epi64(pairs, _mm_unpackhi_epi64(pairs, pairs)));
   }
+  static bool any_bit(Integers numbers) { return _mm256_testz_si256(numbers, numbers) == 0; }
   static bool any_negative(Integers numbers) {
     return _mm256_movemask_pd(_mm256_castsi256_pd(numbers)) != 0;
   }
 };
-
-// Sets all bits of each lane whose bit, among the four lowest, is set.
-__m256i lane_mask(std::uint64_t bits) {
-  const __m256i lanes = _mm256_setr_epi64x(1, 2, 4, 8);
-  const __m256i lane_bits =
-      _mm256_and_si256(_mm256_set1_epi64x(static_cast<std::int64_t>(bits)), lanes);
-  return _mm256_cmpeq_epi64(lane_bits, lanes);
-}
 
 void store_low_halves(std::uint32_t* to, __m256i numbers) {
   const __m256i low =
@@ -179,6 +191,7 @@ struct Int64Lanes {
 
 const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                            .divide = &divide<Lanes>,
+                           .columns = kColumnKernels<Lanes, Float64Lanes>,
                            .float32 = kScoreKernels<Float32Lanes>,
                            .float64 = kScoreKernels<Float64Lanes>,
                            .int64 = kScoreKernels<Int64Lanes>,

@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
@@ -19,6 +20,8 @@ struct Lanes {
   static Doubles load(const double* from) { return _mm512_loadu_pd(from); }
   static Doubles load(const float* from) { return _mm512_cvtps_pd(_mm256_loadu_ps(from)); }
   static void store(double* to, Doubles numbers) { _mm512_storeu_pd(to, numbers); }
+  static Integers load(const std::int64_t* from) { return _mm512_loadu_si512(from); }
+  static void store(std::int64_t* to, Integers numbers) { _mm512_storeu_si512(to, numbers); }
   static Doubles broadcast(double number) { return _mm512_set1_pd(number); }
   static Integers broadcast(std::int64_t number) { return _mm512_set1_epi64(number); }
   static Integers zero() { return _mm512_setzero_si512(); }
@@ -32,6 +35,10 @@ struct Lanes {
     return _mm512_mask_div_pd(by_zero, _mm512_cmp_pd_mask(other, _mm512_setzero_pd(), _CMP_NEQ_UQ),
                               one, other);
   }
+  // Replaces numbers by 0 where the lane's bit is not set.
+  static Doubles zero_unless(Doubles numbers, std::uint64_t bits) {
+    return _mm512_maskz_mov_pd(static_cast<__mmask8>(bits), numbers);
+  }
   static Integers bit_or(Integers one, Integers other) { return _mm512_or_si512(one, other); }
   // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm512_mul_epi32(one, other); }
@@ -43,6 +50,7 @@ struct Lanes {
         _mm_add_epi64(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
     return _mm_cvtsi128_si64(_mm_add_epi64(pairs, _mm_unpackhi_epi64(pairs, pairs)));
   }
+  static bool any_bit(Integers numbers) { return _mm512_test_epi64_mask(numbers, numbers) != 0; }
   static bool any_negative(Integers numbers) { return _mm512_movepi64_mask(numbers) != 0; }
 };
 
@@ -152,6 +160,7 @@ struct Int64Lanes {
 
 const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .divide = &divide<Lanes>,
+                             .columns = kColumnKernels<Lanes, Float64Lanes>,
                              .float32 = kScoreKernels<Float32Lanes>,
                              .float64 = kScoreKernels<Float64Lanes>,
                              .int64 = kScoreKernels<Int64Lanes>,

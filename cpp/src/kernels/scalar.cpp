@@ -1,5 +1,6 @@
 // One lane, for any CPU.
 
+#include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
@@ -17,6 +18,10 @@ struct Lanes {
   static Doubles load(const double* from) { return *from; }
   static Doubles load(const float* from) { return *from; }
   static void store(double* to, Doubles numbers) { *to = numbers; }
+  static Integers load(const std::int64_t* from) { return static_cast<Integers>(*from); }
+  static void store(std::int64_t* to, Integers numbers) {
+    *to = static_cast<std::int64_t>(numbers);
+  }
   static Doubles broadcast(double number) { return number; }
   static Integers broadcast(std::int64_t number) { return static_cast<Integers>(number); }
   static Integers zero() { return 0; }
@@ -33,6 +38,10 @@ struct Lanes {
   static Doubles quotient(Doubles one, Doubles other, Doubles by_zero) {
     return other != 0 ? one / other : by_zero;
   }
+  // Replaces numbers by 0 where the lane's bit is not set.
+  static Doubles zero_unless(Doubles numbers, std::uint64_t bits) {
+    return (bits & 1U) != 0 ? numbers : 0;
+  }
   static Integers bit_or(Integers one, Integers other) { return one | other; }
   // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) {
@@ -42,6 +51,7 @@ struct Lanes {
     return static_cast<Integers>(low(one) * low(other));
   }
   static std::int64_t sum(Integers numbers) { return static_cast<std::int64_t>(numbers); }
+  static bool any_bit(Integers numbers) { return numbers != 0; }
   static bool any_negative(Integers numbers) { return numbers >> 63U != 0; }
 };
 
@@ -86,6 +96,7 @@ struct ScoreLanes {
 
 const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .divide = &divide<Lanes>,
+                             .columns = kColumnKernels<Lanes, ScoreLanes<double, kLowestDouble>>,
                              .float32 = kScoreKernels<ScoreLanes<float, kLowestFloat>>,
                              .float64 = kScoreKernels<ScoreLanes<double, kLowestDouble>>,
                              .int64 = kScoreKernels<ScoreLanes<std::int64_t, kLowestInteger>>,

@@ -27,6 +27,29 @@ struct UnitDigits {
   std::int64_t squares[5];
 };
 
+// Columns have one term per user. Their sizes are multiples of kColumnStep, so that flags of users
+// fill words, and at most kColumnTerms, so that sums of products of digits fit 64 bits.
+inline constexpr std::size_t kColumnStep = 64;
+inline constexpr std::size_t kColumnTerms = 512;
+
+struct ColumnKernels {
+  // Writes a bit per term: whether it is a number, not NaN.
+  void (*find_numbers)(const double* terms, std::size_t size, std::uint64_t* numbers);
+  // Returns whether all numbers are in [low, high] or NaN. `size` is any multiple of kColumnStep.
+  bool (*are_within)(const double* numbers, std::size_t size, double low, double high);
+  // Splits the terms, each times 2^-26 x `scale`, into digits: kColumnTerms of each place. Terms
+  // without a bit in `present` count as 0; the others must then be in [-1, 1]. `scale` is a power
+  // of 2, and `inverse` is 1 / `scale`. Returns whether the digits hold every bit of the terms.
+  bool (*split)(const double* terms, const std::uint64_t* present, std::size_t size, double scale,
+                double inverse, std::int64_t* digits, UnitDigits* sums);
+  // Sums the products of two columns of digits, as digits like UnitDigits::squares.
+  void (*multiply)(const std::int64_t* one, const std::int64_t* other, std::size_t size,
+                   std::int64_t* products);
+  // Counts the present terms that are greater, or less, than those of the other column.
+  void (*compare)(const double* one, const double* other, const std::uint64_t* present,
+                  std::size_t size, std::int64_t* greater, std::int64_t* less);
+};
+
 // Scores are processed in chunks. Score i of a chunk belongs to group i % kGroups.
 inline constexpr std::size_t kChunkScores = 256;
 inline constexpr std::size_t kGroups = 16;
@@ -85,6 +108,7 @@ struct Kernels {
   // Computes kTerms quotients; `by_zero` if the denominator is 0.
   void (*divide)(const double* numerators, const double* denominators, double by_zero,
                  double* quotients);
+  ColumnKernels columns;
   ScoreKernels<float> float32;
   ScoreKernels<double> float64;
   ScoreKernels<std::int64_t> int64;

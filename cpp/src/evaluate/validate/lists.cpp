@@ -152,14 +152,6 @@ void check_ranks(const Lists& lists, const std::string& argument, const Checkpoi
 
 }  // namespace
 
-void check_size(std::size_t size, Count expected, const std::string& argument,
-                const std::string& what) {
-  if (std::cmp_equal(size, expected)) return;
-  throw InputError({.argument = argument,
-                    .expected = what + " (" + std::to_string(expected) + ")",
-                    .found = std::to_string(size)});
-}
-
 void check_int64(const Lists& lists, const std::string& argument) {
   if (std::holds_alternative<std::span<const std::int64_t>>(lists.items)) return;
   throw InputError({.argument = argument, .expected = "int64 items", .found = "another type"});

@@ -1,7 +1,6 @@
 // Checks of lists that all requests share.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "exactk/lists.hpp"
@@ -9,9 +8,6 @@
 
 namespace exactk {
 
-// Throws InputError unless `size` is `expected`; `what` describes the elements that are counted.
-void check_size(std::size_t size, Count expected, const std::string& argument,
-                const std::string& what);
 // Throws InputError unless there are as many rows as users.
 void check_rows(Count rows, Count users, const std::string& argument);
 // Throws InputError unless the items are int64; adapters copy truth and exclusions once, to int64.

@@ -1,52 +1,20 @@
 #include "evaluate/validate/request.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <string>
 #include <variant>
 
 #include "base/checkpoint.hpp"
+#include "base/checks.hpp"
 #include "base/parallel.hpp"
 #include "evaluate/validate/grades.hpp"
 #include "evaluate/validate/lists.hpp"
 #include "evaluate/validate/scores.hpp"
-#include "evaluate/validate/search.hpp"
 #include "exactk/error.hpp"
 #include "exactk/lists.hpp"
 
 namespace exactk {
 namespace {
-
-void check_weights(std::span<const double> weights, Count users, const Checkpoint& checkpoint) {
-  check_size(weights.size(), users, "weights", "one weight per user");
-  const auto bad = [](double weight) {
-    return weight != 0 && !(weight >= 1 / kMaxGain && weight <= kMaxGain);
-  };
-  const Search search(weights, bad, checkpoint);
-  if (search.count == 0) return;
-  throw InputError({.argument = "weights",
-                    .expected = "non-negative weights, at most 2^256 (and from 2^-256 unless 0)",
-                    .found = format_number(weights[static_cast<std::size_t>(search.first)]),
-                    .count = search.count,
-                    .row = search.first});
-}
-
-void check_groups(const Request& request, Count users, const Checkpoint& checkpoint) {
-  if (request.group_count < 1 || request.group_count > std::max(users, Count{1})) {
-    throw InputError({.argument = "groups",
-                      .expected = "from 1 group to one group per user",
-                      .found = std::to_string(request.group_count)});
-  }
-  if (request.groups.empty()) return;
-  check_size(request.groups.size(), users, "groups", "one group per user");
-  const auto bad = [&](Offset group) { return group < 0 || group >= request.group_count; };
-  const Search search(request.groups, bad, checkpoint);
-  if (search.count == 0) return;
-  throw InputError({.argument = "groups",
-                    .expected = "group numbers below " + std::to_string(request.group_count),
-                    .found = std::to_string(request.groups[static_cast<std::size_t>(search.first)]),
-                    .count = search.count,
-                    .row = search.first});
-}
 
 // Rejects rank gaps for metrics that count items, or pairs of items, by rank.
 void check_rank_gaps(const Request& request, const Run& run) {
@@ -91,7 +59,7 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
     check_rows(request.exclude->row_count(), users, "exclude");
   }
   if (request.weights) check_weights(*request.weights, users, checkpoint);
-  check_groups(request, users, checkpoint);
+  check_codes(request.groups, request.group_count, users, "group", checkpoint);
   for (const Run& run : plan.runs) check_rank_gaps(request, run);
   check_min_grade(request, request.tally_rules);
   for (const Run& run : plan.runs) {
@@ -101,6 +69,13 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   if (!request.per_user.empty()) {
     check_size(request.per_user.size(), users * static_cast<Count>(request.values.size()),
                "per_user", "one number per value and user");
+  }
+  if (!request.ratios.empty()) {
+    const auto micro_values = std::ranges::count_if(request.values, [](const PlannedValue& value) {
+      return value.rules.average == Average::micro;
+    });
+    check_size(request.ratios.size(), 2 * users * micro_values, "per_user",
+               "two numbers per micro value and user");
   }
   return id_bits;
 }

@@ -6,7 +6,7 @@
 #include <span>
 #include <variant>
 
-#include "base/checkpoint.hpp"
+#include "base/checks.hpp"
 #include "exactk/types.hpp"
 
 namespace exactk {
@@ -14,21 +14,6 @@ namespace exactk {
 inline Count item_count(const ItemArray& items) {
   return std::visit([](const auto& ids) { return static_cast<Count>(ids.size()); }, items);
 }
-
-// Counts bad elements and finds the first, so that a message can state both.
-template <class Range, class Bad>
-struct Search {
-  Count count = 0;
-  Offset first = -1;
-
-  Search(const Range& range, const Bad& bad, const Checkpoint& checkpoint) {
-    in_chunks(range.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        if (bad(range[i]) && count++ == 0) first = static_cast<Offset>(i);
-      }
-    });
-  }
-};
 
 struct RowPosition {
   Count row;

@@ -1,0 +1,68 @@
+// Chunks of users, and the numbers of a row for them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <span>
+
+#include "compare/columns.hpp"
+#include "compare/job.hpp"
+#include "numeric/geometric_mean.hpp"
+
+namespace exactk {
+
+using Numbers = std::array<double, kColumnTerms>;
+
+// Users side by side in their order.
+struct Chunk {
+  Count begin;
+  std::size_t users;
+  std::size_t size;  // with absent users added, so that kernels take it
+};
+
+[[nodiscard]] constexpr std::size_t padded_size(std::size_t units) noexcept {
+  return (units + kColumnStep - 1) / kColumnStep * kColumnStep;
+}
+
+template <class Visit>
+void for_each_chunk(const UserBlock& block, const Visit& visit) {
+  for (Count begin = block.begin; begin < block.end; begin += Count{kColumnTerms}) {
+    const auto users = static_cast<std::size_t>(std::min(block.end - begin, Count{kColumnTerms}));
+    visit(Chunk{.begin = begin, .users = users, .size = padded_size(users)});
+  }
+}
+
+// Returns the users' numbers of a row: where they are, if they are side by side.
+[[nodiscard]] inline const double* read_row(const PairedJob& job, const double* row,
+                                            const Chunk& chunk, Numbers& gathered) {
+  if (job.order.empty()) {
+    const double* first = row + chunk.begin;
+    if (chunk.users == chunk.size) return first;
+    std::copy_n(first, chunk.users, gathered.begin());
+  } else {
+    const std::span<const Count> users =
+        std::span(job.order).subspan(static_cast<std::size_t>(chunk.begin), chunk.users);
+    for (std::size_t i = 0; i < chunk.users; ++i) gathered[i] = row[users[i]];
+  }
+  std::ranges::fill(std::span(gathered).subspan(chunk.users, chunk.size - chunk.users),
+                    std::numeric_limits<double>::quiet_NaN());
+  return gathered.data();
+}
+
+// Returns the users' weights; null if all are 1.
+[[nodiscard]] inline const double* read_weights(const PairedJob& job, const Chunk& chunk,
+                                                Numbers& gathered) {
+  const auto& weights = job.request.weights;
+  return weights ? read_row(job, weights->data(), chunk, gathered) : nullptr;
+}
+
+// Returns what a user adds to a column.
+[[nodiscard]] inline double term_of(double number, const double* weights, std::size_t user,
+                                    bool is_geometric) {
+  const double term = is_geometric ? geometric_term(number) : number;
+  return weights == nullptr ? term : weights[user] * term;
+}
+
+}  // namespace exactk

@@ -1,0 +1,43 @@
+#include "compare/user_columns.hpp"
+
+#include <span>
+
+namespace exactk {
+
+void UserColumns::read(const PairedJob& job, std::size_t system, std::size_t value,
+                       const Chunk& chunk, const double* weights) {
+  const PairedValue& planned = job.request.values[value];
+  const std::size_t rows = planned.rows.size();
+  shown_ = nullptr;
+  for (std::size_t i = 0; i < rows; ++i) {
+    columns_[i] = read_row(job, job.row(system, planned.rows[i]), chunk, gathered_[i]);
+    if (planned.rows[i] == planned.shown) shown_ = columns_[i];
+    Mask numbers{};
+    job.kernels.columns.find_numbers(columns_[i], chunk.size, numbers.data());
+    present_ = i == 0 ? numbers : present_ & numbers;
+  }
+  present_count_ = count_bits(present_);
+  if (planned.shown >= 0 && shown_ == nullptr) {
+    shown_ = read_row(job, job.row(system, planned.shown), chunk, gathered_.back());
+  }
+  if (job.has_clusters()) return;
+  if (planned.is_geometric || weights != nullptr) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < chunk.size; ++i) {
+        terms_[row][i] = term_of(columns_[row][i], weights, i, planned.is_geometric);
+      }
+      columns_[row] = terms_[row].data();
+    }
+  }
+  columns_[rows] = weights;
+  assign(set_, job, value, chunk, present_);
+}
+
+void UserColumns::assign(ColumnSet& set, const PairedJob& job, std::size_t value,
+                         const Chunk& chunk, const Mask& present) const {
+  const ColumnLayout& layout = job.layouts[value];
+  set.assign(std::span(columns_).first(layout.system_columns()), present, chunk.size,
+             layout.resolution, job.kernels);
+}
+
+}  // namespace exactk

@@ -1,0 +1,38 @@
+// The columns of one system and value, for the users of a chunk.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "compare/chunk.hpp"
+#include "compare/columns.hpp"
+#include "compare/job.hpp"
+
+namespace exactk {
+
+class UserColumns {
+ public:
+  // Reads a chunk of users, with their weights or null. Without clusters, users are the units, and
+  // the set has their columns.
+  void read(const PairedJob& job, std::size_t system, std::size_t value, const Chunk& chunk,
+            const double* weights);
+  // Assigns the columns of some of the users.
+  void assign(ColumnSet& set, const PairedJob& job, std::size_t value, const Chunk& chunk,
+              const Mask& present) const;
+
+  [[nodiscard]] const ColumnSet& set() const noexcept { return set_; }
+  [[nodiscard]] const Mask& present() const noexcept { return present_; }  // users with every row
+  [[nodiscard]] Count present_count() const noexcept { return present_count_; }
+  [[nodiscard]] const double* shown() const noexcept { return shown_; }  // null if none is
+
+ private:
+  std::array<Numbers, kMaxRows + 1> gathered_{};
+  std::array<Numbers, kMaxRows> terms_{};
+  std::array<const double*, kMaxRows + 1> columns_{};
+  const double* shown_ = nullptr;
+  Mask present_{};
+  Count present_count_ = 0;
+  ColumnSet set_;
+};
+
+}  // namespace exactk

@@ -1,0 +1,166 @@
+#include "compare/validate.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checks.hpp"
+#include "base/parallel.hpp"
+#include "exactk/error.hpp"
+#include "exactk/lists.hpp"
+
+namespace exactk {
+namespace {
+
+// What the values ask of a row of the tables.
+enum class RowUse : std::uint8_t { none, number, unit };
+
+struct NumberRange {
+  double low;
+  double high;
+
+  [[nodiscard]] bool contains_or_is_nan(double number) const noexcept {
+    return !(number < low || number > high);
+  }
+};
+
+NumberRange range_of(RowUse use) {
+  return use == RowUse::unit ? NumberRange{0, 1} : NumberRange{-kMaxPairedNumber, kMaxPairedNumber};
+}
+
+std::string element(const std::string& argument, std::size_t index) {
+  return argument + "[" + std::to_string(index) + "]";
+}
+
+void check_tables(const PairedRequest& request) {
+  if (request.tables.empty()) {
+    throw InputError({.argument = "tables", .expected = "at least one table", .found = "none"});
+  }
+  const bool is_overflow = request.rows < 0 || request.users < 0 ||
+                           (request.users > 0 && request.rows > kNoCutoff / request.users);
+  if (is_overflow) {
+    throw InputError(
+        {.argument = "tables",
+         .expected = "a number of rows and of users",
+         .found = std::to_string(request.rows) + " and " + std::to_string(request.users)});
+  }
+  for (std::size_t i = 0; i < request.tables.size(); ++i) {
+    check_size(request.tables[i].size(), request.rows * request.users, element("tables", i),
+               "one number per row and user");
+  }
+}
+
+void check_value(const PairedRequest& request, std::size_t index) {
+  const PairedValue& value = request.values[index];
+  const auto fail = [&](std::string expected, std::string found) {
+    throw InputError({.argument = element("values", index),
+                      .expected = std::move(expected),
+                      .found = std::move(found)});
+  };
+  const std::size_t most = value.is_geometric ? 1 : 2;
+  if (value.rows.empty() || value.rows.size() > most) {
+    fail(most == 1 ? "one row" : "one row or two", std::to_string(value.rows.size()));
+  }
+  const std::string rows = "rows from 0 to " + std::to_string(request.rows - 1);
+  for (const Offset row : value.rows) {
+    if (row < 0 || row >= request.rows) fail(rows, std::to_string(row));
+  }
+  if (value.shown < -1 || value.shown >= request.rows) {
+    fail(rows + ", or -1 for none shown", std::to_string(value.shown));
+  }
+}
+
+void check_pairs(const PairedRequest& request) {
+  const auto systems = static_cast<Offset>(request.tables.size());
+  for (std::size_t i = 0; i < request.pairs.size(); ++i) {
+    for (const Offset index : {request.pairs[i].system, request.pairs[i].baseline}) {
+      if (index >= 0 && index < systems) continue;
+      throw InputError({.argument = element("pairs", i),
+                        .expected = "tables from 0 to " + std::to_string(systems - 1),
+                        .found = std::to_string(index)});
+    }
+  }
+}
+
+std::vector<RowUse> uses_of_rows(const PairedRequest& request) {
+  std::vector<RowUse> uses(static_cast<std::size_t>(request.rows), RowUse::none);
+  const auto use_row = [&](Offset row, RowUse use) {
+    RowUse& all = uses[static_cast<std::size_t>(row)];
+    all = std::max(all, use);
+  };
+  for (const PairedValue& value : request.values) {
+    for (const Offset row : value.rows) use_row(row, value.is_unit ? RowUse::unit : RowUse::number);
+    if (value.shown >= 0) use_row(value.shown, RowUse::number);
+  }
+  return uses;
+}
+
+// By a kernel: a search would cost more than the sums.
+bool are_all_in(NumberRange range, std::span<const double> numbers, const Kernels& kernels,
+                const Checkpoint& checkpoint) {
+  const std::size_t whole = numbers.size() / kColumnStep * kColumnStep;
+  bool are_within = std::ranges::all_of(
+      numbers.subspan(whole), [&](double number) { return range.contains_or_is_nan(number); });
+  in_chunks(whole, checkpoint, [&](std::size_t begin, std::size_t end) {
+    are_within = are_within &&
+                 kernels.columns.are_within(&numbers[begin], end - begin, range.low, range.high);
+  });
+  return are_within;
+}
+
+void check_numbers(const PairedRequest& request, const Kernels& kernels) {
+  const std::vector<RowUse> uses = uses_of_rows(request);
+  const auto tables = static_cast<Count>(request.tables.size());
+  const auto row_of = [&](Count block) {
+    return request.tables[static_cast<std::size_t>(block / request.rows)].subspan(
+        static_cast<std::size_t>(block % request.rows * request.users),
+        static_cast<std::size_t>(request.users));
+  };
+  std::vector<std::uint8_t> has_fault(static_cast<std::size_t>(tables * request.rows));
+  const auto check_row = [&](int, Count block, const Checkpoint& checkpoint) {
+    const RowUse use = uses[static_cast<std::size_t>(block % request.rows)];
+    if (use == RowUse::none) return;
+    has_fault[static_cast<std::size_t>(block)] =
+        are_all_in(range_of(use), row_of(block), kernels, checkpoint) ? 0 : 1;
+  };
+  parallel_for(tables * request.rows, request.threads, check_row, request.poll);
+  const auto faulty = std::ranges::find(has_fault, 1);
+  if (faulty == has_fault.end()) return;
+  const auto block = static_cast<Count>(faulty - has_fault.begin());
+  const Count row = block % request.rows;
+  const RowUse use = uses[static_cast<std::size_t>(row)];
+  const auto bad = [&](double number) { return !range_of(use).contains_or_is_nan(number); };
+  const std::span<const double> numbers = row_of(block);
+  const Search search(numbers, bad, timed_checkpoint(request.poll));
+  if (search.count == 0) return;  // another thread has corrected it
+  throw InputError({.argument = element("tables", static_cast<std::size_t>(block / request.rows)),
+                    .expected = use == RowUse::unit ? "numbers from 0 to 1, or NaN"
+                                                    : "numbers up to 2^640 in magnitude, or NaN",
+                    .found = format_number(numbers[static_cast<std::size_t>(search.first)]),
+                    .count = search.count,
+                    .row = row,
+                    .position = search.first});
+}
+
+}  // namespace
+
+void validate(const PairedRequest& request, const Kernels& kernels) {
+  check_threads(request.threads);
+  check_tables(request);
+  for (std::size_t i = 0; i < request.values.size(); ++i) check_value(request, i);
+  check_pairs(request);
+  const Checkpoint checkpoint = timed_checkpoint(request.poll);
+  if (request.weights) check_weights(*request.weights, request.users, checkpoint);
+  check_codes(request.groups, request.group_count, request.users, "group", checkpoint);
+  if (request.clusters) {
+    check_size(request.clusters->size(), request.users, "clusters", "one cluster per user");
+    check_codes(*request.clusters, request.cluster_count, request.users, "cluster", checkpoint);
+  }
+  check_numbers(request, kernels);
+}
+
+}  // namespace exactk

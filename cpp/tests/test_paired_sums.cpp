@@ -1,0 +1,637 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exactk/error.hpp"
+#include "exactk/paired_sums.hpp"
+#include "kernels/dispatch.hpp"
+#include "numeric/fixed_point_sum.hpp"
+#include "numeric/geometric_mean.hpp"
+#include "numeric/rounded_sum.hpp"
+#include "support.hpp"
+
+namespace exactk {
+namespace {
+
+using tests::Integer;
+using Doubles = std::vector<double>;
+using IntegerBytes = std::vector<std::uint8_t>;
+
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+constexpr double kMost = std::numeric_limits<double>::max();
+constexpr int kFullScale = 1074;
+
+// Draws doubles of either sign with exponents from -spread to 0, and some zeros.
+Doubles draw_numbers(std::size_t count, int spread, std::mt19937_64& random) {
+  Doubles numbers(count);
+  for (double& number : numbers) {
+    const double fraction = std::ldexp(static_cast<double>(random() >> 11U), -53);
+    const auto exponent = -static_cast<int>(random() % static_cast<std::uint64_t>(spread + 1));
+    number = random() % 8 == 0 ? 0 : std::ldexp(fraction, exponent);
+    if (random() % 2 == 0) number = -number;
+  }
+  return numbers;
+}
+
+// Pads with the sign, or cuts.
+IntegerBytes extended(IntegerBytes bytes, std::size_t size) {
+  const std::uint8_t sign = bytes.back() >= 0x80 ? 0xff : 0;
+  bytes.resize(size, sign);
+  return bytes;
+}
+
+TEST_CASE("a fixed-point sum of doubles is exact, whatever their exponents and order") {
+  std::mt19937_64 random(1);
+  constexpr std::size_t kSize = 300;
+  for (const int spread : {0, 60, 900}) {
+    Doubles numbers = draw_numbers(200, spread, random);
+    numbers.insert(numbers.end(), {kLeast, -kLeast, kMost, kMost, -1.0, -0.0, 0x1p-1022});
+    FixedPointSum sum(kFullScale, 1024);
+    FixedPointSum other(kFullScale, 1024);
+    Integer expected(kSize);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      (i % 3 == 0 ? other : sum).add(numbers[i]);
+      expected.add(Integer::scaled(numbers[i], kFullScale, kSize));
+    }
+    sum.add(other);
+    CHECK(sum.integer().scale == kFullScale);
+    CHECK(extended(sum.integer().bytes, kSize) == expected.bytes());
+    sum.clear();
+    CHECK(sum.integer().bytes == IntegerBytes{0});
+    sum.add(other);
+    CHECK(sum.integer().bytes == other.integer().bytes);
+  }
+}
+
+TEST_CASE("a fixed-point sum needs no more bytes than its value") {
+  const auto bytes_of = [](std::int64_t integer, int exponent) {
+    FixedPointSum sum(8, 100);
+    sum.add(Int128{integer}, exponent);
+    return sum.integer().bytes;
+  };
+  CHECK(bytes_of(0, -8) == IntegerBytes{0});
+  CHECK(bytes_of(1, -8) == IntegerBytes{1});
+  CHECK(bytes_of(-1, -8) == IntegerBytes{0xff});
+  CHECK(bytes_of(1, -1) == IntegerBytes{0x80, 0});
+  CHECK(bytes_of(-1, -1) == IntegerBytes{0x80});
+  CHECK(bytes_of(-1, 0) == IntegerBytes{0, 0xff});
+  CHECK(bytes_of(1, 40) == IntegerBytes{0, 0, 0, 0, 0, 0, 1});
+  CHECK(bytes_of(-1, 31) == IntegerBytes{0, 0, 0, 0, 0x80});
+}
+
+TEST_CASE("digits of a fixed-point sum carry, and borrow, beyond those in use") {
+  FixedPointSum sum(64, 128);
+  FixedPointSum total(64, 128);
+  Integer expected(40);
+  for (int round = 0; round < 40; ++round) {  // doubles the sum each time
+    const double term = round % 2 == 0 ? -0x1.fffffffffffffp+52 : 0x1.fffffffffffffp+20;
+    sum.add(term);
+    expected.add(Integer::scaled(term, 64, 40));
+    total.add(sum);
+    sum.add(FixedPointSum(sum));
+    expected.add(Integer(expected));
+    CHECK(extended(sum.integer().bytes, 40) == expected.bytes());
+  }
+  FixedPointSum negated(64, 128);
+  for (int i = 0; i < 100; ++i) negated.add(-1.0);
+  for (int i = 0; i < 100; ++i) negated.add(1.0);
+  CHECK(negated.integer().bytes == IntegerBytes{0});
+}
+
+TEST_CASE("a fixed-point sum of products of doubles is exact") {
+  std::mt19937_64 random(2);
+  constexpr std::size_t kSize = 80;
+  const Doubles ones = draw_numbers(60, 100, random);
+  const Doubles others = draw_numbers(60, 100, random);
+  constexpr int kScale = 350;
+  FixedPointSum sum(kScale, 64);
+  Integer expected(kSize);
+  for (std::size_t i = 0; i < ones.size(); ++i) {
+    sum.add_product(ones[i], others[i]);
+    const Integer one = Integer::scaled(ones[i], kScale / 2, kSize);
+    expected.add(one.times(Integer::scaled(others[i], kScale / 2, kSize)));
+  }
+  CHECK(extended(sum.integer().bytes, kSize) == expected.bytes());
+  FixedPointSum extremes(2 * kFullScale, 2048);
+  extremes.add_product(kLeast, -kLeast);
+  CHECK(extremes.integer().bytes == IntegerBytes{0xff});
+  extremes.add_product(kMost, kMost);
+  CHECK(extremes.integer().bytes.size() == (2 * kFullScale + 2048) / 8 + 1);
+}
+
+TEST_CASE("terms beyond the width of a fixed-point sum are cut, not written elsewhere") {
+  FixedPointSum sum(80, 0);
+  for (const double term : {kMost, -kMost, kUnbounded, kAbsent}) {
+    sum.add(term);
+    sum.add_product(term, term);
+  }
+  CHECK(sum.integer().bytes.size() < 32);
+}
+
+TEST_CASE("a sum is rounded once, half to even, in any order") {
+  const auto sum_of = [](Doubles terms) {
+    std::ranges::sort(terms);
+    std::optional<double> first;
+    do {
+      RoundedSum sum;
+      for (const double term : terms) sum.add(term);
+      if (!first) first = sum.total();
+      CHECK(sum.total() == *first);
+    } while (std::ranges::next_permutation(terms).found);
+    return *first;
+  };
+  CHECK(sum_of({}) == 0);
+  CHECK(sum_of({0.1, 0.2, 0.3, -0.6}) == 0x1p-55);
+  CHECK(sum_of({1, 0x1p-53}) == 1);
+  CHECK(sum_of({1, 0x1p-52, 0x1p-53}) == 1 + 0x1p-51);
+  CHECK(sum_of({1, 0x1p-53, kLeast}) == 1 + 0x1p-52);
+  CHECK(sum_of({1, 0x1p-53, -kLeast}) == 1);
+  CHECK(sum_of({-1, -0x1p-53, -0x1p-200}) == -1 - 0x1p-52);
+  CHECK(sum_of({0x1p100, 1, -0x1p100}) == 1);
+  CHECK(sum_of({0x1p100, kLeast, -0x1p100, -kLeast}) == 0);
+}
+
+using Column = std::array<double, kColumnTerms>;
+using Words = std::array<std::uint64_t, kColumnTerms / kColumnStep>;
+
+Column column_of(const Doubles& numbers) {
+  Column column{};
+  std::ranges::copy(numbers, column.begin());
+  return column;
+}
+
+bool is_set(const Words& words, std::size_t i) {
+  return (words[i / kColumnStep] >> i % kColumnStep & 1U) != 0;
+}
+
+TEST_CASE("F31: every instruction set finds numbers, and those outside a range") {
+  std::mt19937_64 random(3);
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    const ColumnKernels& columns = kernels(isa).columns;
+    for (const std::size_t size : {kColumnStep, 3 * kColumnStep, kColumnTerms}) {
+      Column column = column_of(draw_numbers(kColumnTerms, 3, random));
+      for (double& number : column) number = random() % 3 == 0 ? kAbsent : std::abs(number);
+      Words words{};
+      columns.find_numbers(column.data(), size, words.data());
+      for (std::size_t i = 0; i < kColumnTerms; ++i) {
+        CHECK(is_set(words, i) == (i < size && !std::isnan(column[i])));
+      }
+      CHECK(columns.are_within(column.data(), size, 0, 1));
+      for (const double outside : {-kLeast, 1 + 0x1p-52, kUnbounded, -kUnbounded}) {
+        const std::size_t position = random() % size;
+        const double before = std::exchange(column[position], outside);
+        CHECK_FALSE(columns.are_within(column.data(), size, 0, 1));
+        column[position] = before;
+      }
+    }
+  }
+}
+
+TEST_CASE("F31: every instruction set splits and multiplies columns alike") {
+  std::mt19937_64 random(4);
+  for (const int exponent : {0, -3, 40, -900, 640}) {
+    CAPTURE(exponent);
+    Column one{};
+    Column other{};
+    Words present{};
+    for (std::uint64_t& word : present) word = random();
+    for (Column* const column : {&one, &other}) {
+      *column = column_of(draw_numbers(kColumnTerms, 20, random));
+      for (std::size_t i = 0; i < kColumnTerms; ++i) {
+        (*column)[i] = is_set(present, i) ? std::ldexp((*column)[i], exponent) : kAbsent;
+      }
+    }
+    constexpr std::size_t kSize = 60;
+    const auto integer = [&](double number) {
+      return Integer::scaled(std::ldexp(number, -exponent), kUnitScale, kSize);
+    };
+    Integer expected(kSize);
+    Integer expected_product(kSize);
+    for (std::size_t i = 0; i < kColumnTerms; ++i) {
+      if (!is_set(present, i)) continue;
+      expected.add(integer(one[i]));
+      expected_product.add(integer(one[i]).times(integer(other[i])));
+    }
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      const ColumnKernels& columns = kernels(isa).columns;
+      std::array<std::int64_t, 3 * kColumnTerms> digits{};
+      std::array<std::int64_t, 3 * kColumnTerms> other_digits{};
+      UnitDigits sums{};
+      const double scale = std::ldexp(1, kTopScale - exponent);
+      CHECK(columns.split(other.data(), present.data(), kColumnTerms, scale, 1 / scale,
+                          other_digits.data(), &sums));
+      CHECK(columns.split(one.data(), present.data(), kColumnTerms, scale, 1 / scale, digits.data(),
+                          &sums));
+      std::array<std::int64_t, 5> products{};
+      columns.multiply(digits.data(), other_digits.data(), kColumnTerms, products.data());
+      const auto check_sum = [&](std::span<const std::int64_t> parts, int scale_of_last,
+                                 const Integer& sum) {
+        FixedPointSum total(scale_of_last, 128);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+          const auto digit_exponent = static_cast<int>(parts.size() - 1 - i) * kDigitBits;
+          total.add(Int128{parts[i]}, digit_exponent - scale_of_last);
+        }
+        CHECK(extended(total.integer().bytes, kSize) == sum.bytes());
+      };
+      check_sum(sums.total, kUnitScale, expected);
+      check_sum(products, 2 * kUnitScale, expected_product);
+      columns.multiply(digits.data(), digits.data(), kColumnTerms, products.data());
+      CHECK(std::ranges::equal(products, sums.squares));
+    }
+  }
+}
+
+TEST_CASE("F31: every instruction set notices a number that digits cannot hold") {
+  const double scale = 0x1p26;
+  for (const double lost : {0x1p-81, -0x1p-81, 0x1.8p-80, kLeast, 0.5 + 0x1p-53}) {
+    for (const bool is_present : {true, false}) {
+      for (std::size_t position = 0; position < kColumnTerms; position += 37) {
+        Column column = column_of({1, 0.5, -0.25, 0x1p-80});
+        column[position] = lost;
+        Words present{};
+        present.fill(~std::uint64_t{0});
+        if (!is_present) {
+          present[position / kColumnStep] &= ~(std::uint64_t{1} << position % kColumnStep);
+        }
+        for (const Isa isa : available_isas()) {
+          CAPTURE(name_of(isa));
+          std::array<std::int64_t, 3 * kColumnTerms> digits{};
+          UnitDigits sums{};
+          const bool is_exact = kernels(isa).columns.split(
+              column.data(), present.data(), kColumnTerms, scale, 1 / scale, digits.data(), &sums);
+          CHECK(is_exact == (!is_present || lost == 0.5 + 0x1p-53));
+          const bool is_scaled_exactly = kernels(isa).columns.split(
+              column.data(), present.data(), kColumnTerms, 0x1p-900, 0x1p900, digits.data(), &sums);
+          CHECK_FALSE(is_scaled_exactly);  // the other numbers are lost there
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("F31: every instruction set notices a number that scaling turns into 0") {
+  Words present{};
+  present.fill(~std::uint64_t{0});
+  for (const double tiny : {0.0, -0.0, kLeast, -kLeast}) {
+    const Column column = column_of({0x1p900, tiny});
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      std::array<std::int64_t, 3 * kColumnTerms> digits{};
+      UnitDigits sums{};
+      CHECK(kernels(isa).columns.split(column.data(), present.data(), kColumnTerms, 0x1p-874,
+                                       0x1p874, digits.data(), &sums) == (tiny == 0));
+    }
+  }
+}
+
+TEST_CASE("F31: every instruction set counts the greater and the lesser present terms") {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 20; ++round) {
+    Column one{};
+    Column other{};
+    Words present{};
+    for (std::uint64_t& word : present) word = random();
+    for (std::size_t i = 0; i < kColumnTerms; ++i) {
+      const double values[] = {0, -0.0, 0.5, 1, kAbsent};
+      one[i] = values[random() % std::size(values)];
+      other[i] = values[random() % std::size(values)];
+    }
+    const std::size_t size = (1 + random() % 8) * kColumnStep;
+    std::int64_t expected_greater = 0;
+    std::int64_t expected_less = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (is_set(present, i) && one[i] > other[i]) ++expected_greater;
+      if (is_set(present, i) && one[i] < other[i]) ++expected_less;
+    }
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      std::int64_t greater = -1;
+      std::int64_t less = -1;
+      kernels(isa).columns.compare(one.data(), other.data(), present.data(), size, &greater, &less);
+      CHECK(greater == expected_greater);
+      CHECK(less == expected_less);
+    }
+  }
+}
+
+// A request that owns its arrays.
+struct PairedInput {
+  std::vector<Doubles> tables;
+  Count rows = 1;
+  Count users = 0;
+  std::vector<PairedValue> values;
+  std::vector<SystemPair> pairs = {{.system = 1, .baseline = 0}};
+  std::optional<Doubles> weights = {};
+  std::vector<Offset> groups = {};
+  Count group_count = 1;
+  std::optional<std::vector<Offset>> clusters = {};
+  Count cluster_count = 1;
+  int threads = 1;
+  Isa isa = isa_of("");
+  std::function<void()> poll = [] {};
+
+  [[nodiscard]] std::vector<PairedSums> run() const {
+    const std::vector<std::span<const double>> views(tables.begin(), tables.end());
+    PairedRequest request{.tables = views,
+                          .rows = rows,
+                          .users = users,
+                          .values = values,
+                          .pairs = pairs,
+                          .weights = {},
+                          .groups = groups,
+                          .group_count = group_count,
+                          .clusters = {},
+                          .cluster_count = cluster_count,
+                          .threads = threads,
+                          .isa = isa,
+                          .poll = poll};
+    if (weights) request.weights = *weights;
+    if (clusters) request.clusters = *clusters;
+    return paired_sums(request);
+  }
+};
+
+Doubles reals(const std::vector<ExactInteger>& integers) {
+  Doubles numbers;
+  for (const ExactInteger& integer : integers) numbers.push_back(tests::real(integer));
+  return numbers;
+}
+
+TEST_CASE("sums and products of a pair, by hand") {
+  PairedInput input{.tables = {{0.5, 0, kAbsent, 1, 0.25}, {1, 0.5, 0.5, kAbsent, 0.25}},
+              .users = 5,
+              .values = {{.rows = {0}, .shown = 0, .is_unit = true}, {.rows = {0}}}};
+  for (const PairedSums& sums : input.run()) {
+    CHECK(sums.users == 3);
+    CHECK(sums.units == 3);
+    CHECK(sums.only_system == 1);
+    CHECK(sums.only_baseline == 1);
+    CHECK(sums.losses == 0);
+    CHECK(reals(sums.sums) == Doubles{1.75, 0.75, 3});
+    CHECK(reals(sums.products) == Doubles{1.3125, 0.5625, 1.75, 0.3125, 0.75, 3});
+  }
+  CHECK(input.run()[0].wins == 2);
+  CHECK(input.run()[1].wins == 0);  // not shown
+  CHECK(input.run()[0].sums[0].scale == kUnitScale);
+  CHECK(input.run()[1].sums[0].scale == kFullScale);
+}
+
+TEST_CASE("columns of a numerator and a denominator, with weights and clusters") {
+  // The baseline's numerators and denominators, then the system's; two clusters of two users.
+  PairedInput input{.tables = {{1, 0, 2, 1, 4, 4, 4, 4}, {2, 1, 3, 0, 4, 4, 4, 2}},
+              .rows = 2,
+              .users = 4,
+              .values = {{.rows = {0, 1}}},
+              .weights = {{1, 2, 1, 4}},
+              .clusters = {{1, 0, 1, 0}},
+              .cluster_count = 2};
+  const PairedSums sums = input.run().front();
+  CHECK(sums.users == 4);
+  CHECK(sums.units == 2);
+  // Of cluster 0: 2 | 16 | 4 | 24 | 6; of cluster 1: 5 | 8 | 3 | 8 | 2.
+  CHECK(reals(sums.sums) == Doubles{7, 24, 7, 32, 8});
+  CHECK(reals(sums.products) ==
+        Doubles{29, 72, 23, 88, 22, 320, 88, 448, 112, 25, 120, 30, 640, 160, 40});
+}
+
+TEST_CASE("each group has its sums, and a group of nobody has none") {
+  PairedInput input{.tables = {{0, 0.5, 1, 0.5}, {1, 1, 1, 0.5}},
+              .users = 4,
+              .values = {{.rows = {0}, .shown = 0, .is_unit = true}},
+              .groups = {2, 0, 2, 0},
+              .group_count = 3};
+  const std::vector<PairedSums> sums = input.run();
+  REQUIRE(sums.size() == 3);
+  CHECK(reals(sums[0].sums) == Doubles{1.5, 1, 2});
+  CHECK(reals(sums[1].sums) == Doubles{0, 0, 0});
+  CHECK(reals(sums[1].products) == Doubles{0, 0, 0, 0, 0, 0});
+  CHECK(sums[1].users == 0);
+  CHECK(reals(sums[2].sums) == Doubles{2, 1, 2});
+}
+
+// Many users, a part of them absent, with numbers that digits cannot hold in some places.
+PairedInput long_input() {
+  std::mt19937_64 random(6);
+  constexpr std::size_t kUsers = 9'000;
+  PairedInput input{.tables = {},
+              .rows = 2,
+              .users = kUsers,
+              .values = {{.rows = {0}, .shown = 0, .is_unit = true},
+                         {.rows = {0, 1}, .shown = 1},
+                         {.rows = {0}, .is_geometric = true}},
+              .pairs = {{1, 0}, {2, 0}, {2, 1}}};
+  for (int system = 0; system < 3; ++system) {
+    Doubles table = draw_numbers(2 * kUsers, 10, random);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      if (i < kUsers) table[i] = std::abs(table[i]);
+      if (system > 0 && random() % 50 == 0) table[i] = kAbsent;
+      if (i > kUsers && i % 1'000 == 0) table[i] = kLeast;
+    }
+    input.tables.push_back(std::move(table));
+  }
+  return input;
+}
+
+void check_same(const std::vector<PairedSums>& sums, const std::vector<PairedSums>& expected) {
+  REQUIRE(sums.size() == expected.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    CHECK(sums[i].users == expected[i].users);
+    CHECK(sums[i].units == expected[i].units);
+    CHECK(sums[i].wins == expected[i].wins);
+    CHECK(sums[i].losses == expected[i].losses);
+    CHECK(sums[i].only_system == expected[i].only_system);
+    CHECK(sums[i].only_baseline == expected[i].only_baseline);
+    const auto bytes_of = [](const std::vector<ExactInteger>& integers) {
+      std::vector<IntegerBytes> bytes;
+      for (const ExactInteger& integer : integers) bytes.push_back(integer.bytes);
+      return bytes;
+    };
+    CHECK(bytes_of(sums[i].sums) == bytes_of(expected[i].sums));
+    CHECK(bytes_of(sums[i].products) == bytes_of(expected[i].products));
+  }
+}
+
+// Computes the sums of a group, pair and value one user after another.
+PairedSums defined_sums(const PairedInput& input, Offset group, const SystemPair& pair,
+                        const PairedValue& value) {
+  const std::size_t rows = value.rows.size();
+  PairedSums counts;
+  std::map<Offset, std::vector<RoundedSum>> units;
+  for (Count user = 0; user < input.users; ++user) {
+    const auto index = static_cast<std::size_t>(user);
+    if (!input.groups.empty() && input.groups[index] != group) continue;
+    const auto number = [&](Offset system, Offset row) {
+      return input.tables[static_cast<std::size_t>(system)]
+                         [static_cast<std::size_t>(row * input.users + user)];
+    };
+    Doubles terms;
+    for (const Offset system : {pair.system, pair.baseline}) {
+      for (const Offset row : value.rows) terms.push_back(number(system, row));
+    }
+    const auto is_nan = [](double term) { return std::isnan(term); };
+    const bool lacks_system =
+        std::any_of(terms.begin(), terms.begin() + std::ssize(value.rows), is_nan);
+    const bool lacks_baseline =
+        std::any_of(terms.begin() + std::ssize(value.rows), terms.end(), is_nan);
+    if (lacks_system && !lacks_baseline) ++counts.only_baseline;
+    if (lacks_baseline && !lacks_system) ++counts.only_system;
+    if (lacks_system || lacks_baseline) continue;
+    ++counts.users;
+    if (value.shown >= 0) {
+      const double difference =
+          number(pair.system, value.shown) - number(pair.baseline, value.shown);
+      if (difference > 0) ++counts.wins;
+      if (difference < 0) ++counts.losses;
+    }
+    const double weight = input.weights ? (*input.weights)[index] : 1;
+    auto& sums = units[input.clusters ? (*input.clusters)[index] : user];
+    sums.resize(2 * rows + 1);
+    for (std::size_t i = 0; i < 2 * rows; ++i) {
+      sums[i].add(weight * (value.is_geometric ? geometric_term(terms[i]) : terms[i]));
+    }
+    sums.back().add(weight);
+  }
+  counts.units = std::ssize(units);
+  for (std::size_t i = 0; i <= 2 * rows; ++i) {
+    FixedPointSum sum(kFullScale, 1024);
+    for (const auto& [unit, sums] : units) sum.add(sums[i].total());
+    counts.sums.push_back(sum.integer());
+    for (std::size_t j = i; j <= 2 * rows; ++j) {
+      FixedPointSum product(2 * kFullScale, 2048);
+      for (const auto& [unit, sums] : units) product.add_product(sums[i].total(), sums[j].total());
+      counts.products.push_back(product.integer());
+    }
+  }
+  return counts;
+}
+
+TEST_CASE("F22: sums of pairs are as defined, for any threads and instruction set") {
+  std::mt19937_64 random(7);
+  for (const bool has_weights : {false, true}) {
+    for (const Count codes : {Count{0}, Count{1}, Count{40}, Count{7'000}}) {
+      CAPTURE(has_weights);
+      CAPTURE(codes);
+      PairedInput input = long_input();
+      const auto users = static_cast<std::size_t>(input.users);
+      if (has_weights) {
+        input.weights = Doubles(users);
+        for (double& weight : *input.weights) weight = static_cast<double>(random() % 9) / 4;
+      }
+      if (codes > 0) {
+        input.clusters = std::vector<Offset>(users);
+        input.cluster_count = codes;
+        input.groups.resize(users);
+        input.group_count = std::min<Count>(codes, 40);
+        for (std::size_t user = 0; user < users; ++user) {
+          (*input.clusters)[user] = static_cast<Offset>(random() % static_cast<unsigned>(codes));
+          input.groups[user] =
+              static_cast<Offset>(random() % static_cast<unsigned>(input.group_count));
+        }
+      }
+      const std::vector<PairedSums> expected = input.run();
+      std::vector<PairedSums> defined;
+      for (Offset group = 0; group < input.group_count; ++group) {
+        for (const SystemPair& pair : input.pairs) {
+          for (const PairedValue& one : input.values) {
+            defined.push_back(defined_sums(input, group, pair, one));
+            // Sums of unit numbers have another scale; the tests in Python check them.
+            if (expected[defined.size() - 1].sums[0].scale == kFullScale) continue;
+            defined.back().sums = expected[defined.size() - 1].sums;
+            defined.back().products = expected[defined.size() - 1].products;
+          }
+        }
+      }
+      check_same(expected, defined);
+      for (const Isa isa : available_isas()) {
+        for (const int threads : {1, 2, 7}) {
+          input.isa = isa;
+          input.threads = threads;
+          check_same(input.run(), expected);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("an exception of poll ends the summing of pairs") {
+  PairedInput input = long_input();
+  input.pairs.assign(2'000, {1, 0});
+  for (const int threads : {1, 2}) {
+    input.threads = threads;
+    input.poll = [] { throw std::runtime_error("enough"); };
+    CHECK_THROWS_WITH(static_cast<void>(input.run()), "enough");
+  }
+}
+
+TEST_CASE("malformed requests for sums of pairs are rejected") {
+  struct Broken {
+    std::string argument;
+    std::function<void(PairedInput&)> change;
+  };
+  const std::vector<Broken> broken_inputs = {
+      {"tables", [](PairedInput& in) { in.tables.clear(); }},
+      {"tables", [](PairedInput& in) { in.rows = -1; }},
+      {"tables", [](PairedInput& in) { in.users = -1; }},
+      {"tables", [](PairedInput& in) { in.rows = in.users = Count{1} << 62U; }},
+      {"tables[0]", [](PairedInput& in) { in.rows = 3; }},
+      {"tables[1]", [](PairedInput& in) { in.tables[1].pop_back(); }},
+      {"tables[1]", [](PairedInput& in) { in.tables[1][5] = kUnbounded; }},
+      {"tables[2]", [](PairedInput& in) { in.tables[2][7] = 1.5; }},
+      {"values[1]", [](PairedInput& in) { in.values[1].rows.clear(); }},
+      {"values[1]", [](PairedInput& in) { in.values[1].rows = {0, 1, 0}; }},
+      {"values[1]", [](PairedInput& in) { in.values[1].rows[1] = 2; }},
+      {"values[2]", [](PairedInput& in) { in.values[2].rows[0] = -1; }},
+      {"values[2]", [](PairedInput& in) { in.values[2].rows = {0, 1}; }},
+      {"values[0]", [](PairedInput& in) { in.values[0].shown = 2; }},
+      {"values[0]", [](PairedInput& in) { in.values[0].shown = -2; }},
+      {"pairs[1]", [](PairedInput& in) { in.pairs[1].system = 3; }},
+      {"pairs[2]", [](PairedInput& in) { in.pairs[2].baseline = -1; }},
+      {"weights", [](PairedInput& in) { in.weights = {1}; }},
+      {"weights", [](PairedInput& in) { in.weights = Doubles(9'000, -1); }},
+      {"groups", [](PairedInput& in) { in.group_count = 0; }},
+      {"groups", [](PairedInput& in) { in.groups.assign(8'999, 0); }},
+      {"groups", [](PairedInput& in) { in.groups.assign(9'000, 1); }},
+      {"clusters", [](PairedInput& in) { in.clusters = {0}; }},
+      {"clusters", [](PairedInput& in) { in.clusters = std::vector<Offset>{}; }},
+      {"clusters", [](PairedInput& in) { in.clusters = std::vector<Offset>(9'000, -1); }},
+      {"clusters",
+       [](PairedInput& in) {
+         in.clusters = std::vector<Offset>(9'000, 0);
+         in.cluster_count = 9'001;
+       }},
+      {"num_threads", [](PairedInput& in) { in.threads = 0; }}};
+  for (const Broken& broken : broken_inputs) {
+    PairedInput input = long_input();
+    broken.change(input);
+    try {
+      static_cast<void>(input.run());
+      FAIL_CHECK("nothing was thrown for " << broken.argument);
+    } catch (const InputError& error) {
+      CHECK(error.fault().argument == broken.argument);
+      CHECK_FALSE(error.fault().expected.empty());
+    }
+  }
+  CHECK_NOTHROW(static_cast<void>(long_input().run()));
+}
+
+}  // namespace
+}  // namespace exactk
