@@ -43,6 +43,7 @@ WITHOUT_CONSTRUCTOR = frozenset(
         "LineFault",
         "MetricInfo",
         "MetricParameter",
+        "PairedSums",
         "Result",
         "Sums",
         "Tally",
@@ -90,6 +91,10 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "metric_table": list,
     "order_by_user": lambda: [_codes(), 3, np.arange(4.0), "x"],
     "padded_lengths": CALLS["padded_lengths"][1],
+    "PairedValue": lambda: [[0], 0, False, True],
+    "paired_sums": lambda: [
+        [np.eye(2), np.ones((2, 2))], [_core.PairedValue([0], 0, False, True)], [(1, 0)], None, None, 1, None, 1, 1, "", None,
+    ],
     "parse_number": lambda: ["+1.5e3"],
     "parse_numbers": lambda: [np.array([0, 1, 3], np.int32), np.frombuffer(b"12e", np.uint8)],
     "read_trec": lambda: ["run", io.BytesIO(RUN).read],

@@ -65,11 +65,11 @@ def test_a_system_is_not_a_metric() -> None:
 
 
 def test_comparisons_are_equal_if_their_reports_are() -> None:
-    comparison = exactk.compare(TRUTH, SYSTEMS, METRICS)
+    comparison = exactk.compare(TRUTH, SYSTEMS, METRICS, per_user=True)
     assert comparison == exactk.compare_reports(comparison.reports)
     assert comparison == pickle.loads(pickle.dumps(comparison))  # noqa: S301 - just written
     assert comparison == exactk.Comparison.from_json(comparison.to_json())
-    assert comparison != exactk.compare(TRUTH, {"popular": ALS, "als": POPULAR}, METRICS)
+    assert comparison != exactk.compare(TRUTH, {"popular": ALS, "als": POPULAR}, METRICS, per_user=True)
     assert comparison != dict(comparison)
 
 
@@ -238,7 +238,7 @@ def test_options_by_row_are_those_of_all_blocks() -> None:
     options: dict[str, Any] = {"weights": [1.0, 2.0, 0.5], "exclude": [[9], [], [4]]}
     whole = exactk.compare(truth, {"one": one, "other": other}, "P@1", **options)
     parts = (slice(0, 2), slice(2, 3))
-    blocks = ((truth[part], {"other": other[part], "one": one[part]}) for part in parts)
+    blocks = ((truth[part], {"one": one[part], "other": other[part]}) for part in parts)
     assert exactk.compare(None, blocks, "P@1", **options) == whole
 
 
@@ -285,25 +285,34 @@ def test_blocks_are_warned_of_as_the_whole(options: dict[str, Any]) -> None:
 def reports_of(**systems: Any) -> dict[str, exactk.Report]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        return {name: exactk.evaluate(TRUTH, predictions, METRICS) for name, predictions in systems.items()}
+        return {
+            name: exactk.evaluate(TRUTH, predictions, METRICS, per_user=True) for name, predictions in systems.items()
+        }
 
 
 def test_reports_compare_as_their_systems_do() -> None:
     reports = reports_of(**SYSTEMS)
     read = {name: exactk.Report.from_json(report.to_json()) for name, report in reports.items()}
-    assert exactk.compare_reports(read) == exactk.compare_reports(reports) == exactk.compare(TRUTH, SYSTEMS, METRICS)
+    assert (
+        exactk.compare_reports(read)
+        == exactk.compare_reports(reports)
+        == exactk.compare(TRUTH, SYSTEMS, METRICS, per_user=True)
+    )
 
 
-def test_comparisons_of_shards_merge_system_by_system() -> None:
+def test_comparisons_of_shards_merge() -> None:
     whole = exactk.compare(TRUTH, SYSTEMS, METRICS)
     parts = [exactk.compare(truth, systems, METRICS) for truth, systems in blocks_of(SYSTEMS)]
-    with pytest.raises(exactk.InputTypeError) as caught:
-        exactk.merge(parts)  # type: ignore[arg-type]
-    hint = str(caught.value).rpartition("; ")[2].removesuffix(" merges each system")
-    merged = exactk.compare_reports(eval(hint, {"exactk": exactk, "parts": parts}))  # noqa: S307
-    assert merged.state == whole.state
+    for pieces in (parts, [part.state for part in parts]):
+        merged = exactk.merge(pieces)
+        assert merged.state == whole.state
+        assert merged.differences == whole.differences
+    with pytest.raises(exactk.StateMismatchError, match="expected comparisons of the same options in all"):
+        exactk.merge([parts[0], exactk.compare(TRUTH, SYSTEMS, METRICS, baseline="als")])
+    with pytest.raises(exactk.InputTypeError, match="parts: expected reports or states; or comparisons alone"):
+        exactk.merge([parts[0], parts[0].reports["als"]])  # type: ignore[list-item]
     with pytest.raises(exactk.InputTypeError, match="expected a sequence of reports or states, found Comparison"):
-        exactk.merge(whole)  # type: ignore[arg-type]
+        exactk.merge(whole)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

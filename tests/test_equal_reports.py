@@ -110,7 +110,7 @@ def assert_equal(
 
 
 def replace_counts(report: exactk.Report, counts: Counts) -> exactk.Report:
-    return exactk.Report(replace(report.state, counts=counts), report.users, report.table)
+    return exactk.Report(replace(report.state, counts=counts), report.users, report.user_table)
 
 
 # Users with keys.

@@ -410,8 +410,9 @@ def test_the_name_of_a_table_is_no_path(report: exactk.Report, tmp_path: Path, m
 def test_one_shape_for_one_report_and_several(report: exactk.Report, comparison: exactk.Comparison) -> None:
     one, several = (json.loads(result.to_json(), parse_constant=pytest.fail) for result in (report, comparison))
     head = {"format": "exactk-report", "version": 1, "exactk": exactk.__version__, "command": None, "inputs": None}
-    assert {name: part for name, part in one.items() if name != "reports"} == head
-    assert {name: part for name, part in several.items() if name != "reports"} == head
+    assert {name: part for name, part in one.items() if name != "reports"} == {**head, "comparison": None}
+    assert {name: part for name, part in several.items() if name not in {"reports", "comparison"}} == head
+    assert several["comparison"]["options"] == comparison.to_dict()["options"]
     assert one["reports"] == [{"system": None, **json.loads(json.dumps(report.to_dict()))}]
     assert several["reports"] == [
         {"system": system, **json.loads(json.dumps(part.to_dict()))} for system, part in comparison.reports.items()

@@ -483,6 +483,8 @@ def first_expression(text: str) -> str:
 SOURCES = Path(__file__).parents[1]
 PUBLIC_CALLS = (
     exactk.evaluate,
+    exactk.compare,
+    exactk.Comparison.check,
     exactk.topk,
     exactk.neighbors,
     exactk.read,

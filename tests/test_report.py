@@ -394,7 +394,7 @@ def test_merge_refuses_other_plans(report: exactk.Report) -> None:
     with pytest.raises(exactk.InputError):
         exactk.merge([])
     with pytest.raises(exactk.InputTypeError):
-        exactk.merge(report)  # type: ignore[arg-type]
+        exactk.merge(report)  # type: ignore[call-overload]
     with pytest.raises(exactk.InputTypeError):
         exactk.merge([report, 3])  # type: ignore[list-item]
 

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 import exactk
+from exactk._compare import COMPARE_DEFAULTS
+from exactk._engine.comparisons import CompareOptions
 from exactk._engine.pipeline import Options
 from exactk._engine.topk import TopKOptions
 from exactk._evaluate import DEFAULTS
@@ -101,9 +103,15 @@ def test_the_defaults_of_evaluate_stand_once() -> None:
     of_evaluate, of_compare = parameters_of(exactk.evaluate), parameters_of(exactk.compare)
     assert {name: of_evaluate[name] for name in DEFAULTS} == {name: of_compare.pop(name) for name in DEFAULTS}
     of_reference = parameters_of(exactk.reference.compare)
-    assert of_reference.pop("options").annotation == "Unpack[Options]"
+    assert of_reference.pop("options").annotation == "Unpack[CompareOptions]"
+    of_comparisons = {name: of_compare.pop(name) for name in COMPARE_DEFAULTS}
     assert list(of_compare) == ["truth", "systems", "metrics"]
     assert of_compare == of_reference
+    annotations = {name: hint.__forward_arg__ for name, hint in CompareOptions.__annotations__.items()}
+    assert {name: one.annotation for name, one in of_comparisons.items()}.items() <= annotations.items()
+    of_reports = parameters_of(exactk.compare_reports)
+    assert of_reports.pop("reports") is not None
+    assert of_reports == of_comparisons
     assert dict(DEFAULTS) == {name: of_evaluate[name].default for name in Options.__annotations__}
 
 

@@ -58,7 +58,11 @@ from exactk._matching import matching_conventions
 from exactk._plan.conventions import Convention, conventions
 from exactk._plan.metrics import metrics
 from exactk._report.comparison import Comparison
+from exactk._report.comparison_state import ComparisonState
 from exactk._report.convention_matches import ConventionMatches
+from exactk._report.difference import Difference
+from exactk._report.differences import Differences
+from exactk._report.gate import Gate
 from exactk._report.merge import merge
 from exactk._report.report import Report
 from exactk._report.state import State
@@ -115,12 +119,16 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "CapacityError",
     "Choice",
     "Comparison",
+    "ComparisonState",
     "Convention",
     "ConventionMatches",
+    "Difference",
+    "Differences",
     "Embeddings",
     "EvaluationWarning",
     "ExactkError",
     "Exclusions",
+    "Gate",
     "InputError",
     "InputTypeError",
     "Rankings",

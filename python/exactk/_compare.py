@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from inspect import Signature, signature
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from exactk._engine.core import core_engine
+from exactk._engine.comparisons import Engines, compare_kept_reports, compare_systems
+from exactk._engine.core import core_engine, core_paired_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
-from exactk._engine.pipeline import evaluate_with_engine
-from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._evaluate import evaluate, with_defaults
 from exactk._plan.metric_strings import DEFAULT_METRICS
-from exactk._report.comparison import Comparison
+from exactk._report.comparison_options import ComparisonOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
-    from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
+    from exactk._inference.significance import Alternative
+    from exactk._inputs.types import Blocks, ClustersLike, PredictionsLike, TruthLike
     from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.comparison import Comparison
+    from exactk._report.comparison_options import Adjustment, Family, IntervalMethod, MarginLike, Missing, Test
     from exactk._report.report import Report
 
 
@@ -27,9 +30,23 @@ def compare(
     truth: TruthLike | None,
     systems: Mapping[str, PredictionsLike] | Blocks,
     metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    baseline: str | None = None,
+    test: Test = "t",
+    alternative: Alternative = "two_sided",
+    confidence: float = 0.95,
+    interval: IntervalMethod = "t",
+    adjust: Adjustment = "holm",
+    family: Family = "metric",
+    margin: MarginLike | None = None,
+    clusters: ClustersLike | None = None,
+    missing: Missing = "drop",
     **options: Unpack[Options],
 ) -> Comparison:
-    """Evaluate several systems on one truth, which is converted once.
+    """Evaluate several systems on one truth, and test how they differ.
+
+    The values of each system are there at once. Tests, intervals and verdicts are computed when
+    `exactk.Comparison.differences` is first asked for, which needs SciPy: ``pip install 'exactk[compare]'``.
 
     Parameters
     ----------
@@ -42,6 +59,39 @@ def compare(
         An iterator as the predictions of a single system is an error, since it can be read only once.
     metrics : str or iterable of str
         As in `exactk.evaluate`.
+    baseline : str, optional
+        The system that every other one is compared with. By default every pair is compared, the later system with the
+        earlier one, of up to 30 systems.
+    test : {"t", "wilcoxon", "sign"}
+        The test behind the p-values. The default ``"t"`` is the paired t test, of the mean that is shown.
+        ``"wilcoxon"`` (the signed-rank test, which needs ``per_user=True``) and ``"sign"`` (exact binomial) test
+        whether differences are symmetric about 0, and whether wins and losses are equally frequent. With many users
+        they reject equal means if a system loses a little for many users and gains much for few.
+    alternative : {"two_sided", "greater", "less"}
+        What the p-values are for: that the value differs from that of the baseline (default), is greater, or is less,
+        whichever is better. Intervals remain two-sided.
+    confidence : float
+        The confidence of intervals, verdicts and gates, at least 0.5 and below 1. A p-value is significant if it is at
+        most 1 - confidence. The default is 0.95.
+    interval : {"t"}
+        The method of the intervals: difference -+ t * standard error.
+    adjust : {"holm", "benjamini_hochberg", "bonferroni", "none"}
+        How p-values are adjusted for the other comparisons of their family. ``"holm"`` (default) and ``"bonferroni"``
+        keep the chance of any false claim in a family, ``"benjamini_hochberg"`` the expected share of false claims.
+    family : {"metric", "all"}
+        Which comparisons are a family: those on one metric (default), or on all metrics. Each group of users is a
+        family of its own.
+    margin : float, str, or mapping of {str: float or str}, optional
+        The largest difference that does not matter: a number above 0 such as 0.002, a share of the baseline's value
+        such as ``"1%"``, above 0 % and below 100 %, or either by metric. With it, differences have p-values for "not
+        worse" and "equivalent", and the verdict may be either.
+    clusters : mapping from user to int or str, pandas Series, data frame, path, sequence of int or str, or str, optional
+        The cluster of each user, in the containers of `groups`, if users are not independent: the member whose
+        sessions are evaluated as users. If users have several key columns, a string names one of them, such as
+        ``"member"`` with ``user=["member", "session"]``. By default all users are independent.
+    missing : {"drop", "error"}
+        What to do with users who have a value in only one system of a pair: leave them out of the pair and count them
+        (default), or raise InputError.
     convention, exclude, candidates, weights, groups, per_user, num_threads, progress, user, item, score, rank, grade : optional
         The options of `exactk.evaluate`, which apply to all systems alike:
 
@@ -56,13 +106,15 @@ def compare(
     Returns
     -------
     Comparison
-        A mapping from metric to {system: value}, with the reports of the systems as its ``reports``. All reports have
-        the same users: those of the truth, then those of any system.
+        A mapping from metric to {system: value}, with the differences as its ``differences`` and the reports of the
+        systems as its ``reports``. All reports have the same users: those of the truth, then those of any system.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid. The message names the system.
+        If an argument is invalid, the message names the system; if `baseline` is none of the systems; if users
+        of one cluster are in several blocks; under ``missing="error"``, if a user has a value in only one system of a
+        pair.
     CapacityError
         As in `exactk.evaluate`.
 
@@ -76,6 +128,7 @@ def compare(
     --------
     evaluate : The predictions of one system.
     compare_reports : Reports that exist already.
+    Comparison.check : Claims such as "not worse by more than 1 %", for tests and pipelines.
 
     Examples
     --------
@@ -91,11 +144,47 @@ def compare(
     convention standard; 3 users; * best
     >>> comparison["recall@2"]
     {'popularity': 0.8333333333333334, 'als': 1.0}
+
+    How do they differ? With three users nobody can tell; with fifty, of whom 40 have a hit in one system and 20 in the
+    other:
+
+    >>> truth, als, popularity = [[1]] * 50, [[1]] * 40 + [[2]] * 10, [[2]] * 30 + [[1]] * 20
+    >>> comparison = exactk.compare(truth, {"popularity": popularity, "als": als}, "P@1", baseline="popularity")
+    >>> comparison.differences
+    metric  system  baseline     value  baseline value  difference            interval      p  adjusted    d_z  wins/ties/losses  verdict
+    P@1     als     popularity  0.8000          0.4000     +0.4000  +0.1703 to +0.6297  0.001     0.001  0.495          30/10/10   better
+    paired t test; Holm over 1 comparison per metric; 95 % intervals
+
+    An iterator of blocks has the same values as one call:
+
     >>> exactk.compare(None, iter([([[1]], {"a": [[1]], "b": [[2]]}), ([[3]], {"a": [[3]], "b": [[3]]})]), "P@1")["P@1"]
     {'a': 1.0, 'b': 0.5}
     """
-    arguments = with_defaults(options, "compare")
-    return Comparison(evaluate_with_engine(core_engine, SEVERAL_SYSTEMS, truth, systems, metrics, **arguments))
+    how = {
+        "baseline": baseline,
+        "test": test,
+        "alternative": alternative,
+        "confidence": confidence,
+        "interval": interval,
+        "adjust": adjust,
+        "family": family,
+        "margin": margin,
+        "clusters": clusters,
+        "missing": missing,
+    }
+    return compare_systems(CORE, truth, systems, metrics, {**how, **with_defaults(options, "compare")})
+
+
+CORE = Engines(core_engine, core_paired_engine)
+
+COMPARE_DEFAULTS: Mapping[str, Any] = MappingProxyType(
+    {
+        name: parameter.default
+        for name, parameter in signature(compare).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
+)
+"""The defaults of the options of comparisons."""
 
 
 def _signature_with_options(function: Callable[..., object]) -> Signature:
@@ -109,22 +198,45 @@ def _signature_with_options(function: Callable[..., object]) -> Signature:
 compare.__signature__ = _signature_with_options(compare)  # type: ignore[attr-defined]
 
 
-def compare_reports(reports: Mapping[str, Report]) -> Comparison:
+def compare_reports(
+    reports: Mapping[str, Report],
+    *,
+    baseline: str | None = None,
+    test: Test = "t",
+    alternative: Alternative = "two_sided",
+    confidence: float = 0.95,
+    interval: IntervalMethod = "t",
+    adjust: Adjustment = "holm",
+    family: Family = "metric",
+    margin: MarginLike | None = None,
+    clusters: ClustersLike | None = None,
+    missing: Missing = "drop",
+) -> Comparison:
     """Compare reports that exist, such as those of earlier calls or of `exactk.Report.from_json`.
+
+    Users are matched by key, or by row if no report has keys. The differences need what ``per_user=True`` keeps; reports
+    without it have values side by side alone.
 
     Parameters
     ----------
     reports : Mapping of str to Report
-        The report of each system, with the same metrics and convention.
+        The report of each system, with the same metrics and convention, and with the same weight and group of each
+        user.
+    baseline : str, optional
+        The system that every other one is compared with. By default every pair is compared, of up to 30 systems.
+    test, alternative, confidence, interval, adjust, family, margin, clusters, missing : optional
+        How to compare them, as in `exactk.compare`.
 
     Returns
     -------
     Comparison
+        Its ``differences`` equal those of one call of `exactk.compare`.
 
     Raises
     ------
     InputError, InputTypeError
-        If there is no report, or a name or a report has another type.
+        If there is no report, or a name or a report has another type; if an option is invalid; if keys of users are of
+        several types, or in some reports alone; if a user's weight or group differs between reports.
     StateMismatchError
         If the reports were computed differently. The message says what differs.
 
@@ -141,7 +253,29 @@ def compare_reports(reports: Mapping[str, Report]) -> Comparison:
     >>> tuesday = exactk.evaluate(truth, [[1, 4], [21, 3]], "recall@2")
     >>> exactk.compare_reports({"monday": monday, "tuesday": tuesday})["recall@2"]
     {'monday': 0.75, 'tuesday': 1.0}
+
+    With each user's values, the differences are tested too:
+
+    >>> truth, first, second = [[1]] * 30, [[1]] * 10 + [[2]] * 20, [[1]] * 18 + [[2]] * 12
+    >>> reports = {
+    ...     name: exactk.evaluate(truth, lists, "P@1", per_user=True)
+    ...     for name, lists in {"monday": first, "tuesday": second}.items()
+    ... }
+    >>> row = exactk.compare_reports(reports, baseline="monday").differences["tuesday", "P@1"]
+    >>> f"{row.difference:+.3f}, p = {row.p:.4f}: {row.verdict}"
+    '+0.267, p = 0.0029: better'
     """
-    comparison = Comparison(reports)
+    how = ComparisonOptions(
+        baseline=baseline,
+        test=test,
+        alternative=alternative,
+        confidence=confidence,
+        interval=interval,
+        adjust=adjust,
+        family=family,
+        margin=margin,
+        missing=missing,
+    )
+    comparison = compare_kept_reports(CORE.pairs, reports, how, clusters)
     warn_of_reports_of_different_users(comparison.reports)
     return comparison

@@ -111,7 +111,8 @@ def evaluate(
     groups : mapping from user to int or str, pandas Series, data frame, path, or sequence of int or str, optional
         The group of each user, in the same containers as the weights. The report then also has the values per group.
     per_user : bool
-        Whether to keep each user's values, which take 8 bytes per user and value.
+        Whether to keep each user's values, also for `exactk.compare_reports`: 8 bytes per user and value, and 24 where the
+        average is ``"micro"`` or ``"of_means"``.
     num_threads : int, optional
         The number of threads. Defaults to EXACTK_NUM_THREADS, else to every CPU that the process may use (affinity,
         cgroup quota and LOKY_MAX_CPU_COUNT). The result is the same, bit for bit, for any number of threads and any
@@ -212,7 +213,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})
 """The defaults of the options, which the reference and the command line share."""
 
 
-def with_defaults(options: Options, function: str) -> dict[str, Any]:
+def with_defaults(options: Options | Mapping[str, Any], function: str) -> dict[str, Any]:
     """Return all options; raise TypeError, as Python would for the function, if one has another name."""
     for name in options:
         if name not in DEFAULTS:

@@ -15,6 +15,7 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.truth import Truth
 from exactk._report.report import Report
 from exactk._report.state import StateSums
+from exactk._report.user_table import UserTable
 from exactk._runtime.errors import InputError, input_error, type_error
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class _BatchEvaluation:
         self._vocabulary: Vocabulary | None = None  # of the users
         self._sums: StateSums | None = None
         self._codes: list[NDArray[np.uint32]] = []
-        self._tables: list[NDArray[np.float64]] = []
+        self._tables: list[UserTable] = []
         self._truth_items = np.unique(truth.items)  # of any user
         self._has_items = False  # any of the predictions
         self._has_match = False  # between items of any user's predictions and any user's truth
@@ -135,7 +136,7 @@ class _BatchEvaluation:
         else:
             self._sums.add(report.state)
         self._codes.append(block.user_codes)
-        self._tables += [] if report.table is None else [report.table]
+        self._tables += [] if report.user_table is None else [report.user_table]
 
     def _has_truth_item(self, items: Ids) -> bool:
         """Return whether any user's truth has one of the items."""
@@ -171,7 +172,7 @@ class _BatchEvaluation:
         order = np.argsort(np.where(codes < count, codes, count), kind="stable")
         is_in_order = np.array_equal(codes[order], np.arange(len(keys)))
         users = keys if is_in_order else keys.array[codes[order]]
-        table = np.concatenate(self._tables, axis=1)[:, order] if self._tables else None
+        table = UserTable.concatenate(self._tables).of_users(order) if self._tables else None
         return Report(self._sums.state(), users, table)
 
 

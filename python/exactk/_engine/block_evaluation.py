@@ -6,8 +6,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
 from exactk._engine.differing_users import UserFlags
 from exactk._engine.error_locations import explain_repeats
@@ -30,6 +28,7 @@ from exactk._inputs.registry import classify
 from exactk._report.report import Report
 from exactk._report.state import StateSums
 from exactk._report.user_keys import concatenate_users
+from exactk._report.user_table import UserTable
 from exactk._runtime.errors import ExactkError, input_error, type_error
 
 if TYPE_CHECKING:
@@ -87,12 +86,15 @@ def evaluate_blocks(
             if value is empty_block:  # it has no columns that could be candidates
                 of_block = replace(of_block, candidates=None)
             alignment = _align_block(of_block, block)
-            for name, predictions in block.systems.items():
+            for name in of_block.begin_pairs(list(systems)):
+                predictions = block.systems[name]
                 with in_system(name), explain_repeats(block.classified_truth, block.classified_systems[name]):
                     inputs = alignment.inputs(predictions)
                     report, flags = of_block.evaluate_system(inputs, is_compared=len(systems) > 1)
+                    report = of_block.add_to_pairs(name, report)
                     systems[name].add(report, flags, is_complete=inputs.is_complete)
                     systems[name].add_items(block.truth, predictions)
+            of_block.end_pairs()
         users.append(inputs.users)
         is_keyed = inputs.truth.user_vocabulary is not None
         has_excluded_users = has_excluded_users or has_exclusions(inputs)
@@ -113,7 +115,7 @@ class _SystemSums:
 
     def __init__(self) -> None:
         self._sums: StateSums | None = None
-        self._tables: list[NDArray[np.float64]] = []
+        self._tables: list[UserTable] = []
         self._flags: list[UserFlags] = []
         self._has_hit, self._is_complete = False, True
         self._shared_items = SharedItems()
@@ -125,7 +127,7 @@ class _SystemSums:
         else:
             self._sums.add(report.state)
         self._flags.append(flags)
-        self._tables += [] if report.table is None else [report.table]
+        self._tables += [] if report.user_table is None else [report.user_table]
         self._has_hit = self._has_hit or not has_no_hit(report)
         self._is_complete = self._is_complete and is_complete
 
@@ -139,7 +141,7 @@ class _SystemSums:
     ) -> EvaluatedSystem:
         """Return the system, with the users of all blocks."""
         assert self._sums is not None  # noqa: S101 - without blocks, the empty one was evaluated
-        report = Report(self._sums.state(), users, np.concatenate(self._tables, axis=1) if self._tables else None)
+        report = Report(self._sums.state(), users, UserTable.concatenate(self._tables) if self._tables else None)
         has_shared_items = self._has_hit or bool(self._shared_items)
         disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=is_keyed, has_shared_items=has_shared_items)
         flags = UserFlags.concatenate(self._flags)

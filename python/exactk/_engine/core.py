@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +11,10 @@ import numpy as np
 from exactk import _core
 from exactk._engine.blas import core_view
 from exactk._engine.problem import Outcome, Problem
+from exactk._inference.moments import Moments
 from exactk._plan.fields import core_rules
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
+from exactk._report.paired_sums import PairedSums
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa
@@ -19,6 +22,7 @@ from exactk._runtime.isa import requested_isa
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from exactk._engine.paired_problem import PairedProblem
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.truth import Truth
@@ -44,7 +48,8 @@ def core_engine(problem: Problem) -> Outcome:
             requested_isa(),
             problem.report_progress,
         )
-    return Outcome(_list_sums(result.sums), _counts_of_tally(problem, result.tally), result.per_user)
+    counts = _counts_of_tally(problem, result.tally)
+    return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios)
 
 
 @lru_cache(maxsize=64)  # like plans
@@ -130,3 +135,45 @@ def core_ranker(problem: TopKProblem) -> BestIndices:
             requested_isa(),
             problem.report_progress,
         )
+
+
+def core_paired_engine(problem: PairedProblem) -> list[list[list[PairedSums]]]:
+    """Sum over pairs of systems with the C++ core."""
+    sums = _core.paired_sums(
+        list(problem.tables),
+        [_core.PairedValue(*value) for value in problem.values],
+        problem.pairs,
+        problem.weights,
+        problem.groups,
+        problem.group_count,
+        problem.clusters,
+        problem.cluster_count,
+        problem.num_threads,
+        requested_isa(),
+        None,
+    )
+    counts = zip(
+        *(
+            one.ravel().tolist()
+            for one in (sums.users, sums.only_system, sums.only_baseline, sums.wins, sums.losses, sums.units)
+        ),
+        strict=True,
+    )
+    scales = cycle(zip(sums.sums_scale, sums.products_scale, strict=True))
+    rows = iter(
+        [
+            PairedSums(
+                users,
+                only_system,
+                only_baseline,
+                wins,
+                losses,
+                Moments(units, columns, sums_scale, products, products_scale),
+            )
+            for (users, only_system, only_baseline, wins, losses, units), columns, products, (
+                sums_scale,
+                products_scale,
+            ) in zip(counts, sums.sums, sums.products, scales, strict=False)
+        ]
+    )
+    return [[list(islice(rows, len(problem.values))) for _ in problem.pairs] for _ in range(problem.group_count)]

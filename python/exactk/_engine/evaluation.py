@@ -24,13 +24,15 @@ from exactk._report.report import Report
 from exactk._report.state import State
 from exactk._report.statistics import value_of_sums
 from exactk._report.sums import Sums
+from exactk._report.user_table import UserTable, has_part_rows, row_count
 from exactk._runtime.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from exactk._engine.pairs import Pairing
     from exactk._engine.systems import Systems
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
@@ -59,6 +61,7 @@ class Evaluation:
     weights: Weights | None
     groups: Groups | None
     per_user: bool
+    pairing: Pairing | None  # of several systems
     num_threads: int
     progress: Progress
     columns: ColumnNames
@@ -107,7 +110,7 @@ class Evaluation:
         self.progress.add_finished(len(inputs.truth))
         order = None if self.groups is None else self.groups.order
         state = _state_of_outcome(problem, outcome, self.values, labels, order)
-        return Report(state, inputs.users, _per_user_values(outcome.per_user, self.values))
+        return Report(state, inputs.users, _user_table(problem, outcome, self.values, labels))
 
     def _restrict_lists(self, inputs: AlignedInputs) -> CandidateLists:
         if self.candidates is None:
@@ -120,11 +123,25 @@ class Evaluation:
         if not is_compared:
             return self.evaluate_all(inputs), NO_FLAGS
         covered = covered_users(inputs, self.convention.users)
-        if not may_skip_users(self.values):
-            return self.evaluate_all(inputs), UserFlags(covered, {})
-        report = replace(self, per_user=True).evaluate_all(inputs)
-        flags = UserFlags(covered, evaluated_users(report))
-        return report if self.per_user else Report(report.state, inputs.users), flags
+        skips_users = may_skip_users(self.values)
+        needs_users = self.per_user or skips_users or (self.pairing is not None and self.pairing.needs_users)
+        report = replace(self, per_user=needs_users).evaluate_all(inputs)
+        return report, UserFlags(covered, evaluated_users(report) if skips_users else {})
+
+    def begin_pairs(self, systems: Sequence[str]) -> Sequence[str]:
+        """Return the systems of a block in the order in which to evaluate them."""
+        return systems if self.pairing is None else self.pairing.begin(systems)
+
+    def add_to_pairs(self, system: str, report: Report) -> Report:
+        """Add a system to its pairs; return its report without what is kept of users, unless that was asked for."""
+        if self.pairing is not None:
+            self.pairing.add(system, report, self.num_threads)
+        return report if self.per_user else report.without_users()
+
+    def end_pairs(self) -> None:
+        """Add the pairs of a block to those so far."""
+        if self.pairing is not None:
+            self.pairing.end()
 
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the lowest and the highest value over all orders of ties."""
@@ -183,16 +200,35 @@ class Evaluation:
                 user_values.check_keys(truth)
 
 
-def _per_user_values(table: NDArray[np.float64] | None, values: tuple[Value, ...]) -> NDArray[np.float64] | None:
-    """Return the users' values in the order of the request, NaN for values that are computed from means."""
+def _user_table(
+    problem: Problem, outcome: Outcome, values: tuple[Value, ...], labels: list[Label] | None
+) -> UserTable | None:
+    """Return what is kept of the users, with the values in the order of the request."""
+    if outcome.per_user is None:
+        return None
+    weights = None if problem.weights is None else np.where(problem.weights.is_missing, 0, problem.weights.values)
+    groups = None if problem.groups is None else np.where(problem.groups.is_missing, -1, problem.groups.values)
+    rows = _user_rows(problem, outcome, values)
+    return UserTable(rows, len(values), weights, groups, tuple(labels or ()))
+
+
+def _user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) -> NDArray[np.float64]:
+    table, ratios = outcome.per_user, outcome.ratios
+    assert table is not None and ratios is not None  # noqa: S101, PT018 - the caller has asked
     indices = part_indices(values)
-    if table is None or indices == [(row,) for row in range(len(table))]:
+    if indices == [(row,) for row in range(len(table))] and not any(map(has_part_rows, values)):
         return table
-    requested_rows = np.full((len(values), table.shape[1]), np.nan)
-    for row, parts in enumerate(indices):
+    rows = np.full((row_count(values), table.shape[1]), np.nan)  # values that are computed from means have none
+    micro_parts = [index for index, part in enumerate(problem.values) if part.rules["average"] == "micro"]
+    part_row = len(values)
+    for row, (value, parts) in enumerate(zip(values, indices, strict=True)):
         if len(parts) == 1:
-            requested_rows[row] = table[parts[0]]
-    return requested_rows
+            rows[row] = table[parts[0]]
+        if has_part_rows(value):
+            part = table[list(parts)] if len(parts) == 2 else ratios[micro_parts.index(parts[0])]
+            rows[part_row : part_row + 2] = part
+            part_row += 2
+    return rows
 
 
 def _state_of_outcome(

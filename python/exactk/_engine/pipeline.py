@@ -45,6 +45,7 @@ from exactk._runtime.threads import resolve_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.keys.column_roles import ColumnNames
@@ -132,6 +133,7 @@ def prepare_call(
     per_user: object,
     num_threads: object,
     progress: object,
+    pairing: Pairing | None = None,
     user: str | Sequence[str] | None,
     item: str | None,
     score: str | None,
@@ -152,6 +154,7 @@ def prepare_call(
         candidates=candidates,
         weights=weights,
         groups=groups,
+        **({} if pairing is None else pairing.clusters),
     )
     systems = open_systems(systems, columns)
     truth, exclude = open_path(truth, "truth", columns), open_path(exclude, "exclude", columns)
@@ -172,6 +175,7 @@ def prepare_call(
         None if weights is None else Weights.from_argument(weights, columns, truth_rows),
         None if groups is None else Groups.from_argument(groups, columns, truth_rows),
         bool(per_user),
+        pairing,
         threads,
         Progress(progress),
         columns,
@@ -202,10 +206,12 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
     alignment, systems, has_any_exclusions = align_systems(call)
     evaluated: dict[str, EvaluatedSystem] = {}
     with evaluation.progress.track(alignment.user_count * len(systems)):
-        for name, rows in systems.items():
+        for name in evaluation.begin_pairs(list(systems)):
+            rows = systems[name]
             with in_system(name), explain_repeats(call.truth, call.systems[name]):
                 inputs = alignment.inputs(rows)
                 report, flags = evaluation.evaluate_system(inputs, is_compared=len(systems) > 1)
+                report = evaluation.add_to_pairs(name, report)
                 ties = describe_ties(report, partial(evaluation.tie_range, inputs))
                 disjoint_keys = describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(
                     report, inputs, evaluation.candidates
@@ -219,7 +225,8 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
                     has_unknown_exclusions=has_any_exclusions and not has_exclusions(inputs),
                     item_without_column=describe_item_without_column(report, inputs),
                 )
-    return evaluated
+    evaluation.end_pairs()
+    return {name: evaluated[name] for name in systems}
 
 
 class AlignedSystems(NamedTuple):

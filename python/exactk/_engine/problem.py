@@ -52,6 +52,7 @@ class Outcome(NamedTuple):
     sums: list[Sums]  # group by group, value by value
     counts: Counts  # without unknown_actual and rank_gaps, which only the inputs determine
     per_user: NDArray[np.float64] | None  # values x users
+    ratios: NDArray[np.float64] | None  # micro values x 2 x users: numerators and denominators, NaN if not in the sums
 
 
 Engine = Callable[[Problem], Outcome]

@@ -74,6 +74,7 @@ def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, c
 def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -> Outcome:
     """Return the outcome of all values from those of the values at the given indices."""
     size = len(problem.values)
+    micro = [index for index, value in enumerate(problem.values) if value.rules["average"] == "micro"]
     by_index = {}
     for outcome, part in zip(outcomes, indices, strict=True):
         for position, sums in enumerate(outcome.sums):
@@ -85,12 +86,13 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -
         candidates=next((one.candidates for one in counts if one.candidates is not None), None),
         ties=_join_ties(counts, indices, size),
     )
-    per_user = None
+    per_user = ratios = None
     if problem.per_user:
-        per_user = np.empty((size, len(problem.truth)))
+        per_user, ratios = np.empty((size, len(problem.truth))), np.empty((len(micro), 2, len(problem.truth)))
         for outcome, part in zip(outcomes, indices, strict=True):
             per_user[part] = outcome.per_user
-    return Outcome([by_index[index] for index in range(len(by_index))], joined_counts, per_user)
+            ratios[[micro.index(index) for index in part if index in micro]] = outcome.ratios
+    return Outcome([by_index[index] for index in range(len(by_index))], joined_counts, per_user, ratios)
 
 
 def _join_ties(counts: list[Counts], indices: list[list[int]], size: int) -> tuple[TieCounts, ...] | None:

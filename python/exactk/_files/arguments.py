@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["has_columns", "read_argument"]
 
-_USER_VALUES = ("weights", "groups")
+_USER_VALUES = ("weights", "groups", "clusters")
 """The arguments with one value per user."""
 
 

@@ -1,4 +1,4 @@
-"""Files of weights and groups: the user columns and one other."""
+"""Files of weights, groups and clusters: the user columns and one other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def table_of_source(source: Source, user: object, *, text_ids: bool) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return the rows of a file: weights are numbers, and groups are read as ids are."""
+    """Return the rows of a file: weights are numbers; groups and clusters are read as ids are."""
     argument = source.file.role
     users = column_roles.user_columns(source.names, user, argument)
     others = [name for name in source.names if name not in users]

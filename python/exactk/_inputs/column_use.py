@@ -32,6 +32,7 @@ _ROLES = {
     "candidates": ("user", "item"),
     "weights": ("user",),
     "groups": ("user",),
+    "clusters": ("user",),
 }
 """The roles of the columns that each argument may have."""
 

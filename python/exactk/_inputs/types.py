@@ -58,3 +58,6 @@ GroupsLike: TypeAlias = (
 
 Blocks: TypeAlias = Iterator[tuple[Any, Any]] | Iterator[tuple[Any, Any, Any]]
 """Tuples (truth, predictions) or (truth, predictions, exclude), one per block of users."""
+
+ClustersLike: TypeAlias = str | GroupsLike
+"""One label per user, or the name of a column of the users' keys."""

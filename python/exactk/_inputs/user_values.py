@@ -189,3 +189,26 @@ class Groups(UserValues):
         codes = np.zeros(len(groups), np.int64)
         labels, codes[~is_missing] = np.unique(groups[~is_missing], return_inverse=True)
         return RowValues(codes, is_missing), labels.tolist()
+
+
+class Clusters(UserValues):
+    """The cluster of each user, such as the person whose sessions are evaluated as users."""
+
+    argument = "clusters"
+
+    @classmethod
+    def _to_array(cls, values: object, strings_code: str) -> NDArray[Any]:
+        return key_array(values, cls.argument, hint=f"{strings_code} converts them to strings" if strings_code else "")
+
+    def of_users(self, users: NDArray[Any], first_row: int) -> NDArray[Any]:
+        """Return the clusters of users, by their keys or, without keys, by their rows from `first_row` on."""
+        if self.keys is None:
+            clusters = self.values[first_row : first_row + len(users)]
+            if len(clusters) < len(users):
+                raise input_error(self.argument, f"one entry per user ({first_row + len(users)})", f"{len(self)}")
+            return clusters
+        positions = [self._position_of_key.get(user, -1) for user in users.tolist()]
+        if -1 in positions:
+            row = positions.index(-1)
+            raise input_error(self.argument, "a cluster for every user", "none", row=row, count=positions.count(-1))
+        return self.values[positions]

@@ -5,37 +5,62 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from exactk._plan.metric_strings import plan
+import numpy as np
+
+from exactk._inference.power import POWER, units_for
+from exactk._plan.metric_strings import canonical_name, plan
 from exactk._plan.metrics import metrics
+from exactk._report.comparison_options import (
+    MOST_SYSTEMS,
+    ClaimsLike,
+    ComparisonOptions,
+    check_power,
+    claimed_margins,
+    parse_margin,
+)
+from exactk._report.comparison_state import ComparisonState
 from exactk._report.counts import count_label
+from exactk._report.difference import Compared, UserValues
+from exactk._report.differences import Differences, heterogeneity_of, tested_rows
 from exactk._report.display import DIGITS, format_number, format_text
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
+from exactk._report.gate import Gate, check_claim
+from exactk._report.json_document import Document
+from exactk._report.matched_users import matched_users
+from exactk._report.paired_plain import paired_from_plain
 from exactk._report.report import Report
-from exactk._report.state import State, check_label_types, check_same_plan, common_spellings, ordered_labels
+from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.tables import TextTable, stack_systems, text_of_columns
+from exactk._report.validation import checked_fields, fail, plain_data
+from exactk._runtime import optional
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
-from exactk._runtime.faults import plural
+from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
     from exactk._report.counts import CandidateCounts
+    from exactk._report.gate import Claim
+    from exactk._report.paired_sums import Pair, PairedState, PairedSums
     from exactk._report.sums import Label
     from exactk._report.tables import Columns, Table
+    from exactk._report.user_table import UserTable
 
 _MOST_ROWS = 12  # of groups in a printed comparison
 
 
 class Comparison(Exports, Mapping[str, Mapping[str, float]]):
-    """The values of several systems: a mapping from metric to the value of each system.
+    """The values of several systems, a mapping from metric to the value of each system, and how they differ.
 
     `exactk.compare` and `exactk.compare_reports` return comparisons. ``comparison["ndcg@10"]["als"]`` is a value;
-    metrics may be spelled in any way, and are shown as requested. A comparison prints as one table with a column per system, where ``*`` marks
-    the best value of each metric and its equals. Below the values it says what the reports count, such as missing
-    users, wherever systems differ or a count is not 0.
+    metrics may be spelled in any way, and are shown as requested. ``comparison.differences`` has the tests. A
+    comparison prints as one table with a column per system, where ``*`` marks the best value of each metric and its
+    equals. Below the values it says what the reports count, such as missing users, wherever systems differ or a count
+    is not 0.
 
     Attributes
     ----------
@@ -43,8 +68,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         The report of each system.
     metrics : tuple of str
         Canonical names of the metrics, in the order of the keys.
-    state : Mapping of str to State
-        The exact sums of each system.
+    state : ComparisonState
+        The exact sums of each system, and of each pair, for `exactk.merge`.
+    differences : Differences
+        How the systems differ, with tests, intervals and verdicts.
 
     Examples
     --------
@@ -60,9 +87,23 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     (0.0, ('a', 'c'))
     >>> comparison.reports["c"].counts["empty_predictions"]
     1
+
+    With more users, differences have answers:
+
+    >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+    >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a")
+    >>> comparison.differences
+    metric  system  baseline   value  baseline value  difference            interval        p  adjusted    d_z  wins/ties/losses  verdict
+    P@1     b       a         0.5500          0.2500     +0.3000  +0.1516 to +0.4484  0.00021   0.00021  0.646           12/28/0   better
+    paired t test; Holm over 1 comparison per metric; 95 % intervals
+    >>> row = comparison.differences["b", "P@1"]
+    >>> f"{row.difference:+.2f} ({row.relative:+.0%}), between {row.low:+.2f} and {row.high:+.2f}"
+    '+0.30 (+120%), between +0.15 and +0.45'
     """
 
-    def __init__(self, reports: Mapping[str, Report]) -> None:
+    def __init__(
+        self, reports: Mapping[str, Report], options: ComparisonOptions | None = None, paired: PairedState | None = None
+    ) -> None:
         if not isinstance(reports, Mapping):
             raise type_error("reports", "a mapping from each system's name to its report", type(reports).__name__)
         if isinstance(reports, Comparison):
@@ -81,6 +122,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             except StateMismatchError as error:
                 raise error.within(f"system {system!r}") from None
         check_label_types([report.state.groups for report in self._reports.values()], "reports")
+        self._options = ComparisonOptions() if options is None else options
+        self._options.check_baseline(self._reports)
+        self._margins = self._options.margins(first.convention, first.metrics)
+        self._paired = paired
 
     @property
     def reports(self) -> Mapping[str, Report]:
@@ -92,10 +137,11 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """Canonical names of the metrics, in the order of the keys."""
         return self._first.metrics
 
-    @property
-    def state(self) -> Mapping[str, State]:
-        """The exact sums of each system."""
-        return MappingProxyType({system: report.state for system, report in self._reports.items()})
+    @cached_property
+    def state(self) -> ComparisonState:
+        """The exact sums of each system, and of each pair. `exactk.merge` adds them to those of other users."""
+        states = {system: report.state for system, report in self._reports.items()}
+        return ComparisonState(states, self._options, self._paired)
 
     @property
     def _first(self) -> Report:
@@ -122,9 +168,224 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         return list(self)
 
     def __eq__(self, other: object) -> bool:
-        return self._reports == other._reports if isinstance(other, Comparison) else NotImplemented
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        return (self._reports, self._options, self._paired) == (other._reports, other._options, other._paired)
 
     __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def differences(self) -> Differences:
+        """How the systems differ, with tests: one row per metric and pair of systems.
+
+        Computed when first asked for, from sums over each pair of systems, which every comparison of `exactk.compare`
+        has. Needs SciPy: ``pip install 'exactk[compare]'``.
+
+        Raises
+        ------
+        InputError
+            If there is one system, or more than 30 and no baseline; if reports that were evaluated one by one keep no
+            users' values (``per_user=True``), or ``test="wilcoxon"`` lacks them; if a margin is a share of a baseline's
+            value that is 0.
+        ImportError
+            If SciPy is not installed.
+        """
+        paired = self._paired_state()
+        groups = paired.groups or {}
+        totals = list(self._compared(None, paired.totals))
+        of_groups = [
+            one
+            for label in self._labels()
+            for one in self._compared(label, {pair: sums[label] for pair, sums in groups.items() if label in sums})
+        ]
+        heterogeneity: dict[tuple[str, str, str], list[Compared]] = {}
+        for one in of_groups:
+            heterogeneity.setdefault((one.value.spelling, *one.pair), []).append(one)
+        caption = self._options.caption(len(paired.totals), len(self))
+        return Differences(
+            tested_rows(totals, self._options, self._margins),
+            caption,
+            Differences(tested_rows(of_groups, self._options, self._margins), caption) if groups else None,
+            {key: heterogeneity_of(rows) for key, rows in heterogeneity.items()},
+        )
+
+    def _paired_state(self) -> PairedState:
+        optional.require("scipy", "comparison.differences", "compare")
+        if self._paired is not None:
+            return self._paired
+        if self._options.baseline is None and len(self._reports) > MOST_SYSTEMS:
+            hint = Option("baseline", next(iter(self._reports)))
+            raise input_error("baseline", f"a system, as there are more than {MOST_SYSTEMS}", "None", hint=hint)
+        if len(self._reports) == 1:
+            raise input_error("systems", "at least two systems", "one")
+        expected = "the users' values, which per_user=True keeps"
+        without = next((system for system, report in self._reports.items() if report.user_table is None), None)
+        if without is None:
+            advice = "exactk.compare_reports(comparison.reports) has them"
+            raise input_error("comparison", "sums over pairs of systems", "none", hint=advice)
+        raise input_error("reports", expected, f"none in {without!r}")
+
+    def _compared(self, label: Label | None, sums_of_pairs: Mapping[Pair, Sequence[PairedSums]]) -> Iterator[Compared]:
+        """Yield each value of each pair, over all users or one group."""
+        weighted = self._first.state.weighted
+        for index, value in enumerate(plan_of_state(self._first.state)):
+            for pair, sums in sums_of_pairs.items():
+                undefined = max(self._reports[system].undefined_users(index, label) for system in pair)
+                users = self._users_of(pair, index, label) if self._options.test == "wilcoxon" else None
+                yield Compared(value, pair, label, sums[index], undefined, weighted, users)
+
+    def _users_of(self, pair: Pair, index: int, label: Label | None) -> UserValues:
+        """Return the values of the users whom both systems have, of all users or of a group."""
+        if self._tables is None:
+            raise input_error(
+                "test", "'t' or 'sign' without per_user=True, which keeps the users' values", "'wilcoxon'"
+            )
+        system, baseline = (self._tables[name] for name in pair)
+        values, baseline_values = system.values[index], baseline.values[index]
+        both = ~(np.isnan(values) | np.isnan(baseline_values))
+        if label is not None and system.groups is not None:
+            both &= system.groups == system.labels.index(label)
+        return UserValues(values[both], baseline_values[both])
+
+    @cached_property
+    def _tables(self) -> dict[str, UserTable] | None:
+        matched = matched_users(self._reports)
+        return None if matched is None else matched.tables
+
+    def users_for(
+        self, metric: str, difference: float | str, *, system: str | None = None, power: float = POWER
+    ) -> int:
+        r"""Return how many users find a difference of this size with a given power.
+
+        Choose the size by what matters, not by the difference that was observed. The test is two-sided, at the
+        comparison's confidence and without adjustment.
+
+        Parameters
+        ----------
+        metric : str
+            A metric of the comparison, in any spelling.
+        difference : float or str
+            The difference to find: a number above 0 such as 0.002, or a share of the baseline's value such as ``"1%"``.
+        system : str, optional
+            The system of the pair. By default, that of the pair that needs most users.
+        power : float
+            The probability of finding the difference if there is one, above 0 and below 1. The default is 0.8.
+
+        Returns
+        -------
+        int
+            :math:`((z_{1 - \alpha / 2} + z_{power}) \, s / d)^2`, rounded up, with the standard deviation s of the
+            users' differences; the number of clusters instead of users with ``clusters=``.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If the metric, the system or the difference is none; if no pair has two users, or a relative difference is
+            of a baseline's value of 0.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+        >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a")
+        >>> comparison.users_for("P@1", 0.05), comparison.users_for("P@1", "50%", power=0.9)
+        (677, 145)
+        """
+        check_power(power)
+        margin = parse_margin(difference, "difference")
+        name = canonical_name(metric, self._first.convention)
+        compared = [
+            one
+            for one in self._compared(None, self._paired_state().totals)
+            if one.value.name == name and system in {None, one.pair[0]}
+        ]
+        if not compared and name not in self.metrics:
+            raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
+        if not compared:
+            systems = dict.fromkeys(pair[0] for pair in self._paired_state().totals)
+            raise input_error("system", f"one of {', '.join(map(repr, systems))}", repr(system))
+        estimates = [estimate for one in compared if (estimate := one.estimate()) is not None]
+        needed = [
+            units_for(one, size, self._options.confidence, power)
+            for one in estimates
+            if one.degrees_of_freedom > 0 and (size := margin.difference(one.shown_baseline_value))
+        ]
+        if not needed:
+            raise input_error(
+                "metric", "two users or more whom both systems have, and a baseline above 0", repr(metric)
+            )
+        return max(needed)
+
+    def check(
+        self,
+        *,
+        better: ClaimsLike = (),
+        no_worse: ClaimsLike = (),
+        equivalent: ClaimsLike = (),
+    ) -> Gate:
+        """Check claims about each system against the baseline, for tests and pipelines.
+
+        A claim holds, fails or is undecided, by one-sided t tests at the comparison's confidence, whatever its ``test``
+        and ``alternative``. All claims must hold, which needs no adjustment for their number [1]_.
+
+        Parameters
+        ----------
+        better : str, sequence of str, or mapping of {str: float or str}
+            The metrics in which every system must be better than the baseline; with a mapping, better by more than the
+            margin, such as ``{"ndcg@10": "2%"}``.
+        no_worse : str, sequence of str, or mapping of {str: float or str}
+            The metrics in which no system may be worse than the baseline by more than the margin (non-inferiority).
+        equivalent : str, sequence of str, or mapping of {str: float or str}
+            The metrics in which no system may be better or worse by more than the margin (TOST).
+
+            Metrics without a margin of their own have that of the comparison, ``margin=``. Margins are numbers above 0,
+            such as 0.002, or shares of the baseline's value, such as ``"1%"``.
+
+        Returns
+        -------
+        Gate
+            True if all claims hold; it prints the finding about each.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If there are more than two systems and no baseline, no claim, a metric that was not computed, or no margin;
+            if neither direction of a metric is better; if a margin is a share of a baseline's value that is 0.
+
+        References
+        ----------
+        .. [1] Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+        >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a")
+        >>> gate = comparison.check(better="P@1", equivalent={"P@1": "10%"})
+        >>> gate
+        <Gate fails>
+        holds: P@1: 'b' differs from 'a' by +56 % to +273 % (one-sided bounds at 95 %, 40 users), so it is better
+        fails: P@1: 'b' differs from 'a' by +56 % to +273 % (one-sided bounds at 95 %, 40 users), so they differ by more than 10%
+        >>> bool(gate), gate.status
+        (False, 'fails')
+        """
+        if self._options.baseline is None and len(self._reports) != 2:
+            hint = Option("baseline", next(iter(self._reports)))
+            raise input_error("baseline", "a system to check others against", "None", hint=hint)
+        compared: dict[str, list[Compared]] = {}
+        for one in self._compared(None, self._paired_state().totals):
+            compared.setdefault(one.value.name, []).append(one)
+        checks = []
+        claims: dict[Claim, ClaimsLike] = {"better": better, "no_worse": no_worse, "equivalent": equivalent}
+        for claim, claimed in claims.items():
+            for metric, margin in claimed_margins(claim, claimed, self._margins, self._first.convention).items():
+                name = canonical_name(metric, self._first.convention)
+                if name not in compared:
+                    raise input_error(claim, f"metrics among {', '.join(self)}", repr(metric))
+                checks += [check_claim(claim, one, margin, self._options.confidence) for one in compared[name]]
+        if not checks:
+            raise input_error("better", "at least one claim in better=, no_worse= or equivalent=", "none")
+        return Gate(checks)
 
     def best(self, metric: str) -> tuple[str, ...]:
         """Return the systems with the best value of a metric: all that are equal, in the order of the comparison.
@@ -229,25 +490,46 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             yield ["candidates per user", *cells]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the reports as plain data, by system. ``Comparison.from_dict`` reads it back."""
-        return {system: report.to_dict() for system, report in self._reports.items()}
+        """Return the reports and how they are compared as plain data. ``Comparison.from_dict`` reads it back."""
+        state = self.state.to_dict()
+        return {
+            "reports": {system: report.to_dict() for system, report in self._reports.items()},
+            "options": state["options"],
+            "paired": state["paired"],
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
         """Return the comparison that `to_dict` described."""
-        if not isinstance(data, Mapping):
-            raise input_error("comparison", cls._expected(), type(data).__name__)
-        return cls({system: Report.from_dict(report) for system, report in data.items()})
+        with plain_data("comparison", cls._expected()):
+            checked_fields(data, ("reports", "options", "paired"), "a comparison")
+            if not isinstance(data["reports"], Mapping) or not data["reports"]:
+                raise fail("the reports of systems", data["reports"])
+            reports = {system: Report.from_dict(report) for system, report in data["reports"].items()}
+            return cls._from_plain(reports, data["options"], data["paired"])
 
-    def _plain_reports(self) -> Mapping[str | None, Mapping[str, Any]]:
-        return {system: report.to_dict() for system, report in self._reports.items()}
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = self.state.to_dict()
+        return (Comparison._from_plain, (self._reports, state["options"], state["paired"]))
 
     @classmethod
-    def _from_plain_reports(cls, reports: Mapping[str | None, Mapping[str, Any]]) -> Comparison:
-        if None in reports:
+    def _from_plain(
+        cls, reports: dict[str, Report], options: dict[str, Any], paired: dict[str, Any] | None
+    ) -> Comparison:
+        states = {system: report.state for system, report in reports.items()}
+        checked_options = ComparisonOptions.from_dict(options)
+        return cls(reports, checked_options, paired_from_plain(paired, states, checked_options))
+
+    def _to_document(self) -> Document:
+        plain = self.to_dict()
+        return Document(plain.pop("reports"), plain)
+
+    @classmethod
+    def _from_document(cls, document: Document) -> Comparison:
+        if None in document.reports:
             hint = "exactk.Report.from_json reads one report"
             raise input_error("comparison", "reports by system", "a report without a system", hint=hint)
-        return cls({str(system): Report.from_dict(report) for system, report in reports.items()})
+        return cls.from_dict({"reports": document.reports, **(document.comparison or {})})
 
     def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of all systems, stacked, after a column ``system`` with the system's name."""
@@ -298,7 +580,7 @@ def _respell(report: Report, spellings: tuple[str, ...]) -> Report:
     """Return the report with other spellings of its metrics."""
     if report.state.spellings == spellings:
         return report
-    return Report(replace(report.state, spellings=spellings), report.users, report.table)
+    return Report(replace(report.state, spellings=spellings), report.users, report.user_table)
 
 
 def _format_counts(counts: Sequence[int]) -> str:

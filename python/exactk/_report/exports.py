@@ -16,14 +16,14 @@ from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from exactk._report.json_document import Source
+    from exactk._report.json_document import Document, Source
     from exactk._report.tables import Columns, Table, TextTable
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -51,13 +51,13 @@ class Exports(ABC):
         """Return the values under names that experiment trackers accept."""
 
     @abstractmethod
-    def _plain_reports(self) -> Mapping[str | None, Mapping[str, Any]]:
-        """Return the reports as plain data, by system."""
+    def _to_document(self) -> Document:
+        """Return everything as plain data, in the form of its JSON."""
 
     @classmethod
     @abstractmethod
-    def _from_plain_reports(cls, reports: Mapping[str | None, Mapping[str, Any]]) -> Self:
-        """Return what `_plain_reports` described."""
+    def _from_document(cls, document: Document) -> Self:
+        """Return what `_to_document` described."""
 
     @abstractmethod
     def _text_table(self, table: Table, digits: int) -> TextTable:
@@ -89,7 +89,7 @@ class Exports(ABC):
         path : str or path-like, optional
             The file to write. Without it, the text is returned.
         """
-        return _return_or_write(json_document(self._plain_reports()), path)
+        return _return_or_write(json_document(self._to_document()), path)
 
     @classmethod
     def from_json(cls, source: Source) -> Self:
@@ -100,7 +100,7 @@ class Exports(ABC):
         source : str, bytes or path-like
             The JSON itself, or the path of a file as a ``pathlib.Path``. A string is always JSON.
         """
-        return cls._from_plain_reports(read_document(source, cls.__name__.lower(), cls._expected_json()))
+        return cls._from_document(read_document(source, cls.__name__.lower(), cls._expected_json()))
 
     @classmethod
     def _expected_json(cls) -> str:
@@ -209,6 +209,11 @@ class Exports(ABC):
     def to_arrow(self, table: Table = "values", *, wide: bool | None = None) -> pa.Table:
         """Return an Arrow table; see `to_pandas`."""
         return optional.arrow_table(self.columns(table, wide=wide))
+
+
+def json_of(result: Exports, command: Sequence[str], inputs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the JSON of what a command has computed from files."""
+    return json_document(result._to_document(), command, inputs)  # noqa: SLF001 - of the class's own module
 
 
 def _checked_digits(digits: object) -> int:

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from exactk._report.validation import checked_fields, checked_list, fail, plain_data, read_json
 from exactk._runtime.errors import InputError, type_error
@@ -15,34 +15,40 @@ from exactk._runtime.versions import version_of
 
 _FORMAT = "exactk-report"
 _VERSION = 1
-_FIELDS = ("format", "version", "exactk", "command", "inputs", "reports")
+_FIELDS = ("format", "version", "exactk", "command", "inputs", "reports", "comparison")
 
 Source: TypeAlias = str | bytes | os.PathLike[str]
 """JSON as text, or the path of a file with it."""
 
 
+class Document(NamedTuple):
+    """Reports as plain data, by system, and how they are compared; the only report of one system has the name None."""
+
+    reports: Mapping[str | None, Mapping[str, Any]]
+    comparison: Mapping[str, Any] | None = None
+
+
 def json_document(
-    reports: Mapping[str | None, Mapping[str, Any]],
-    command: Sequence[str] | None = None,
-    inputs: Sequence[Mapping[str, Any]] | None = None,
+    document: Document, command: Sequence[str] | None = None, inputs: Sequence[Mapping[str, Any]] | None = None
 ) -> str:
-    """Return JSON of reports as plain data, by system; the only report of one system has the name None.
+    """Return JSON of reports.
 
     `command` and `inputs`, the files with their digests, are known where a command has read them.
     """
-    document = {
+    fields = {
         "format": _FORMAT,
         "version": _VERSION,
         "exactk": version_of("exactk"),
         "command": command,
         "inputs": inputs,
-        "reports": [{"system": system, **report} for system, report in reports.items()],
+        "reports": [{"system": system, **report} for system, report in document.reports.items()],
+        "comparison": document.comparison,
     }
-    return json.dumps(document, allow_nan=False)
+    return json.dumps(fields, allow_nan=False)
 
 
-def read_document(source: Source, argument: str, expected: str) -> dict[str | None, dict[str, Any]]:
-    """Return the reports in JSON as plain data, by system."""
+def read_document(source: Source, argument: str, expected: str) -> Document:
+    """Return what is in JSON, as plain data."""
     text = _text_of(source, argument, expected)
     try:
         document = read_json(text, argument, expected)
@@ -54,7 +60,7 @@ def read_document(source: Source, argument: str, expected: str) -> dict[str | No
         checked_fields(document, _FIELDS, "JSON of a report")
         if (document["format"], document["version"]) != (_FORMAT, _VERSION):
             raise fail(f"{_FORMAT} of version {_VERSION}", (document["format"], document["version"]))
-        return _by_system(checked_list(document["reports"], "reports"))
+        return Document(_by_system(checked_list(document["reports"], "reports")), document["comparison"])
 
 
 def _by_system(reports: Sequence[Any]) -> dict[str | None, dict[str, Any]]:

@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, overload
 
 from exactk._report.comparison import Comparison
+from exactk._report.comparison_state import ComparisonState
 from exactk._report.report import Report
 from exactk._report.state import State, StateSums
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._report.user_keys import concatenate_users
+from exactk._report.user_table import UserTable
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def merge(parts: Sequence[Report | State]) -> Report:
-    """Merge evaluations of different users into one report.
+@overload
+def merge(parts: Sequence[Report | State]) -> Report: ...
+@overload
+def merge(parts: Sequence[Comparison | ComparisonState]) -> Comparison: ...
+def merge(
+    parts: Sequence[Report | State] | Sequence[Comparison | ComparisonState],
+) -> Report | Comparison:
+    """Merge evaluations of different users into one report, or comparisons into one.
 
     The values equal, bit for bit, those of one evaluation of all users. Metrics merge by their canonical names; those
     that the parts spell differently are reported under these names.
 
     Parameters
     ----------
-    parts : sequence of Report or State
+    parts : sequence of Report or State, or sequence of Comparison or ComparisonState
         At least one evaluation, each of different users, with the same metrics and convention; the convention's name
         may differ. Reports of keyed users must not share a user, which is checked; users whom only the predictions have
         count too. Users without keys, and the users of states, cannot be told apart: pass each shard once, or its users
-        count twice.
+        count twice. Comparisons must have the same systems and options.
 
     Returns
     -------
-    Report
+    Report or Comparison
         Its users are those of the parts, in order; users without keys are numbered from 0 across the parts. Only if one
         evaluation has them in that order too are the two reports ``==``; their states are in any case. Per-user values
         are kept if all parts are reports that have them. Values by group are merged by group.
@@ -54,7 +60,34 @@ def merge(parts: Sequence[Report | State]) -> Report:
     >>> exactk.merge([one, other])["recall@2"]
     0.75
     """
-    parts = _checked_parts(parts)
+    if isinstance(parts, (Report, State, Mapping)) or not isinstance(parts, Iterable):
+        raise type_error("parts", "a sequence of reports or states", type(parts).__name__)
+    all_parts = list(parts)
+    if not all_parts:
+        raise input_error("parts", "at least one report or state", "none")
+    comparisons = [part for part in all_parts if isinstance(part, (Comparison, ComparisonState))]
+    if len(comparisons) == len(all_parts):
+        return _merge_comparisons(comparisons)
+    return _merge_reports(all_parts)
+
+
+def _merge_comparisons(parts: list[Comparison | ComparisonState]) -> Comparison:
+    states = [part.state if isinstance(part, Comparison) else part for part in parts]
+    first, *others = states
+    paired = first.paired
+    for other in others:
+        first.check_same_plan(other)
+        if paired is not None and other.paired is not None:
+            paired = paired.plus(other.paired)
+    reports = {}
+    for system in first:
+        of_system = [part.reports[system] if isinstance(part, Comparison) else part[system] for part in parts]
+        reports[system] = _merge_reports(of_system)
+    return Comparison(reports, first.options, paired)
+
+
+def _merge_reports(all_parts: list[Any]) -> Report:
+    parts = _checked_parts(all_parts)
     states = [part if isinstance(part, State) else part.state for part in parts]
     sums = StateSums(states[0])
     for other in states[1:]:
@@ -65,24 +98,17 @@ def merge(parts: Sequence[Report | State]) -> Report:
     reports = [part for part in parts if isinstance(part, Report)]
     if len(reports) < len(parts):
         return Report(state)
-    tables = [report.table for report in reports if report.table is not None]
+    tables = [report.user_table for report in reports if report.user_table is not None]
     has_all_tables = len(tables) == len(reports)
     with_users = [report for report in reports if report.state.counts.users] or reports[:1]
     users = concatenate_users([report._users for report in with_users])  # noqa: SLF001 - of the class's own module
-    return Report(state, users, np.concatenate(tables, axis=1) if has_all_tables else None)
+    return Report(state, users, UserTable.concatenate(tables) if has_all_tables else None)
 
 
-def _checked_parts(parts: object) -> list[Report | State]:
-    """Return the parts as a list, or raise if they are not reports or states."""
-    if isinstance(parts, (Report, State, Mapping)) or not isinstance(parts, Iterable):
-        raise type_error("parts", "a sequence of reports or states", type(parts).__name__)
-    checked: list[Report | State] = []
+def _checked_parts(parts: list[Any]) -> list[Report | State]:
+    """Return the parts, or raise if they are not reports or states."""
     for part in parts:
         if not isinstance(part, (Report, State)):
-            hint = "{name: exactk.merge([part.state[name] for part in parts]) for name in parts[0].state} merges each system"
-            is_comparison = isinstance(part, Comparison)
-            raise type_error("parts", "reports or states", type(part).__name__, hint=hint if is_comparison else "")
-        checked.append(part)
-    if not checked:
-        raise input_error("parts", "at least one report or state", "none")
-    return checked
+            expected = "reports or states; or comparisons alone"
+            raise type_error("parts", expected, type(part).__name__)
+    return parts

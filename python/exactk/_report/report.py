@@ -14,19 +14,22 @@ import numpy as np
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
-from exactk._plan.metric_strings import part_indices
+from exactk._plan.metric_strings import canonical_name, part_indices
+from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
 from exactk._report.display import format_number, format_text, printable
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
-from exactk._report.json_document import json_counts, json_number
+from exactk._report.json_document import Document, json_counts, json_number
 from exactk._report.metric_mapping import MetricMapping
-from exactk._report.per_user import per_user_from_plain
+from exactk._report.per_user import kept_from_plain, kept_to_plain
 from exactk._report.state import State, plan_of_state
-from exactk._report.statistics import evaluated_users, standard_deviation, value_of_sums
+from exactk._report.statistics import evaluated_users, interval_of_sums, standard_deviation, value_of_sums
 from exactk._report.tables import TextTable, metric_columns, text_of_columns, unknown_table
 from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
+from exactk._report.user_table import UserTable
 from exactk._report.validation import checked_fields, plain_data
+from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 from exactk._runtime.frame_columns import OrderedCategories
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from exactk._inference.significance import Interval
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import CandidateCounts
@@ -126,14 +130,16 @@ class Report(Exports, Mapping[str, float]):
     """
 
     def __init__(
-        self, state: State, users: Snapshot | NDArray[Any] | None = None, per_user: NDArray[np.float64] | None = None
+        self, state: State, users: Snapshot | NDArray[Any] | None = None, user_table: UserTable | None = None
     ) -> None:
-        for name, value in {"_state": state, "_users": users, "_per_user": per_user}.items():
+        if user_table is not None:
+            user_table = user_table.with_labels(tuple(state.groups or ()))
+        for name, value in {"_state": state, "_users": users, "_user_table": user_table}.items():
             object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
     _state: State
     _users: Snapshot | NDArray[Any] | None
-    _per_user: NDArray[np.float64] | None
+    _user_table: UserTable | None
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raise AttributeError: a report is immutable."""
@@ -188,10 +194,66 @@ class Report(Exports, Mapping[str, float]):
         """The standard deviation of the users' values."""
         return self._statistic_by_metric(self._state.totals, standard_deviation)
 
+    def interval(self, metric: str, confidence: float = 0.95, *, group: Label | None = None) -> Interval:
+        r"""Return a confidence interval of a value, from the sums alone: the users are taken as a sample of many.
+
+        It needs no ``per_user=True``, and works on merged reports. Needs SciPy: ``pip install 'exactk[compare]'``. To
+        know whether two systems differ, do not look whether their intervals overlap: `exactk.compare` tests the
+        differences of the users' values, which usually vary less.
+
+        Parameters
+        ----------
+        metric : str
+            A metric that was requested, in any spelling; a mean of the users' values with equal weights
+            (``average="macro"`` or ``"geometric"``).
+        confidence : float
+            The probability that the interval of a sample contains the mean over all users, at least 0.5 and below 1.
+            The default is 0.95.
+        group : int or str, optional
+            A group of ``groups=``; by default, all users.
+
+        Returns
+        -------
+        Interval
+            ``(low, high)``: :math:`\bar x \mp t_{n - 1} \, s / \sqrt n`; of the logarithms for geometric means. NaN for
+            fewer than two users. With few users the bounds may lie outside the metric's range.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If the metric or the group is not of the report, the metric is another average or weighted, or the confidence
+            is out of range.
+        ImportError
+            If SciPy is not installed.
+
+        See Also
+        --------
+        compare : Differences between systems.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> report = exactk.evaluate([[1], [2], [3], [4]], [[1], [2], [9], [4, 3]], "P@1")
+        >>> low, high = report.interval("P@1")
+        >>> round(low, 4), round(high, 4)
+        (-0.0456, 1.5456)
+        """
+        optional.require("scipy", "report.interval", "compare")
+        check_confidence(confidence)
+        canonical = canonical_name(metric, self.convention)
+        if canonical not in self._state.metrics:
+            raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
+        groups = self._state.groups or {}
+        if group is not None and group not in groups:
+            raise input_error("group", f"one of {', '.join(map(repr, groups)) or 'no groups'}", repr(group))
+        index = self._state.metrics.index(canonical)
+        sums = self._part_sums(self._state.totals if group is None else groups[group])[index]
+        return interval_of_sums(self._plan[index], sums, confidence, weighted=self._state.weighted)
+
     @property
     def per_user(self) -> MetricMapping[NDArray[np.float64]]:
         """Each user's values."""
-        return self._by_metric([] if self._per_user is None else list(self._per_user), "not kept; use per_user=True")
+        return self._by_metric([] if self.table is None else list(self.table), "not kept; use per_user=True")
 
     @property
     def users(self) -> NDArray[Any]:
@@ -250,12 +312,31 @@ class Report(Exports, Mapping[str, float]):
     @property
     def table(self) -> NDArray[np.float64] | None:
         """Each user's values as one array of shape (values, users); None if they were not kept."""
-        return self._per_user
+        return None if self._user_table is None else self._user_table.values
+
+    def without_users(self) -> Report:
+        """Return the report without what is kept of each user but the keys."""
+        return Report(self._state, self._users)
+
+    def undefined_users(self, index: int, label: Label | None = None) -> int:
+        """Return how many users have NaN as a value, of all users or of a group."""
+        sums = self._state.totals if label is None else (self._state.groups or {}).get(label, ())
+        return max((sums[part].undefined for part in self._part_indices[index] if sums), default=0)
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether users have keys, not row numbers."""
+        return self._users is not None
+
+    @property
+    def user_table(self) -> UserTable | None:
+        """All that is kept of each user; None if nothing was kept."""
+        return self._user_table
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Report):
             return NotImplemented
-        if self._state != other._state or not equal_arrays(self._per_user, other._per_user):
+        if self._state != other._state or self._user_table != other._user_table:
             return False
         return (self._users is None and other._users is None) or equal_arrays(self.users, other.users)
 
@@ -264,19 +345,24 @@ class Report(Exports, Mapping[str, float]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         users = self._users.to_plain() if isinstance(self._users, Snapshot) else self._users
-        return (Report._from_plain, (self._state, users, self._per_user))
+        return (
+            Report._from_plain,
+            (self._state, users, None if self._user_table is None else self._user_table.to_plain()),
+        )
 
     @classmethod
     def _from_plain(
-        cls, state: State, users: tuple[Any, ...] | NDArray[Any] | None, per_user: NDArray[np.float64] | None
+        cls, state: State, users: tuple[Any, ...] | NDArray[Any] | None, user_table: tuple[Any, ...] | None
     ) -> Report:
-        return cls(state, Snapshot.from_plain(users) if isinstance(users, tuple) else users, per_user)
+        keys = Snapshot.from_plain(users) if isinstance(users, tuple) else users
+        return cls(state, keys, None if user_table is None else UserTable(*user_table))
 
-    def _plain_reports(self) -> Mapping[str | None, Mapping[str, Any]]:
-        return {None: self.to_dict()}
+    def _to_document(self) -> Document:
+        return Document({None: self.to_dict()})
 
     @classmethod
-    def _from_plain_reports(cls, reports: Mapping[str | None, Mapping[str, Any]]) -> Report:
+    def _from_document(cls, document: Document) -> Report:
+        reports = document.reports
         if list(reports) != [None]:
             hint = "exactk.Comparison.from_json reads the reports of systems"
             raise input_error("report", "one report", f"those of {len(reports)} systems", hint=hint)
@@ -301,6 +387,7 @@ class Report(Exports, Mapping[str, float]):
             "convention": self.convention.to_dict(),
             "users": None if self._users is None else users_to_plain(self.users),
             "per_user": {name: [json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
+            "kept": None if self._user_table is None else kept_to_plain(self._user_table, self._plan),
             "state": self._state.to_dict(),
         }
 
@@ -308,11 +395,21 @@ class Report(Exports, Mapping[str, float]):
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Its values are recomputed from the state."""
         with plain_data("report", cls._expected()):
-            fields = ("values", "standard_deviation", "counts", "by_group", "convention", "users", "per_user", "state")
+            fields = (
+                "values",
+                "standard_deviation",
+                "counts",
+                "by_group",
+                "convention",
+                "users",
+                "per_user",
+                "kept",
+                "state",
+            )
             checked_fields(data, fields, "a report")
             state = State.from_dict(data["state"])
             users = users_from_plain(data["users"], state.counts.users)
-            return cls(state, users, per_user_from_plain(data["per_user"], state))
+            return cls(state, users, kept_from_plain(data["per_user"], data["kept"], state))
 
     def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
         """Return the values under names that experiment trackers such as MLflow and W&B accept.
@@ -460,13 +557,13 @@ class Report(Exports, Mapping[str, float]):
         }
 
     def _columns_of_users(self, *, wide: bool) -> Columns:
-        if self._per_user is None:
+        if self.table is None:
             raise input_error("table", "per-user values, which per_user=True keeps", "none")
         users = user_columns(self.users)
         if wide:
             return join_columns(users, self.per_user)
         repeated = {name: np.repeat(column, len(self)) for name, column in users.items()}
-        values = metric_columns(self._plan, len(self.users)) | {"value": self._per_user.T.ravel()}
+        values = metric_columns(self._plan, len(self.users)) | {"value": self.table.T.ravel()}
         return join_columns(repeated, values)
 
     def _columns_of_groups(self, *, wide: bool) -> Columns:

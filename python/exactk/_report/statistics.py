@@ -7,7 +7,9 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from exactk._inference.significance import Interval, mean_interval
 from exactk._plan.metrics import metrics
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +59,21 @@ def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) ->
     average = Fraction(part.total, 2**part.total_scale) / weight
     variance = Fraction(part.squares, 2**part.squares_scale) / weight - average**2
     return math.sqrt(max(variance, Fraction(0)))  # exact, except for products that underflow
+
+
+def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, weighted: bool) -> Interval:
+    """Return the confidence interval of a value over all users; raise InputError unless sums of squares determine it."""
+    average = value.rules["average"]
+    if weighted or average not in {"macro", "geometric"}:
+        expected = "a mean of the users' values with equal weights"
+        found = f"{value.spelling} with weights" if weighted else f"{value.spelling}, whose average is {average}"
+        raise input_error("metric", expected, found, hint="the differences of exactk.compare have intervals of it")
+    part = sums[0]
+    if not part.users or part.undefined:
+        return Interval(math.nan, math.nan)
+    total, squares = Fraction(part.total, 2**part.total_scale), Fraction(part.squares, 2**part.squares_scale)
+    bounds = mean_interval(total / part.users, squares / part.users, part.users, confidence)
+    return Interval(*map(math.exp, bounds)) if average == "geometric" else bounds
 
 
 def evaluated_users(sums: Sequence[Sums]) -> int:

@@ -29,7 +29,7 @@ def concatenate_users(
     keyed = [part for part in arrays if len(part)] or arrays[:1]
     if not keyed:
         return None
-    if len(arrays) < len(parts) or len({_kinds_of_keys(part) for part in keyed}) > 1:
+    if len(arrays) < len(parts) or len({kinds_of_keys(part) for part in keyed}) > 1:
         found = f"{part_noun}s without keys or keys of several kinds"
         raise StateMismatchError(
             f"{argument}: expected user keys of one kind in all {part_noun}s, found {found}", argument
@@ -50,7 +50,7 @@ def concatenate_users(
     return users
 
 
-def _kinds_of_keys(users: NDArray[Any]) -> tuple[tuple[str, str], ...]:
+def kinds_of_keys(users: NDArray[Any]) -> tuple[tuple[str, str], ...]:
     """Return the name of each column of the keys, empty if there is only one, and the kind of its values."""
     columns = {"": users} if users.dtype.names is None else user_columns(users)
     return tuple((name, _kind_of_column(column)) for name, column in columns.items())

@@ -119,12 +119,12 @@ def _read_sums(row: object, users: int) -> Sums:
     cells = checked_list(row, "numbers of a sum", 8)
     evaluated = checked_integer(cells[0], "users of a sum", 0, users)
     undefined = checked_integer(cells[1], "undefined users of a sum", 0, evaluated)
-    total, squares, weight = (_read_hex(cell) for cell in cells[2::2])
+    total, squares, weight = (read_hex(cell) for cell in cells[2::2])
     scales = [checked_integer(cell, "the scale of a sum", 0, _REFERENCE_SCALES[0]) for cell in cells[3::2]]
     return Sums(evaluated, undefined, total, scales[0], squares, scales[1], weight, scales[2])
 
 
-def _read_hex(text: object) -> int:
+def read_hex(text: object) -> int:
     if not isinstance(text, str) or len(text) > _MAX_HEX_DIGITS or not _HEX.fullmatch(text):
         raise fail(f"a hexadecimal integer of at most {_MAX_HEX_DIGITS} characters", text)
     return int(text, 16)

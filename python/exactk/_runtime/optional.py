@@ -40,15 +40,18 @@ def has(library: str) -> bool:
     return find_spec(library) is not None
 
 
-def require(library: str, purpose: str) -> None:
+def require(library: str, purpose: str, extra: str = "") -> None:
     """Raise if a library is missing, naming the feature that needs it and the extra that installs it."""
     if not has(library):
-        raise ImportError(describe_missing(library, purpose))
+        raise ImportError(describe_missing(library, purpose, extra))
 
 
-def describe_missing(library: str, purpose: str) -> str:
-    """Return what needs a library that is missing, and how to install it: one sentence for all libraries."""
-    return f"{purpose} needs {library}: pip install 'exactk[{EXTRAS[library]}]'"
+def describe_missing(library: str, purpose: str, extra: str = "") -> str:
+    """Return what needs a library that is missing, and how to install it: one sentence for all libraries.
+
+    Without `extra`, the extra is that of `EXTRAS`.
+    """
+    return f"{purpose} needs {library}: pip install 'exactk[{extra or EXTRAS[library]}]'"
 
 
 @contextmanager
@@ -60,6 +63,20 @@ def _importing(library: str, purpose: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] != library:
             raise
         raise ImportError(describe_missing(library, purpose)) from error
+
+
+def scipy_special() -> Any:  # noqa: ANN401 - a module without types
+    """Return SciPy's functions of distributions."""
+    import scipy.special  # noqa: PLC0415 - an optional library
+
+    return scipy.special
+
+
+def scipy_stats() -> Any:  # noqa: ANN401 - a module without types
+    """Return SciPy's statistical tests."""
+    import scipy.stats  # noqa: PLC0415 - an optional library
+
+    return scipy.stats
 
 
 def is_sparse(value: object) -> bool:

@@ -9,26 +9,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from exactk._compare import COMPARE_DEFAULTS
+from exactk._engine.comparisons import Engines, compare_systems
 from exactk._engine.pipeline import evaluate_with_engine
-from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS
+from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import with_defaults
 from exactk._plan.metric_strings import DEFAULT_METRICS
-from exactk._report.comparison import Comparison
 from exactk._topk import TOPK_DEFAULTS
 from exactk.reference.engine import reference_engine
 from exactk.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
+from exactk.reference.paired import reference_paired_engine
 from exactk.reference.ranking import reference_ranker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
+    from exactk._engine.comparisons import CompareOptions
     from exactk._engine.pipeline import Options
     from exactk._engine.topk import TopKOptions
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.types import Blocks, ExclusionsLike, PredictionsLike, ScoresLike, TruthLike
     from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.comparison import Comparison
     from exactk._report.report import Report
 
 __all__ = ["compare", "evaluate", "metrics", "topk"]
@@ -59,7 +63,7 @@ def compare(
     truth: TruthLike | None,
     systems: Mapping[str, PredictionsLike] | Blocks,
     metrics: MetricsLike = DEFAULT_METRICS,
-    **options: Unpack[Options],
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Evaluate several systems in plain Python, with the arguments and results of `exactk.compare`.
 
@@ -69,8 +73,10 @@ def compare(
     >>> exactk.reference.compare([[1], [2]], {"a": [[1], [3]], "b": [[3], [3]]}, "P@1")["P@1"]
     {'a': 0.5, 'b': 0.0}
     """
-    arguments = with_defaults(options, "compare")
-    return Comparison(evaluate_with_engine(reference_engine, SEVERAL_SYSTEMS, truth, systems, metrics, **arguments))
+    given: dict[str, Any] = {**options}
+    how = {name: given.pop(name, default) for name, default in COMPARE_DEFAULTS.items()}
+    arguments = {**how, **with_defaults(given, "compare")}
+    return compare_systems(Engines(reference_engine, reference_paired_engine), truth, systems, metrics, arguments)
 
 
 def topk(scores: ScoresLike, k: int, exclude: ExclusionsLike | None = None, **options: Unpack[TopKOptions]) -> TopK:

@@ -26,6 +26,8 @@ from exactk.reference.ties import expected_ratio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from exactk._engine.problem import Problem
     from exactk._plan.metric_strings import Value
 
@@ -131,7 +133,10 @@ def reference_engine(problem: Problem) -> Outcome:
         _sums_of_group(problem, value, ratios[i], group) for group in range(problem.group_count)
         for i, value in enumerate(problem.values)
     ]  # fmt: skip
-    return Outcome(sums, _problem_counts(problem, users), per_user if problem.per_user else None)
+    counts = _problem_counts(problem, users)
+    if not problem.per_user:
+        return Outcome(sums, counts, None, None)
+    return Outcome(sums, counts, per_user, _parts_of_micro_values(problem, ratios))
 
 
 def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio | None]]:
@@ -142,6 +147,17 @@ def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio |
             row.append(_ratio_of_user(users, user, value))
         problem.report_progress(user + 1)
     return ratios
+
+
+def _parts_of_micro_values(problem: Problem, ratios: list[list[Ratio | None]]) -> NDArray[np.float64]:
+    """Return the micro values' numerators and denominators, NaN for users who are left out of the sums."""
+    left_out = (math.nan, math.nan)
+    rows = [
+        [ratio or left_out for ratio in row]
+        for value, row in zip(problem.values, ratios, strict=True)
+        if value.rules["average"] == "micro"
+    ]
+    return np.array(rows, np.float64).reshape(len(rows), len(problem.truth), 2).transpose(0, 2, 1)
 
 
 def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:

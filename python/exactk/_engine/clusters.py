@@ -1,0 +1,46 @@
+"""The clusters of the users of a comparison, numbered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk._inputs.user_values import Clusters
+from exactk._runtime.errors import input_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from exactk._inputs.keys.column_roles import ColumnNames
+
+
+class ClusterCodes:
+    """Numbers the clusters of blocks of users."""
+
+    def __init__(self, clusters: object, columns: ColumnNames) -> None:
+        self.container, self._columns = clusters, columns
+        self._values: Clusters | None = None
+        self._row = 0  # the first of the next block
+        self._seen: set[Any] = set()
+
+    def of_users(self, users: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the number of each user's cluster. Raise InputError if a cluster was in an earlier block."""
+        labels, codes = np.unique(self._labels(users), return_inverse=True)
+        for label in labels.tolist():
+            if label in self._seen:
+                raise input_error("clusters", "the users of a cluster in one block", f"{label!r} in several")
+        self._seen.update(labels.tolist())
+        self._row += len(users)
+        return codes.astype(np.int64)
+
+    def _labels(self, users: NDArray[Any]) -> NDArray[Any]:
+        names = users.dtype.names
+        if isinstance(self.container, str) and names is not None:
+            if self.container not in names:
+                raise input_error("clusters", f"one of the user columns {', '.join(names)}", repr(self.container))
+            column: NDArray[Any] = users[self.container]
+            return column
+        if self._values is None:
+            self._values = Clusters.from_argument(self.container, self._columns)
+        return self._values.of_users(users, self._row)

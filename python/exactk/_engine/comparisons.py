@@ -1,0 +1,91 @@
+"""The flow of every comparison: evaluations of systems, or their reports, to sums over pairs of systems."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._engine.clusters import ClusterCodes
+from exactk._engine.pairs import Pairing
+from exactk._engine.pipeline import Options, evaluate_with_engine
+from exactk._engine.systems import SEVERAL_SYSTEMS
+from exactk._report.comparison import Comparison
+from exactk._report.comparison_options import (
+    Adjustment,
+    ComparisonOptions,
+    Family,
+    IntervalMethod,
+    MarginLike,
+    Missing,
+    Test,
+)
+from exactk._report.state import plan_of_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from exactk._engine.paired_problem import PairedEngine
+    from exactk._engine.problem import Engine
+    from exactk._inference.significance import Alternative
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.types import ClustersLike
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.report import Report
+
+
+class CompareOptions(Options, total=False):
+    """The keyword arguments of `exactk.compare`, for type checkers."""
+
+    baseline: str | None
+    test: Test
+    alternative: Alternative
+    confidence: float
+    interval: IntervalMethod
+    adjust: Adjustment
+    family: Family
+    margin: MarginLike | None
+    clusters: ClustersLike | None
+    missing: Missing
+
+
+class Engines(NamedTuple):
+    """The engine of evaluations, and that of sums over pairs of systems."""
+
+    evaluation: Engine
+    pairs: PairedEngine
+
+
+_COMPARISON_OPTIONS = {field.name for field in fields(ComparisonOptions)}
+
+
+def compare_systems(
+    engines: Engines, truth: object, systems: object, metrics: MetricsLike, options: Mapping[str, Any]
+) -> Comparison:
+    """Evaluate and compare systems; the options are all those of `exactk.compare`."""
+    of_evaluation = {name: option for name, option in options.items() if name not in {*_COMPARISON_OPTIONS, "clusters"}}
+    how = ComparisonOptions(**{name: options[name] for name in _COMPARISON_OPTIONS})
+    pairing = _pairing(engines.pairs, how, options["clusters"], {"user": options["user"]})
+    reports = evaluate_with_engine(
+        engines.evaluation, SEVERAL_SYSTEMS, truth, systems, metrics, pairing=pairing, **of_evaluation
+    )
+    return _comparison(reports, how, pairing)
+
+
+def compare_kept_reports(
+    engine: PairedEngine, reports: Mapping[str, Report], how: ComparisonOptions, clusters: object
+) -> Comparison:
+    """Compare reports by what they keep of their users."""
+    of_reports = Comparison(reports, how).reports  # raises where they do not compare
+    pairing = _pairing(engine, how, clusters, {})
+    pairing.add_reports(of_reports)
+    return _comparison(of_reports, how, pairing)
+
+
+def _pairing(engine: PairedEngine, how: ComparisonOptions, clusters: object, columns: ColumnNames) -> Pairing:
+    return Pairing(engine, how, None if clusters is None else ClusterCodes(clusters, columns))
+
+
+def _comparison(reports: Mapping[str, Report], how: ComparisonOptions, pairing: Pairing) -> Comparison:
+    comparison = Comparison(reports, how, pairing.state)
+    pairing.check_missing(plan_of_state(next(iter(reports.values())).state))
+    return comparison

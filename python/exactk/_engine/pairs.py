@@ -1,0 +1,174 @@
+"""From the users' values of several systems to the exact sums over pairs of systems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from exactk._engine.paired_problem import PairedEngine, PairedProblem, PairedValue
+from exactk._report.matched_users import matched_users
+from exactk._report.paired_sums import PairedState, PairedSums
+from exactk._report.state import plan_of_state
+from exactk._report.user_table import has_part_rows, is_unit
+from exactk._runtime.errors import input_error
+from exactk._runtime.faults import Option, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._engine.clusters import ClusterCodes
+    from exactk._plan.metric_strings import Value
+    from exactk._report.comparison_options import ComparisonOptions
+    from exactk._report.paired_sums import Pair
+    from exactk._report.report import Report
+    from exactk._report.user_table import UserTable
+    from exactk._runtime.faults import Text
+
+
+class Pairing:
+    """The sums over pairs of systems, of the users so far."""
+
+    def __init__(self, engine: PairedEngine, options: ComparisonOptions, clusters: ClusterCodes | None = None) -> None:
+        self._engine, self._options, self._clusters = engine, options, clusters
+        self._pairs: list[Pair] = []
+        self._tables: dict[str, UserTable] = {}  # of the block, as long as they are needed
+        self._states: list[PairedState] = []  # of the block
+        self._cluster_codes: NDArray[np.int64] | None = None  # of the block
+        self.state: PairedState | None = None
+
+    def begin(self, systems: Sequence[str]) -> list[str]:
+        """Begin a block; return the systems in the order in which to add them, the baseline first."""
+        self._options.check_baseline(systems)
+        self._pairs = self._options.pairs(systems)
+        self._tables, self._states, self._cluster_codes = {}, [], None
+        return sorted(systems, key=lambda system: system != self._options.baseline)
+
+    @property
+    def clusters(self) -> dict[str, object]:
+        """The argument of the clusters by its name, if there are any."""
+        return {} if self._clusters is None else {"clusters": self._clusters.container}
+
+    @property
+    def needs_users(self) -> bool:
+        """Whether there are pairs."""
+        return bool(self._pairs)
+
+    def add(self, system: str, report: Report, num_threads: int) -> None:
+        """Add a system, whose report has the users of all others of the block in the same order.
+
+        With a baseline, its table and that of one more system are held at a time.
+        """
+        if report.user_table is None or not self._pairs:
+            return
+        if self._clusters is not None and self._cluster_codes is None:
+            self._cluster_codes = self._clusters.of_users(report.users)
+        self._tables[system] = report.user_table
+        if self._options.baseline is None:
+            ready = self._pairs if len(self._tables) == len({name for pair in self._pairs for name in pair}) else []
+        else:
+            ready = [pair for pair in self._pairs if pair[0] == system]
+        if not ready:
+            return
+        values = plan_of_state(report.state)
+        self._states.append(paired_state(self._engine, values, self._tables, ready, self._cluster_codes, num_threads))
+        if self._options.baseline is not None:
+            del self._tables[system]
+
+    def end(self) -> None:
+        """Add the block to the users so far."""
+        self._tables = {}
+        if not self._states:
+            return
+        first = self._states[0]
+        groups = [state.groups for state in self._states if state.groups is not None]
+        state = PairedState(
+            first.weighted,
+            {pair: sums for state in self._states for pair, sums in state.totals.items()},
+            {pair: sums for one in groups for pair, sums in one.items()} if groups else None,
+        )
+        self.state = state if self.state is None else self.state.plus(state)
+
+    def add_reports(self, reports: Mapping[str, Report]) -> None:
+        """Add reports of any users. Those that keep no users have no pairs."""
+        systems = self.begin(list(reports))
+        matched = matched_users(reports) if self._pairs else None
+        if matched is None:
+            return
+        if self._clusters is not None:
+            self._cluster_codes = self._clusters.of_users(matched.users)
+        values = plan_of_state(next(iter(reports.values())).state)
+        tables = {system: matched.tables[system] for system in systems}
+        self._states = [paired_state(self._engine, values, tables, self._pairs, self._cluster_codes)]
+        self.end()
+
+    def check_missing(self, values: Sequence[Value]) -> None:
+        """Raise InputError if users whom one system of a pair lacks are not to be left out."""
+        if self.state is None or self._options.missing == "drop":
+            return
+        for (system, baseline), sums_of_values in self.state.totals.items():
+            for value, sums in zip(values, sums_of_values, strict=True):
+                for only, name in ((sums.only_system, system), (sums.only_baseline, baseline)):
+                    if only:
+                        expected = f"values of {value.spelling} for the same users in {system!r} and {baseline!r}"
+                        hint: Text = (Option("missing", "drop"), f" compares the {sums.users} users of both")
+                        raise input_error("systems", expected, f"{plural(only, 'user')} in {name!r} alone", hint=hint)
+
+
+def paired_state(
+    engine: PairedEngine,
+    values: Sequence[Value],
+    tables: Mapping[str, UserTable],
+    pairs: Sequence[Pair],
+    clusters: NDArray[np.int64] | None = None,
+    num_threads: int = 1,
+) -> PairedState:
+    """Return the sums over each pair; the tables have the same users in the same order.
+
+    Weights and groups are those of the first table. `clusters` is the cluster of each user.
+    """
+    first = next(iter(tables.values()))
+    index = {system: position for position, system in enumerate(tables)}
+    problem = PairedProblem(
+        tuple(np.ascontiguousarray(table.rows) for table in tables.values()),
+        paired_values(values),
+        tuple((index[system], index[baseline]) for system, baseline in pairs),
+        first.weights,
+        None if first.groups is None else np.maximum(first.groups, 0),  # users without a group have no value
+        max(1, len(first.labels)),
+        clusters,
+        0 if clusters is None else int(clusters.max(initial=-1)) + 1,
+        num_threads,
+    )
+    by_group = engine(problem)
+    if first.groups is None:
+        totals, groups = by_group[0], None
+    else:
+        groups = {
+            pair: {label: tuple(sums[i]) for label, sums in zip(first.labels, by_group, strict=False)}
+            for i, pair in enumerate(pairs)
+        }
+        if clusters is None:
+            totals = [
+                [reduce(PairedSums.plus, sums) for sums in zip(*of_pair, strict=True)]
+                for of_pair in zip(*by_group, strict=True)
+            ]
+        else:  # a cluster may have users in several groups
+            (totals,) = engine(replace(problem, groups=None, group_count=1))
+    return PairedState(first.weights is not None, dict(zip(pairs, map(tuple, totals), strict=True)), groups)
+
+
+def paired_values(values: Sequence[Value]) -> tuple[PairedValue, ...]:
+    """Return how each value is made of the rows of a table."""
+    paired, part_row = [], len(values)
+    for row, value in enumerate(values):
+        average = value.rules["average"]
+        rows = (part_row, part_row + 1) if has_part_rows(value) else (row,)
+        shown = -1 if average == "of_means" else row
+        paired.append(PairedValue(rows, shown, average == "geometric", is_unit(value)))
+        part_row += 2 * has_part_rows(value)
+    return tuple(paired)

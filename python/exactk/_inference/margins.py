@@ -1,0 +1,75 @@
+"""Tests against a margin: whether a system is worse, or better, than its baseline by more than a given difference."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from exactk._inference.significance import LEAST_P, t_statistic
+from exactk._runtime import optional
+
+if TYPE_CHECKING:
+    from exactk._inference.estimates import Estimate
+
+
+class Margin(NamedTuple):
+    """A difference, or a share of the baseline's value."""
+
+    size: float
+    is_relative: bool
+
+    def __neg__(self) -> Margin:
+        return Margin(-self.size, self.is_relative)
+
+    def __str__(self) -> str:
+        return f"{100 * self.size:g}%" if self.is_relative else f"{self.size:g}"
+
+    def difference(self, baseline_value: float) -> float:
+        """Return the margin as a difference."""
+        return self.size * baseline_value if self.is_relative else self.size
+
+
+def p_above(estimate: Estimate, margin: Margin) -> float:
+    """Return the one-sided p-value of the claim that the difference is above the margin, which may be negative.
+
+    A relative margin r is tested by the contrast a - (1 + r) b: no ratio, whose distribution would be an approximation,
+    is needed.
+    """
+    return _p_positive(*_contrast(estimate, margin), estimate)
+
+
+def p_below(estimate: Estimate, margin: Margin) -> float:
+    """Return the one-sided p-value of the claim that the difference is below the margin."""
+    contrast, variance = _contrast(estimate, margin)
+    return _p_positive(-contrast, variance, estimate)
+
+
+def p_within(estimate: Estimate, margin: Margin) -> float:
+    """Return the p-value of the claim that the difference is between -margin and margin (TOST, two one-sided tests)."""
+    sides = p_above(estimate, -margin), p_below(estimate, margin)
+    return math.nan if any(map(math.isnan, sides)) else max(sides)
+
+
+def _contrast(estimate: Estimate, margin: Margin) -> tuple[Fraction, Fraction]:
+    """Return the difference less the margin, and its variance."""
+    if margin.is_relative and not estimate.is_logarithmic:
+        return estimate.contrast(1 + Fraction(margin.size))
+    difference, variance = estimate.contrast()
+    threshold = margin.size
+    if estimate.is_logarithmic:
+        share = threshold if margin.is_relative else threshold / math.exp(estimate.baseline_value)
+        threshold = math.log1p(share) if share > -1 else -math.inf
+        if math.isinf(threshold):  # no geometric mean is that low
+            return Fraction(1), Fraction(0)
+    return difference - Fraction(threshold), variance
+
+
+def _p_positive(contrast: Fraction, variance: Fraction, estimate: Estimate) -> float:
+    """Return the one-sided p-value of the claim that a contrast is above 0."""
+    if estimate.degrees_of_freedom <= 0:
+        return math.nan
+    if variance == 0:  # every unit has this contrast: only one of 2^n sign flips is as extreme
+        return max(math.ldexp(1.0, -estimate.units), LEAST_P) if contrast > 0 else 1.0
+    statistic = t_statistic(contrast, variance)
+    return max(float(optional.scipy_special().stdtr(float(estimate.degrees_of_freedom), -statistic)), LEAST_P)

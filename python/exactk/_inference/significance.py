@@ -1,0 +1,146 @@
+"""Statistics, p-values and intervals of estimated differences. Distributions are SciPy's."""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from exactk._runtime import optional
+
+if TYPE_CHECKING:
+    from exactk._inference.estimates import Estimate
+
+Alternative: TypeAlias = Literal["two_sided", "greater", "less"]
+
+LEAST_P = sys.float_info.min
+"""The smallest p-value that is returned: 0 would be a claim that no finite sample supports."""
+
+
+class Significance(NamedTuple):
+    """The result of a test."""
+
+    statistic: float
+    p: float
+    is_exact: bool  # the p-value is that of a distribution without approximation
+
+
+def t_test(estimate: Estimate, alternative: Alternative) -> Significance:
+    """Return the paired t test of a difference."""
+    difference, variance = estimate.contrast()
+    if estimate.degrees_of_freedom <= 0:
+        return Significance(math.nan, math.nan, is_exact=False)
+    if variance == 0:
+        return _test_of_equal_differences(difference, estimate.units, alternative)
+    statistic = t_statistic(difference, variance)
+    return Significance(statistic, _p_of_t(statistic, estimate.degrees_of_freedom, alternative), is_exact=False)
+
+
+def t_statistic(difference: Fraction, variance: Fraction) -> float:
+    """Return the quotient of a difference and its standard error."""
+    return (
+        math.copysign(root(difference**2 / variance), difference) if variance else math.copysign(math.inf, difference)
+    )
+
+
+def root(number: Fraction) -> float:
+    """Return the square root, also of numbers beyond the range of a double."""
+    shift = (number.numerator.bit_length() - number.denominator.bit_length()) // 2
+    return math.ldexp(math.sqrt(number / Fraction(4) ** shift), shift)
+
+
+def _p_of_t(statistic: float, degrees_of_freedom: Fraction, alternative: Alternative) -> float:
+    special = optional.scipy_special()
+    df = float(degrees_of_freedom)
+    if alternative == "two_sided":
+        p = 2 * special.stdtr(df, -abs(statistic))
+    else:
+        p = special.stdtr(df, -statistic if alternative == "greater" else statistic)
+    return min(1.0, max(float(p), LEAST_P))
+
+
+def _test_of_equal_differences(difference: Fraction, units: int, alternative: Alternative) -> Significance:
+    """Return the test of differences that are all equal: of all 2^n sign flips, only one or two are as extreme."""
+    if difference == 0:
+        return Significance(0.0, 1.0, is_exact=True)
+    one_sided = max(math.ldexp(1.0, -units), LEAST_P)
+    p = {"two_sided": min(1.0, 2 * one_sided), "greater": one_sided, "less": one_sided}[alternative]
+    if alternative != "two_sided" and (difference > 0) != (alternative == "greater"):
+        p = 1.0
+    return Significance(math.copysign(math.inf, difference), p, is_exact=True)
+
+
+def sign_test(wins: int, losses: int, alternative: Alternative) -> Significance:
+    """Return the exact binomial test of wins among the users who differ; the statistic is the number of wins."""
+    units = wins + losses
+    if units == 0:
+        return Significance(0.0, 1.0, is_exact=True)
+    special = optional.scipy_special()
+    # P(X >= k) for n fair coins is the regularized incomplete beta function I_1/2(k, n - k + 1).
+    at_least = [1.0 if k == 0 else float(special.betainc(k, units - k + 1, 0.5)) for k in (wins, losses)]
+    p = {"greater": at_least[0], "less": at_least[1], "two_sided": min(1.0, 2 * min(at_least))}[alternative]
+    return Significance(float(wins), max(p, LEAST_P), is_exact=True)
+
+
+class Interval(NamedTuple):
+    """The bounds of a confidence interval."""
+
+    low: float
+    high: float
+
+
+_UNDEFINED = Interval(math.nan, math.nan)
+
+
+def t_quantile(probability: float, degrees_of_freedom: Fraction) -> float:
+    """Return the quantile of Student's t distribution."""
+    return float(optional.scipy_special().stdtrit(float(degrees_of_freedom), probability))
+
+
+def t_interval(estimate: Estimate, confidence: float) -> Interval:
+    """Return the interval of a difference: estimate -+ t * SE; of logarithms, that of the values they stand for."""
+    if estimate.is_logarithmic:
+        low, high = relative_interval(estimate, confidence)
+        baseline_value = math.exp(estimate.baseline_value)
+        return Interval(baseline_value * low, baseline_value * high)
+    return _contrast_interval(estimate, confidence)
+
+
+def _contrast_interval(estimate: Estimate, confidence: float) -> Interval:
+    if estimate.degrees_of_freedom <= 0:
+        return _UNDEFINED
+    difference, variance = estimate.contrast()
+    half_width = t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom) * root(variance)
+    return Interval(float(difference) - half_width, float(difference) + half_width)
+
+
+def relative_interval(estimate: Estimate, confidence: float) -> Interval:
+    """Return the interval of value / baseline - 1: the factors whose contrast the t test does not reject (Fieller).
+
+    NaN where the baseline does not differ from 0 by the same test, as the factors are then unbounded.
+    """
+    if estimate.is_logarithmic:
+        low, high = _contrast_interval(estimate, confidence)
+        return Interval(math.expm1(low), math.expm1(high))
+    if estimate.degrees_of_freedom <= 0:
+        return _UNDEFINED
+    squared_quantile = Fraction(t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)) ** 2
+    # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f.
+    quadratic = estimate.baseline_value**2 - squared_quantile * estimate.baseline_variance
+    linear = estimate.value * estimate.baseline_value - squared_quantile * estimate.covariance
+    constant = estimate.value**2 - squared_quantile * estimate.variance
+    if quadratic <= 0:
+        return _UNDEFINED
+    half_width = root(max(Fraction(0), linear**2 - quadratic * constant)) / float(quadratic)
+    middle = float(linear / quadratic - 1)
+    return Interval(middle - half_width, middle + half_width)
+
+
+def mean_interval(mean: Fraction, mean_square: Fraction, units: int, confidence: float) -> Interval:
+    """Return the interval of a mean over units: mean -+ t * sd / sqrt(n), with sd over n - 1."""
+    if units < 2:
+        return _UNDEFINED
+    variance = max(Fraction(0), mean_square - mean**2) / (units - 1)
+    half_width = t_quantile((1 + confidence) / 2, Fraction(units - 1)) * root(variance)
+    return Interval(float(mean) - half_width, float(mean) + half_width)

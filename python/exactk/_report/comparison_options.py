@@ -1,0 +1,206 @@
+"""What a comparison is asked: which pairs, which test, at which level, against which margin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from itertools import combinations
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from exactk._inference.margins import Margin
+from exactk._inference.significance import Alternative
+from exactk._plan.metric_strings import canonical_name
+from exactk._report.validation import checked_fields
+from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import Option, plural
+from exactk._runtime.names import did_you_mean
+from exactk._runtime.numbers import parse_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._plan.conventions import Convention
+    from exactk._report.paired_sums import Pair
+
+Test: TypeAlias = Literal["t", "wilcoxon", "sign"]
+IntervalMethod: TypeAlias = Literal["t"]
+Adjustment: TypeAlias = Literal["holm", "benjamini_hochberg", "bonferroni", "none"]
+Family: TypeAlias = Literal["metric", "all"]
+Missing: TypeAlias = Literal["drop", "error"]
+MarginLike: TypeAlias = float | str | Mapping[str, float | str]
+"""An absolute difference, a share of the baseline's value such as ``"1%"``, or either by metric."""
+
+MOST_SYSTEMS = 30
+"""Of which every pair is compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions:
+    """How the systems of a comparison are compared."""
+
+    baseline: str | None = None
+    test: Test = "t"
+    alternative: Alternative = "two_sided"
+    confidence: float = 0.95
+    interval: IntervalMethod = "t"
+    adjust: Adjustment = "holm"
+    family: Family = "metric"
+    margin: MarginLike | None = None
+    missing: Missing = "drop"
+
+    def __post_init__(self) -> None:
+        """Raise InputError or InputTypeError if an option is invalid."""
+        for name, choices in CHOICES.items():
+            _check_choice(name, getattr(self, name), choices)
+        check_confidence(self.confidence)
+        if self.baseline is not None and not isinstance(self.baseline, str):
+            raise type_error("baseline", "the name of a system, or None", repr(self.baseline))
+        parse_margins(self.margin)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ComparisonOptions:
+        """Return the options that `to_dict` described."""
+        checked_fields(data, [one.name for one in fields(cls)], "options")
+        return cls(**data)
+
+    def check_baseline(self, systems: Iterable[str]) -> None:
+        """Raise InputError unless the baseline is one of the systems."""
+        names = list(systems)
+        if self.baseline is not None and self.baseline not in names:
+            hint = did_you_mean(self.baseline, names) or ""
+            raise input_error("baseline", f"one of {', '.join(map(repr, names))}", repr(self.baseline), hint=hint)
+
+    def pairs(self, systems: Sequence[str]) -> list[Pair]:
+        """Return the pairs to compare: with the baseline, or every pair, the later system with the earlier one.
+
+        None for too many systems without a baseline.
+        """
+        if self.baseline is not None:
+            return [(system, self.baseline) for system in systems if system != self.baseline]
+        if len(systems) > MOST_SYSTEMS:
+            return []
+        return [(later, earlier) for earlier, later in combinations(systems, 2)]
+
+    def caption(self, pairs: int, metrics: int) -> str:
+        """Return what differences were computed by, in a line."""
+        tests = {"t": "paired t test", "wilcoxon": "Wilcoxon signed-rank test", "sign": "sign test"}
+        sides = {"two_sided": "", "greater": ", one-sided (greater)", "less": ", one-sided (less)"}
+        family = plural(pairs * (metrics if self.family == "all" else 1), "comparison")
+        over = "" if self.family == "all" else " per metric"
+        adjustment = (
+            "p-values not adjusted" if self.adjust == "none" else f"{_ADJUSTMENTS[self.adjust]} over {family}{over}"
+        )
+        return f"{tests[self.test]}{sides[self.alternative]}; {adjustment}; {100 * self.confidence:g} % intervals"
+
+    def margins(self, convention: Convention, metrics: Sequence[str]) -> Mapping[str, Margin]:
+        """Return the margin of each metric, by canonical name; that of all others under the empty name.
+
+        Raise InputError if a metric is none of these canonical names.
+        """
+        parsed = parse_margins(self.margin)
+        margins = {canonical_name(metric, convention) if metric else "": margin for metric, margin in parsed.items()}
+        for metric, name in zip(parsed, margins, strict=True):
+            if name and name not in metrics:
+                hint = did_you_mean(name, metrics)
+                raise input_error("margin", f"metrics among {', '.join(metrics)}", repr(metric), hint=hint)
+        return margins
+
+
+def check_confidence(confidence: object) -> None:
+    """Raise InputError or InputTypeError unless this is a confidence."""
+    if isinstance(confidence, bool) or not isinstance(confidence, Real):
+        raise type_error("confidence", "a number such as 0.95", repr(confidence))
+    if not 0.5 <= float(confidence) < 1:
+        hint = Option("confidence", float(f"{float(confidence) / 100:g}")) if 50 <= float(confidence) < 100 else ""
+        raise input_error("confidence", "at least 0.5 and below 1", repr(confidence), hint=hint)
+
+
+def check_power(power: object) -> None:
+    """Raise InputError or InputTypeError unless this is the power of a test."""
+    if isinstance(power, bool) or not isinstance(power, Real):
+        raise type_error("power", "a number such as 0.8", repr(power))
+    if not 0 < float(power) < 1:
+        raise input_error("power", "a number above 0 and below 1", repr(power))
+
+
+_ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg", "bonferroni": "Bonferroni"}
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "test": get_args(Test),
+    "alternative": get_args(Alternative),
+    "interval": get_args(IntervalMethod),
+    "adjust": get_args(Adjustment),
+    "family": get_args(Family),
+    "missing": get_args(Missing),
+}
+"""The values of the options that have few."""
+
+
+def _check_choice(name: str, choice: object, choices: Sequence[str]) -> None:
+    if not isinstance(choice, str):
+        raise type_error(name, f"one of {', '.join(map(repr, choices))}", repr(choice))
+    if choice not in choices:
+        hint = did_you_mean(choice, choices) or ""
+        raise input_error(name, f"one of {', '.join(map(repr, choices))}", repr(choice), hint=hint)
+
+
+def parse_margins(margin: object, argument: str = "margin") -> dict[str, Margin]:
+    """Return margins by metric; one for all metrics is under the empty name."""
+    if margin is None:
+        return {}
+    if isinstance(margin, Mapping):
+        return {_checked_metric(metric, argument): parse_margin(one, argument) for metric, one in margin.items()}
+    return {"": parse_margin(margin, argument)}
+
+
+def _checked_metric(metric: Any, argument: str) -> str:  # noqa: ANN401 - a key of the caller's mapping
+    if not isinstance(metric, str) or not metric:
+        raise type_error(argument, "metrics as keys", repr(metric))
+    return metric
+
+
+def parse_margin(margin: object, argument: str = "margin") -> Margin:
+    """Return a margin such as 0.002, or "1%" of the baseline's value."""
+    expected = "a number above 0 such as 0.002, or a share of the baseline's value such as '1%'"
+    if isinstance(margin, bool) or not isinstance(margin, (Real, str)):
+        raise type_error(argument, expected, repr(margin))
+    text = margin.strip() if isinstance(margin, str) else repr(float(margin))
+    number, is_relative = text.removesuffix("%"), text.endswith("%")
+    size = parse_number(number)
+    if size is None:
+        raise input_error(argument, expected, repr(margin))
+    size = size / 100 if is_relative else size
+    if not (0 < size < math.inf) or (is_relative and size >= 1):
+        raise input_error(argument, expected, repr(margin))
+    return Margin(size, is_relative)
+
+
+ClaimsLike: TypeAlias = str | Iterable[str] | Mapping[str, float | str]
+"""Metrics, or the margin of each."""
+
+
+def claimed_margins(
+    argument: str, claims: object, default: Mapping[str, Margin], convention: Convention
+) -> dict[str, Margin]:
+    """Return the margin of each metric in a claim: those given, or those of the comparison; better by more than 0."""
+    if isinstance(claims, Mapping):
+        return parse_margins(claims, argument)
+    if isinstance(claims, str):
+        claims = [claims]
+    if not isinstance(claims, Iterable):
+        raise type_error(argument, "metrics, or a mapping from metric to margin", type(claims).__name__)
+    margins = {}
+    for metric in claims:
+        margin = default.get(canonical_name(_checked_metric(metric, argument), convention), default.get(""))
+        if argument == "better":
+            margin = Margin(0.0, is_relative=True)
+        elif margin is None:
+            raise input_error(argument, f"the margin of {metric}", "none", hint=Option(argument, {metric: "1%"}))
+        margins[metric] = margin
+    return margins

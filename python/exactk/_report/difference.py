@@ -1,0 +1,253 @@
+"""One row of a comparison: how a system differs from its baseline in one metric."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from exactk._inference.margins import Margin, p_above, p_below, p_within
+from exactk._inference.power import detectable_difference
+from exactk._inference.signed_ranks import wilcoxon_test
+from exactk._inference.significance import Significance, relative_interval, root, sign_test, t_interval, t_test
+from exactk._plan.metrics import metrics
+from exactk._report.paired_sums import estimate_of
+from exactk._runtime.errors import input_error
+from exactk._runtime.faults import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from exactk._inference.estimates import Estimate
+    from exactk._plan.metric_strings import Value
+    from exactk._report.comparison_options import ComparisonOptions
+    from exactk._report.paired_sums import Pair, PairedSums
+    from exactk._report.sums import Label
+
+Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "not worse", "undecided", "undefined"]
+
+
+class Difference(NamedTuple):
+    """How one system differs from another in one metric: a row of `Differences`.
+
+    Attributes
+    ----------
+    metric, system, baseline : str
+        What is compared; the metric as requested.
+    group : int, str or None
+        The group of users; None for all users.
+    value, baseline_value : float
+        The values over the users who have one in both systems.
+    difference, low, high : float
+        The value minus that of the baseline, and its confidence interval.
+    relative, relative_low, relative_high : float
+        The value divided by that of the baseline, minus 1, and its confidence interval (Fieller's). NaN if the
+        baseline's value is 0; the interval is also NaN if that value does not differ significantly from 0.
+    statistic, p, p_adjusted : float
+        The test's statistic (t, Wilcoxon's sum of ranks, or the number of wins of the sign test), its p-value, and the
+        p-value adjusted for the other comparisons of the family. A p-value is never 0.
+    p_not_worse, p_equivalent : float
+        The p-values for "not worse than the baseline by more than the margin" and "neither better nor worse by more
+        than the margin", not adjusted; NaN without a margin.
+    effect : float
+        The effect size d_z: the difference divided by the standard deviation of the users' differences. Under
+        ``test="wilcoxon"``, the rank-biserial correlation.
+    wins, ties, losses : int
+        The users for whom the system is better, equal and worse; with a greater, equal and smaller value if the metric
+        has no direction. All are ties for averages of which users have no values (``"of_means"``).
+    users, only_system, only_baseline : int
+        The users who have a value in both systems, and those with a value in one of them alone, who are left out.
+    units : int
+        The number of independent units of the sample: users, or clusters of users.
+    detectable : float
+        The smallest difference that would be found with a probability of 0.8 in a sample of this size.
+    verdict : str
+        The first of these that holds: ``"equivalent"`` (by the margin), ``"better"`` or ``"worse"`` (the adjusted
+        p-value is at most 1 - confidence), ``"not worse"`` (by the margin), ``"undecided"``. ``"higher"`` and ``"lower"``
+        replace ``"better"`` and ``"worse"`` for metrics without a direction; ``"undefined"`` if there is no p-value.
+    reason : str
+        Why there is no p-value, such as ``"undefined for 3 users"``; empty if there is one.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[2]] * 5 + [[1]] * 20 + [[2]] * 15
+    >>> row = exactk.compare(truth, {"a": a, "b": b}, "P@1").differences["b", "a", "P@1"]
+    >>> row.verdict, row.wins, row.ties, row.losses
+    ('better', 15, 20, 5)
+    >>> f"t({row.units - 1}) = {row.statistic:.3f}, p = {row.p:.3g}, d_z = {row.effect:.3f}"
+    't(39) = 2.360, p = 0.0234, d_z = 0.373'
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    group: Label | None
+    value: float
+    baseline_value: float
+    difference: float
+    low: float
+    high: float
+    relative: float
+    relative_low: float
+    relative_high: float
+    statistic: float
+    p: float
+    p_adjusted: float
+    p_not_worse: float
+    p_equivalent: float
+    effect: float
+    wins: int
+    ties: int
+    losses: int
+    users: int
+    only_system: int
+    only_baseline: int
+    units: int
+    detectable: float
+    verdict: Verdict
+    reason: str
+
+
+class UserValues(NamedTuple):
+    """The values of the users whom both systems have."""
+
+    values: NDArray[np.float64]
+    baseline_values: NDArray[np.float64]
+
+
+class Compared(NamedTuple):
+    """One value of one pair of systems, over all users or one group."""
+
+    value: Value
+    pair: Pair
+    group: Label | None
+    sums: PairedSums
+    undefined: int  # users whose value is NaN in either system
+    weighted: bool
+    users: UserValues | None = None  # for tests of ranks
+
+    def estimate(self) -> Estimate | None:
+        """Return the estimate of the difference; None if a value is NaN."""
+        return None if self.undefined else estimate_of(self.value, self.sums.moments, weighted=self.weighted)
+
+    def reason(self, estimate: Estimate | None) -> str:
+        """Return why there is no p-value; empty if there is one."""
+        if self.undefined:
+            return f"undefined for {plural(self.undefined, 'user')}"
+        if not self.sums.users:
+            return "no user has a value in both systems"
+        if estimate is None:
+            return "the weights, or the denominators, are all 0"
+        return "fewer than two users or clusters" if estimate.degrees_of_freedom <= 0 else ""
+
+    @property
+    def direction(self) -> str:
+        """Which values are better: higher, lower, or none."""
+        return metrics[self.value.metric].direction
+
+
+def difference_row(compared: Compared, options: ComparisonOptions, margins: Mapping[str, Margin]) -> Difference:
+    """Return the row, its p-value not yet adjusted and without a verdict."""
+    estimate, sums = compared.estimate(), compared.sums
+    numbers = _UNDEFINED if estimate is None else _numbers(estimate, options.confidence)
+    reason = compared.reason(estimate)
+    test, effect = _NO_TEST, numbers["effect"]
+    if estimate is not None and not reason and options.test != "wilcoxon":
+        test = _test(estimate, sums, options)
+    elif compared.users is not None and not reason:
+        test, effect = wilcoxon_test(*compared.users, options.alternative)
+    margin = margins.get(compared.value.name, margins.get(""))
+    claims = _NO_CLAIMS if estimate is None or margin is None else _margin_claims(compared, estimate, margin)
+    wins, losses = (sums.less, sums.greater) if compared.direction == "lower" else (sums.greater, sums.less)
+    return Difference(
+        metric=compared.value.spelling,
+        system=compared.pair[0],
+        baseline=compared.pair[1],
+        group=compared.group,
+        **{**numbers, "effect": effect},
+        statistic=test.statistic,
+        p=test.p,
+        p_adjusted=math.nan,
+        p_not_worse=claims[0],
+        p_equivalent=claims[1],
+        wins=wins,
+        ties=sums.equal,
+        losses=losses,
+        users=sums.users,
+        only_system=sums.only_system,
+        only_baseline=sums.only_baseline,
+        units=sums.moments.units,
+        verdict="undefined",
+        reason=reason,
+    )
+
+
+_NUMBERS = (
+    "value", "baseline_value", "difference", "low", "high", "relative", "relative_low", "relative_high", "effect", "detectable",
+)  # fmt: skip
+_UNDEFINED = dict.fromkeys(_NUMBERS, math.nan)
+_NO_TEST = Significance(math.nan, math.nan, is_exact=False)
+_NO_CLAIMS = (math.nan, math.nan)
+
+
+def _numbers(estimate: Estimate, confidence: float) -> dict[str, float]:
+    contrast, variance = estimate.contrast()
+    value, baseline_value, difference = float(estimate.value), float(estimate.baseline_value), float(contrast)
+    relative = float(contrast / estimate.baseline_value) if estimate.baseline_value else math.nan
+    if estimate.is_logarithmic:
+        value, baseline_value, relative = math.exp(value), math.exp(baseline_value), math.expm1(difference)
+        difference = baseline_value * relative
+    cells = (
+        value, baseline_value, difference, *t_interval(estimate, confidence), relative,
+        *relative_interval(estimate, confidence), _effect(contrast, variance, estimate.units),
+        detectable_difference(estimate, confidence),
+    )  # fmt: skip
+    return dict(zip(_NUMBERS, cells, strict=True))
+
+
+def _effect(contrast: Fraction, variance: Fraction, units: int) -> float:
+    """Return the difference in standard deviations of the units' differences."""
+    if units < 2:
+        return math.nan
+    if variance:
+        return math.copysign(root(contrast**2 / (variance * units)), contrast)
+    return math.copysign(math.inf, contrast) if contrast else 0.0
+
+
+def _test(estimate: Estimate, sums: PairedSums, options: ComparisonOptions) -> Significance:
+    if options.test == "sign":
+        return sign_test(sums.greater, sums.less, options.alternative)
+    return t_test(estimate, options.alternative)
+
+
+def _margin_claims(compared: Compared, estimate: Estimate, margin: Margin) -> tuple[float, float]:
+    """Return the p-values of "not worse" and of "equivalent"."""
+    if margin.is_relative and not estimate.is_logarithmic and not estimate.baseline_value:
+        if compared.group is None:
+            expected = f"an absolute margin of {compared.value.spelling}"
+            raise input_error("margin", expected, f"a share of the value of {compared.pair[1]!r}, which is 0")
+        return _NO_CLAIMS
+    not_worse = math.nan
+    if compared.direction == "higher":
+        not_worse = p_above(estimate, -margin)
+    elif compared.direction == "lower":
+        not_worse = p_below(estimate, margin)
+    return not_worse, p_within(estimate, margin)
+
+
+def verdict_of(row: Difference, direction: str, level: float) -> Verdict:
+    """Return the verdict at a level, such as 0.05."""
+    if row.reason:
+        return "undefined"
+    if row.p_equivalent <= level:
+        return "equivalent"
+    if row.p_adjusted <= level:
+        is_greater = row.difference > 0
+        if direction == "none":
+            return "higher" if is_greater else "lower"
+        return "better" if is_greater == (direction == "higher") else "worse"
+    return "not worse" if row.p_not_worse <= level else "undecided"

@@ -1,0 +1,243 @@
+"""Whether claims about differences hold, for tests and pipelines."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from xml.sax.saxutils import quoteattr
+
+from exactk._inference.margins import Margin, p_above, p_below
+from exactk._inference.power import units_for
+from exactk._inference.significance import relative_interval, t_interval
+from exactk._plan.metrics import metrics
+from exactk._report.display import printable
+from exactk._runtime.errors import input_error
+from exactk._runtime.faults import Option, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from exactk._inference.estimates import Estimate
+    from exactk._plan.metric_strings import Value
+    from exactk._report.difference import Compared
+
+_MOST_USERS = 10**10
+"""A difference that would take more is at the margin, except for rounding."""
+
+Claim = Literal["better", "no_worse", "equivalent"]
+Status = Literal["holds", "fails", "undecided"]
+
+
+class Check(NamedTuple):
+    """One claim about one system.
+
+    Attributes
+    ----------
+    claim : {"better", "no_worse", "equivalent"}
+    metric, system, baseline : str
+        What is compared.
+    margin : str
+        The margin, such as ``"1%"`` or ``"0.002"``; ``"0%"`` for `better` without a margin.
+    status : {"holds", "fails", "undecided"}
+        Whether the claim holds, surely does not, or needs more users to be decided.
+    text : str
+        The finding in words.
+    """
+
+    claim: Claim
+    metric: str
+    system: str
+    baseline: str
+    margin: str
+    status: Status
+    text: str
+
+
+class Gate:
+    r"""The result of `exactk.Comparison.check`: true if all claims hold.
+
+    It prints every claim with its finding, and so does pytest for
+    ``assert comparison.check(no_worse={"ndcg@10": "1%"})``; elsewhere write ``assert gate, gate``.
+
+    Attributes
+    ----------
+    checks : tuple of Check
+        Every claim about every system, with its ``claim``, ``metric``, ``system``, ``baseline``, ``margin``, ``status``
+        and ``text``.
+    status : {"holds", "fails", "undecided"}
+        ``"holds"`` if all claims hold; ``"fails"`` if the contrary of a claim is shown; otherwise ``"undecided"``.
+    failures : tuple of str
+        The findings about the claims that fail or are undecided; an undecided one says how many users would decide.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[2]] * 2 + [[1]] * 10 + [[2]] * 28
+    >>> gate = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a").check(no_worse={"P@1": "5%"})
+    >>> gate.status, bool(gate)
+    ('undecided', False)
+    >>> print(gate.failures[0])
+    P@1: 'b' differs from 'a' by -32 % to +47 % (one-sided bounds at 95 %, 40 users), so it may be worse by more than 5%; about 4,059 users would decide
+    """
+
+    def __init__(self, checks: Iterable[Check]) -> None:
+        self.checks = tuple(checks)
+
+    @property
+    def status(self) -> Status:
+        statuses = {check.status for check in self.checks}
+        return "fails" if "fails" in statuses else "undecided" if "undecided" in statuses else "holds"
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        return tuple(check.text for check in self.checks if check.status != "holds")
+
+    def __bool__(self) -> bool:
+        return self.status == "holds"
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def __len__(self) -> int:
+        return len(self.checks)
+
+    def __eq__(self, other: object) -> bool:
+        return self.checks == other.checks if isinstance(other, Gate) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.checks)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Gate._from_plain, (tuple(map(tuple, self.checks)),))
+
+    @classmethod
+    def _from_plain(cls, checks: Iterable[tuple[Any, ...]]) -> Gate:
+        return cls(Check(*check) for check in checks)
+
+    def __repr__(self) -> str:
+        lines = [f"{check.status}: {check.text}" for check in self.checks]
+        return "\n".join([f"<Gate {self.status}>", *map(printable, lines)])
+
+    def to_junit(self) -> str:
+        """Return a JUnit report, which CI systems show: one test case per claim and system.
+
+        Claims that fail or are undecided are failures, with the status as their type.
+        """
+        failing = sum(check.status != "holds" for check in self.checks)
+        cases = []
+        for check in self.checks:
+            name = f"{check.claim} {check.metric} {check.margin}: {check.system} against {check.baseline}"
+            case = f'<testcase classname="exactk" name={quoteattr(printable(name))}'
+            if check.status == "holds":
+                cases.append(f"{case}/>")
+            else:
+                message = quoteattr(printable(check.text))
+                cases.append(f'{case}><failure type="{check.status}" message={message}/></testcase>')
+        head = f'<testsuite name="exactk" tests="{len(cases)}" failures="{failing}">'
+        return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>", ""])
+
+
+def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: float) -> Check:
+    """Check one claim about one system against its baseline."""
+    metric = compared.value.spelling
+    check_direction(claim, compared.value)
+    estimate = compared.estimate()
+    if estimate is None or estimate.degrees_of_freedom <= 0:
+        status: Status = "undecided"
+        text = (
+            f"{metric}: {compared.pair[0]!r} cannot be compared with {compared.pair[1]!r}: {compared.reason(estimate)}"
+        )
+    else:
+        status = _status(claim, _Gain(estimate, compared.direction), margin, 1 - confidence)
+        text = _text(claim, status, compared, estimate, margin, confidence)
+    return Check(claim, metric, *compared.pair, str(margin), status, text)
+
+
+def check_direction(claim: Claim, value: Value) -> None:
+    """Raise InputError if the claim is of better or worse values, and the metric has neither."""
+    if claim != "equivalent" and metrics[value.metric].direction == "none":
+        hint = (Option("equivalent", {value.spelling: "1%"}), " needs no direction")
+        expected = "metrics of which higher or lower values are better"
+        raise input_error(claim, expected, value.spelling, hint=hint)
+
+
+class _Gain(NamedTuple):
+    """An estimated difference, positive where the system is better."""
+
+    estimate: Estimate
+    direction: str
+
+    def p_above(self, margin: Margin) -> float:
+        """Return the p-value of the claim that the gain is above the margin."""
+        return p_below(self.estimate, -margin) if self.direction == "lower" else p_above(self.estimate, margin)
+
+    def p_below(self, margin: Margin) -> float:
+        """Return the p-value of the claim that the gain is below the margin."""
+        return p_above(self.estimate, -margin) if self.direction == "lower" else p_below(self.estimate, margin)
+
+
+def _status(claim: Claim, gain: _Gain, margin: Margin, level: float) -> Status:
+    if claim == "equivalent":
+        holds = max(gain.p_above(-margin), gain.p_below(margin)) <= level
+        fails = min(gain.p_below(-margin), gain.p_above(margin)) <= level
+    else:
+        least = margin if claim == "better" else -margin
+        holds, fails = gain.p_above(least) <= level, gain.p_below(least) <= level
+    return "holds" if holds else "fails" if fails else "undecided"
+
+
+_FINDINGS: dict[tuple[Claim, Status], str] = {
+    ("better", "holds"): "it is better{margin}",
+    ("better", "fails"): "it is not better{margin}",
+    ("better", "undecided"): "it may not be better{margin}",
+    ("no_worse", "holds"): "it is not worse{margin}",
+    ("no_worse", "fails"): "it is worse{margin}",
+    ("no_worse", "undecided"): "it may be worse{margin}",
+    ("equivalent", "holds"): "they do not differ{margin}",
+    ("equivalent", "fails"): "they differ{margin}",
+    ("equivalent", "undecided"): "they may differ{margin}",
+}
+
+
+def _text(
+    claim: Claim, status: Status, compared: Compared, estimate: Estimate, margin: Margin, confidence: float
+) -> str:
+    system, baseline = compared.pair
+    bounds = _bounds_text(estimate, margin, confidence)
+    users = plural(estimate.units, "user")
+    finding = _FINDINGS[claim, status].format(margin=f" by more than {margin}" if margin.size else "")
+    text = (
+        f"{compared.value.spelling}: {system!r} differs from {baseline!r} by {bounds} "
+        f"(one-sided bounds at {100 * confidence:g} %, {users}), so {finding}"
+    )
+    needed = _units_to_decide(claim, compared, estimate, margin, confidence) if status == "undecided" else None
+    return text if needed is None else f"{text}; about {needed:,} users would decide"
+
+
+def _bounds_text(estimate: Estimate, margin: Margin, confidence: float) -> str:
+    """Return the one-sided bounds: in percent of the baseline's value, where the margin is and they exist."""
+    low, high = relative_interval(estimate, 2 * confidence - 1)
+    if margin.is_relative and not math.isnan(low):
+        return f"{_two_digits(100 * low)} % to {_two_digits(100 * high)} %"
+    low, high = t_interval(estimate, 2 * confidence - 1)
+    return f"{_two_digits(low)} to {_two_digits(high)}"
+
+
+def _two_digits(number: float) -> str:
+    """Return a signed number with two digits, or as a whole number without an exponent."""
+    return f"{number:+.2g}" if abs(number) < 99.5 else f"{number:+,.0f}"
+
+
+def _units_to_decide(
+    claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float
+) -> int | None:
+    """Return how many users would decide, if the difference stayed as it is; None if that is more than there could be."""
+    value, baseline_value = float(estimate.value), float(estimate.baseline_value)
+    if estimate.is_logarithmic:
+        value, baseline_value = math.exp(value), math.exp(baseline_value)
+    gain = baseline_value - value if compared.direction == "lower" else value - baseline_value
+    size = margin.difference(baseline_value)
+    edges = {"better": [size], "no_worse": [-size], "equivalent": [-size, size]}[claim]
+    distance = min(abs(gain - edge) for edge in edges)
+    needed = units_for(estimate, distance, confidence, sides=1) if distance else math.inf
+    return int(needed) if needed <= _MOST_USERS else None

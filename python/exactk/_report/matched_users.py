@@ -1,0 +1,92 @@
+"""Reports of several systems with the same users in the same order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk._report.user_keys import equal_arrays, kinds_of_keys
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from exactk._report.report import Report
+    from exactk._report.user_table import UserTable
+
+
+class MatchedUsers(NamedTuple):
+    """The users of any report, and what is kept of them by system."""
+
+    users: NDArray[Any]
+    tables: dict[str, UserTable]
+
+
+def matched_users(reports: Mapping[str, Report]) -> MatchedUsers | None:
+    """Return what is kept of the users of any report, in one order; None if a report keeps none.
+
+    Users are matched by key, or by row if no report has keys. A user's weight and group are those of the first report
+    that has the user, and must be the same in all.
+    """
+    kept = {system: table for system, report in reports.items() if (table := report.user_table) is not None}
+    if len(kept) < len(reports):
+        return None
+    users = {system: report.users for system, report in reports.items()}
+    first = next(iter(users.values()))
+    if any(report.has_keys != next(iter(reports.values())).has_keys for report in reports.values()):
+        keyed = next(system for system, report in reports.items() if report.has_keys)
+        raise type_error("reports", "user keys in all reports or in none", f"keys in {keyed!r} alone")
+    if all(equal_arrays(first, other) for other in users.values()):
+        return MatchedUsers(first, _with_common_groups(kept))
+    if not next(iter(reports.values())).has_keys:
+        sizes = ", ".join(f"{len(one)} in {system!r}" for system, one in users.items())
+        raise input_error("reports", "as many users in all reports, as they have no keys", sizes)
+    _check_kinds(users)
+    positions = {system: {user: row for row, user in enumerate(one.tolist())} for system, one in users.items()}
+    everyone = np.concatenate(list(users.values()))
+    of_everyone = dict.fromkeys(everyone.tolist())
+    tables = {
+        system: table.of_users(np.array([positions[system].get(user, -1) for user in of_everyone], np.intp))
+        for system, table in kept.items()
+    }
+    firsts = {user: row for row, user in reversed(list(enumerate(everyone.tolist())))}
+    return MatchedUsers(everyone[[firsts[user] for user in of_everyone]], _with_common_groups(tables))
+
+
+def _check_kinds(users: Mapping[str, NDArray[Any]]) -> None:
+    kinds = {system: kinds_of_keys(one) for system, one in users.items() if len(one)}
+    first = next(iter(kinds.items()), None)
+    for system, kind in kinds.items():
+        if first is not None and kind != first[1]:
+            names = [" and ".join(part for _, part in one) for one in (first[1], kind)]
+            found = f"{names[0]} in {first[0]!r} and {names[1]} in {system!r}"
+            raise type_error("reports", "user keys of one type", found)
+
+
+def _with_common_groups(tables: dict[str, UserTable]) -> dict[str, UserTable]:
+    """Return the tables with the weights and groups of all users."""
+    labels = tuple(dict.fromkeys(label for table in tables.values() for label in table.labels))
+    tables = {system: table.with_labels(labels) for system, table in tables.items()}
+    first = next(iter(tables.values()))
+    weights, groups = first.weights, first.groups
+    for system, table in tables.items():
+        for name, one, other, absent in (
+            ("weights", weights, table.weights, 0),
+            ("groups", groups, table.groups, -1),
+        ):
+            if (one is None) != (other is None):
+                raise input_error(
+                    "reports", f"{name} in all reports or in none", f"{name} in some ({system!r} differs)"
+                )
+            if one is not None and other is not None:
+                differs = (one != other) & (one != absent) & (other != absent)
+                if differs.any():
+                    found = f"others in {system!r} for {int(differs.sum())} users"
+                    raise input_error("reports", f"the same {name} of each user in all reports", found)
+        weights = None if weights is None or table.weights is None else np.where(weights == 0, table.weights, weights)
+        groups = None if groups is None or table.groups is None else np.where(groups < 0, table.groups, groups)
+    return {system: replace(table, weights=weights, groups=groups) for system, table in tables.items()}

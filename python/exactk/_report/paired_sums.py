@@ -1,0 +1,117 @@
+"""What a comparison keeps of each pair of systems: exact sums over the users whom both have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from exactk._inference.estimates import Estimate, estimate, f_of_means
+from exactk._plan.metrics import metrics
+from exactk._runtime.errors import StateMismatchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from exactk._inference.moments import Moments
+    from exactk._plan.metric_strings import Value
+    from exactk._report.sums import Label
+
+Pair: TypeAlias = tuple[str, str]
+"""A system and its baseline."""
+
+
+class PairedSums(NamedTuple):
+    """The exact sums of one value over the users of one pair of systems."""
+
+    users: int  # who have the value in both systems
+    only_system: int  # who have it in the system alone
+    only_baseline: int
+    greater: int  # of the users of both, whose value is greater in the system
+    less: int
+    moments: Moments
+
+    @property
+    def equal(self) -> int:
+        """Users of both systems with equal values."""
+        return self.users - self.greater - self.less
+
+    def plus(self, other: PairedSums) -> PairedSums:
+        """Return the sums over both sets of users, which have no user and no cluster in common."""
+        return PairedSums(
+            self.users + other.users,
+            self.only_system + other.only_system,
+            self.only_baseline + other.only_baseline,
+            self.greater + other.greater,
+            self.less + other.less,
+            self.moments.plus(other.moments),
+        )
+
+
+@dataclass(frozen=True)
+class PairedState:
+    """The exact, mergeable sums of a comparison's pairs.
+
+    Attributes
+    ----------
+    weighted : bool
+        Whether users had weights.
+    totals : Mapping of (system, baseline) to tuple of PairedSums
+        The sums of each value over all users.
+    groups : Mapping of (system, baseline) to Mapping of label to tuple of PairedSums, or None
+        The same for each group.
+    """
+
+    weighted: bool
+    totals: Mapping[Pair, tuple[PairedSums, ...]]
+    groups: Mapping[Pair, Mapping[Label, tuple[PairedSums, ...]]] | None = None
+
+    def plus(self, other: PairedState) -> PairedState:
+        """Return the sums over both sets of users."""
+        if (self.weighted, list(self.totals)) != (other.weighted, list(other.totals)):
+            message = (
+                f"parts: expected the same pairs of systems in all, found {list(self.totals)} and {list(other.totals)}"
+            )
+            raise StateMismatchError(message, "parts")
+        totals = {pair: _add(sums, other.totals[pair]) for pair, sums in self.totals.items()}
+        if self.groups is None or other.groups is None:
+            return PairedState(self.weighted, totals)
+        groups = {}
+        for pair, by_label in self.groups.items():
+            groups[pair] = dict(by_label)
+            for label, sums in other.groups[pair].items():
+                groups[pair][label] = _add(by_label[label], sums) if label in by_label else sums
+        return PairedState(self.weighted, totals, groups)
+
+
+def _add(one: tuple[PairedSums, ...], other: tuple[PairedSums, ...]) -> tuple[PairedSums, ...]:
+    return tuple(map(PairedSums.plus, one, other))
+
+
+def estimate_of(value: Value, moments: Moments, *, weighted: bool) -> Estimate | None:
+    """Return the estimate of a value's difference; None if a value is 0/0.
+
+    The columns are the system's numbers, the baseline's, and the weights: of a mean, each user's value; of micro
+    averages, numerator and denominator; of F of means, precision and recall.
+    """
+    last = len(moments.sums) - 1
+    weight = last if weighted else None
+    average = value.rules["average"]
+    if average == "micro":
+        return estimate(moments, [(0, 1)], [(2, 3)], weight=weight)
+    if average != "of_means":
+        return estimate(moments, [(0, last)], [(1, last)], weight=weight, is_logarithmic=average == "geometric")
+    share = _precision_share(value)
+    return estimate(
+        moments,
+        [(0, last), (1, last)],
+        [(2, last), (3, last)],
+        lambda ratios: f_of_means(ratios, share),
+        weight=weight,
+    )
+
+
+def _precision_share(value: Value) -> Fraction:
+    """Return a in F = P R / ((1 - a) P + a R), which is 1 / (1 + beta^2)."""
+    beta = 1.0 if metrics[value.metric].parameter is None else value.parameter
+    return Fraction(0) if beta == float("inf") else 1 / (1 + Fraction(beta) ** 2)
