@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from exactk import ExactkError, __version__
+from exactk._cli.comparison_options import NOT_GIVEN
 from exactk._cli.doctor import add_doctor
 from exactk._cli.evaluate import add_compare, add_evaluate
+from exactk._cli.gates import CLAIMS, claim_option
 from exactk._cli.hints import as_command_option
 from exactk._cli.listings import add_listings
 from exactk._cli.merge import add_merge
@@ -22,7 +24,7 @@ from exactk._cli.topk import add_topk
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from _typeshed import SupportsWrite
 
@@ -30,7 +32,14 @@ if TYPE_CHECKING:
 
 COMMANDS = (add_evaluate, add_compare, add_merge, add_topk, add_listings, add_doctor)
 
-_OPTIONS = {"convention": "--set", "metrics": "--metric", "num_threads": "--threads", "k": "-k"}
+_OPTIONS: Mapping[str, str] = {
+    "convention": "--set",
+    "metrics": "--metric",
+    "num_threads": "--threads",
+    "k": "-k",
+    **{name: f"--{name}" for name in NOT_GIVEN if name != "clusters"},  # a file, as other inputs are
+    **{claim: claim_option(claim) for claim in CLAIMS},
+}
 """The options that set an argument, for messages."""
 
 _BUG = 70  # EX_SOFTWARE of sysexits.h
@@ -39,8 +48,8 @@ _BUG = 70  # EX_SOFTWARE of sysexits.h
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 for success; 1 if a value is below ``--min`` or above ``--max``; 2 if the input is invalid or an output cannot be
-    written; 70 after an internal error; 130 after Ctrl-C.
+    0 for success; 1 if a value is below ``--min`` or above ``--max``, or a gate fails; 2 if the input is invalid or an
+    output cannot be written; 3 if a gate is undecided; 70 after an internal error; 130 after Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # escape names that the encoding lacks

@@ -65,7 +65,7 @@ def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> None:
 
 
 Role = Literal["truth", "predictions", "exclude"]
-ArgumentRole = Literal["groups", "weights", "candidates"]
+ArgumentRole = Literal["groups", "weights", "clusters", "candidates"]
 _ROLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "truth": ("user", "item", "grade"),
     "predictions": ("user", "item", "score", "rank"),
@@ -73,6 +73,7 @@ _ROLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "candidates": ("user", "item"),
     "groups": ("user",),
     "weights": ("user",),
+    "clusters": ("user",),
 }
 """The options that name columns, by the role of the files that they apply to."""
 
@@ -93,9 +94,8 @@ def read_system(arguments: argparse.Namespace, paths: Sequence[Path]) -> Any:  #
     return files.read_shards(paths, text_ids=arguments.text_ids, **columns)
 
 
-def read_option(arguments: argparse.Namespace, role: ArgumentRole) -> Any:  # noqa: ANN401 - depends on the role
-    """Read the file of an option, as the argument of that name reads it; return None without the option."""
-    path: Path | None = getattr(arguments, role)
+def read_option(arguments: argparse.Namespace, role: ArgumentRole, path: Path | None) -> Any:  # noqa: ANN401 - depends on the role
+    """Read the file of an option, as the argument of that name reads it; return None without a file."""
     if path is None:
         return None
     columns: ColumnNames = {"user": user_column(arguments), "item": arguments.item}
@@ -122,7 +122,7 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
     from_stdin = [one.argument for one in inputs if one.path == STDIN]
     if len(from_stdin) > 1:
         raise input_error("stdin", "one input that is -", f"{len(from_stdin)}: {', '.join(from_stdin)}")
-    if from_stdin and from_stdin[0] in {"groups", "weights"}:
+    if from_stdin and from_stdin[0] in {"groups", "weights", "clusters"}:
         raise input_error(from_stdin[0], "a file of columns", "stdin, which is read as TREC text")
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:

@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import exactk
 from exactk._cli import trec
@@ -27,6 +27,25 @@ from exactk._cli.arguments import (
     user_column,
 )
 from exactk._cli.bounds import add_bound_options, check_bounded, check_systems, report_violations, values_of_bounds
+from exactk._cli.comparison_options import (
+    NOT_GIVEN,
+    add_comparison_options,
+    check_margins,
+    check_pairs,
+    clusters_column,
+    clusters_path,
+    given_options,
+    margins_of,
+)
+from exactk._cli.gates import (
+    NO_GATES,
+    add_gate_options,
+    check_claims,
+    check_gates,
+    claim_option,
+    claimed_values,
+    report_gate,
+)
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
@@ -38,12 +57,14 @@ from exactk._files import has_columns
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import DEFAULT_METRICS, plan
 from exactk._report.display import printable
+from exactk._report.gate import Gate
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._cli.arguments import Commands
+    from exactk._cli.gates import ClaimedValue
     from exactk._cli.result import Result
     from exactk._engine.pipeline import Options
 
@@ -57,6 +78,10 @@ FORMATS = (
     "format and are read as one. "
 )
 EXIT_CODES = "Exit codes: 0 for success; 1 if a value is below --min or above --max; 2 if the input is invalid."
+GATE_CODES = (
+    "Exit codes: 0 for success; 1 if a value is below --min or above --max, or a gate fails; 2 if the input is invalid; "
+    "3 if a gate is undecided."
+)
 
 
 def add_evaluate(commands: Commands) -> None:
@@ -75,6 +100,7 @@ def add_evaluate(commands: Commands) -> None:
     )
     parser.add_argument("others", nargs="*", default=[], help=argparse.SUPPRESS)  # told what to write
     _add_options(parser, several=False)
+    parser.set_defaults(**NOT_GIVEN, **NO_GATES)
     add_state_option(parser)
 
 
@@ -84,9 +110,9 @@ def add_compare(commands: Commands) -> None:
         commands,
         "compare",
         run_compare,
-        "evaluate the predictions of several systems side by side",
-        "exactk compare qrels.txt bm25=bm25.run als='als/*.parquet' -m ndcg@10 --min ndcg@10=0.3",
-        f"{FORMATS}Without NAME=, a system is called as its file. {EXIT_CODES}",
+        "evaluate the predictions of several systems side by side, and test their differences",
+        "exactk compare qrels.txt bm25=bm25.run als='als/*.parquet' -m ndcg@10 --baseline bm25 --no-worse ndcg@10=1%",
+        f"{FORMATS}Without NAME=, a system is called as its file. Differences need SciPy. {GATE_CODES}",
     )
     _add_truth(parser)
     parser.add_argument(
@@ -96,6 +122,8 @@ def add_compare(commands: Commands) -> None:
         help="a system's name and its predictions, with scores or ranks: a file, directory or pattern",
     )
     _add_options(parser, several=True)
+    add_comparison_options(parser)
+    add_gate_options(parser)
 
 
 def _add_truth(parser: argparse.ArgumentParser) -> None:
@@ -173,71 +201,139 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
 def run_compare(arguments: argparse.Namespace) -> int:
     systems = find_systems(arguments.systems)
     check_systems(arguments.bounds, systems)
+    check_gates(arguments, list(systems))
+    if option := _asked_differences(arguments):
+        check_pairs(arguments, list(systems))
+        optional.require("scipy", option, "compare")
     with advising_on_shards(systems):
         return _run_systems(arguments, systems)
 
 
+class _Request(NamedTuple):
+    """What a command computes, known before any file is read."""
+
+    base: str  # the preset
+    convention: exactk.Convention
+    metrics: Sequence[str]
+    trec: trec.Request | None  # for the output of trec_eval
+    margins: Mapping[str, str]
+    claims: Sequence[ClaimedValue]
+
+
 def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> int:
     """Evaluate the files of each system by its name; the only system of `exactk evaluate` has none."""
-    as_trec = arguments.format == "trec"
-    if arguments.users and not as_trec:
-        arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
-    if arguments.groups and as_trec:
-        arguments.parser.error("--groups goes with any format but trec, which has no values of groups")
-    state_path: Path | None = getattr(arguments, "state", None)
-    if arguments.by_user:
-        check_user_table_path(arguments.by_user)
     inputs = _inputs(arguments, systems)
-    check_outputs({"--by-user": arguments.by_user, "--state": state_path}, [one.path for one in inputs])
-    check_inputs(arguments, inputs)
-    with name_argument("--convention"):
-        base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)).name
-    convention = as_convention({"base": base, **changes_of(arguments)})
-    request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
-    requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)
-    # Reports an invalid metric name before the files are read.
-    values = plan(requested, convention)
-    metrics = [value.spelling for value in (*values, *values_of_bounds(arguments.bounds, convention))]
-
+    _check_options(arguments, inputs)
+    request = _request(arguments)
     truth = read_file(arguments, arguments.truth, "truth")
     options: Options = {
-        "convention": convention,
+        "convention": request.convention,
         "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
-        "candidates": read_option(arguments, "candidates"),
+        "candidates": read_option(arguments, "candidates", arguments.candidates),
         **_user_values(arguments),
-        "per_user": bool(arguments.users or arguments.by_user),
+        "per_user": bool(arguments.users or arguments.by_user or arguments.test == "wilcoxon"),
         "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
     }
     predictions = {system: read_system(arguments, paths) for system, paths in systems.items()}
     result: Result
     if "" in predictions:
-        result = exactk.evaluate(truth, predictions[""], metrics, **options)
+        result = exactk.evaluate(truth, predictions[""], request.metrics, **options)
     else:
-        result = exactk.compare(truth, predictions, metrics, **options)
-    if request:
-        trec.check_judged(base, truth, predictions, result)
+        how = _comparison_options(arguments, request)
+        result = exactk.compare(truth, predictions, request.metrics, **options, **how)
+    if request.trec:
+        trec.check_judged(request.base, truth, predictions, result)
         trec.check_evaluated(result)
-        trec.tell_missing_measures(request.without_metric)
+        trec.tell_missing_measures(request.trec.without_metric)
     check_bounded(result, arguments.bounds)
-    if arguments.by_user:
-        write_file(arguments.by_user, user_table_file(result, arguments.by_user))
-    if state_path and isinstance(result, exactk.Report):
-        write_file(state_path, result.state.to_bytes())
+    gate = check_claims(result, request.claims) if isinstance(result, exactk.Comparison) else Gate(())
+    _write_files(arguments, result, gate)
     provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
-    if request:
+    if request.trec:
         tag = _runid(arguments, systems[""]) if "" in systems else ""  # others have their names
-        output = trec.Output(arguments.users, request.header, tag, trec.users_of_run(base, predictions))
+        in_run = trec.users_of_run(request.base, predictions)
+        output = trec.Output(arguments.users, request.trec.header, tag, in_run)
         print_text(format_result(result, arguments.format, provenance, output), is_data=True)
     else:
-        print_text(format_result(result, arguments.format, provenance), is_data=arguments.format in DATA_FORMATS)
-    return int(report_violations(result, arguments.bounds))
+        has_differences = bool(_asked_differences(arguments))
+        text = format_result(result, arguments.format, provenance, has_differences=has_differences)
+        print_text(text, is_data=arguments.format in DATA_FORMATS)
+    has_violation = report_violations(result, arguments.bounds)
+    code = report_gate(gate)
+    return 1 if has_violation else code
+
+
+def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
+    """Raise InputError, or end the program, for options that do not go together, and for files that are not as asked."""
+    as_trec = arguments.format == "trec"
+    if arguments.users and not as_trec:
+        arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
+    if arguments.groups and as_trec:
+        arguments.parser.error("--groups goes with any format but trec, which has no values of groups")
+    option = _asked_differences(arguments)
+    if option and as_trec and not arguments.gates:
+        arguments.parser.error(f"{option} goes with any format but trec, which has no differences, or with a gate")
+    if arguments.by_user:
+        check_user_table_path(arguments.by_user)
+    outputs = {"--by-user": arguments.by_user, "--state": _state_path(arguments), "--junit": arguments.junit}
+    check_outputs(outputs, [one.path for one in inputs])
+    check_inputs(arguments, inputs)
+
+
+def _request(arguments: argparse.Namespace) -> _Request:
+    """Return what to compute. Raise InputError for invalid names of metrics and of the convention, and for claims."""
+    as_trec = arguments.format == "trec"
+    with name_argument("--convention"):
+        base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)).name
+    convention = as_convention({"base": base, **changes_of(arguments)})
+    of_trec = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
+    requested = of_trec.metrics if of_trec else arguments.metrics or list(DEFAULT_METRICS)
+    margins = margins_of(arguments, convention)
+    claims = claimed_values(arguments.gates, convention, margins)
+    of_bounds = values_of_bounds(arguments.bounds, convention)
+    values = [*plan(requested, convention), *of_bounds, *(one.value for one in claims)]
+    check_margins(margins, values)
+    return _Request(base, convention, [value.spelling for value in values], of_trec, margins, claims)
+
+
+def _comparison_options(arguments: argparse.Namespace, request: _Request) -> dict[str, Any]:
+    """Return the options of `exactk.compare` that were given."""
+    return {
+        **given_options(arguments),
+        "margin": request.margins.get("", request.margins or None),
+        "clusters": clusters_column(arguments) or read_option(arguments, "clusters", clusters_path(arguments)),
+    }
+
+
+def _write_files(arguments: argparse.Namespace, result: Result, gate: Gate) -> None:
+    if arguments.by_user:
+        write_file(arguments.by_user, user_table_file(result, arguments.by_user))
+    state_path = _state_path(arguments)
+    if state_path and isinstance(result, exactk.Report):
+        write_file(state_path, result.state.to_bytes())
+    if arguments.junit:
+        write_file(arguments.junit, gate.to_junit().encode(errors="backslashreplace"))
+
+
+def _state_path(arguments: argparse.Namespace) -> Path | None:
+    return getattr(arguments, "state", None)  # of `exactk evaluate`
+
+
+def _asked_differences(arguments: argparse.Namespace) -> str:
+    """Return the first option that asks for differences; empty if there is none."""
+    options = [
+        *(f"--{name}" for name in given_options(arguments)),
+        *(claim_option(gate.claim) for gate in arguments.gates),
+    ]
+    return next(iter(options), "")
 
 
 def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> list[Input]:
     """Return the files that the command reads."""
     predictions = [Input("predictions", path, system or None) for system, paths in systems.items() for path in paths]
     others = {name: getattr(arguments, name) for name in ("exclude", "candidates", "groups", "weights")}
+    others["clusters"] = clusters_path(arguments)
     return [
         Input("truth", arguments.truth),
         *predictions,
@@ -246,9 +342,12 @@ def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]
 
 
 def _user_values(arguments: argparse.Namespace) -> Options:
-    """Return the options of groups and weights, and, if their files have columns, the name of the user column."""
-    values: Options = {"groups": read_option(arguments, "groups"), "weights": read_option(arguments, "weights")}
-    paths = {name: getattr(arguments, name) for name in ("groups", "weights")}
+    """Return the groups and weights, and, if their files or that of clusters have columns, the name of the user column."""
+    values: Options = {
+        "groups": read_option(arguments, "groups", arguments.groups),
+        "weights": read_option(arguments, "weights", arguments.weights),
+    }
+    paths = {"groups": arguments.groups, "weights": arguments.weights, "clusters": clusters_path(arguments)}
     if any(path and has_columns(path, name) for name, path in paths.items()):
         values["user"] = user_column(arguments)
     return values

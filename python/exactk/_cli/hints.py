@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
+
+from exactk._report.gate import Claim
 
 if TYPE_CHECKING:
     from exactk._runtime.faults import Option
 
 _CONVENTION_FIELDS = ("ties", "nan")  # keywords of functions such as topk
-_COLUMNS = ("user", "item", "score", "rank", "grade")
+_SAME_NAME = ("user", "item", "score", "rank", "grade", "baseline", "confidence")
 
 
 def as_command_option(option: Option) -> str:
@@ -21,9 +23,11 @@ def as_command_option(option: Option) -> str:
         return _change_option(name, value)
     if name == "text_ids":
         return "--text-ids"
+    if name in get_args(Claim) and isinstance(value, dict):  # the margin of each metric
+        return " ".join(f"--{name.replace('_', '-')} {shlex.quote(f'{metric}={one}')}" for metric, one in value.items())
     if name == "metrics":
         return f"-m {shlex.quote(str(value))}"
-    return f"--{name} {shlex.quote(str(value))}" if name in _COLUMNS else str(option)
+    return f"--{name} {shlex.quote(str(value))}" if name in _SAME_NAME else str(option)
 
 
 def _change_option(field: str, value: object) -> str:

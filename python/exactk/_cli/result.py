@@ -10,8 +10,9 @@ import numpy as np
 
 import exactk
 from exactk._cli import trec
+from exactk._cli.differences import differences_as_csv, differences_as_text
 from exactk._report import display
-from exactk._report.json_document import json_document
+from exactk._report.exports import json_of
 from exactk._report.tables import plain_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
@@ -32,19 +33,29 @@ _NO_OPTIONS = trec.Output()
 
 
 def format_result(
-    result: Result, format_name: str, provenance: Provenance, trec_output: trec.Output = _NO_OPTIONS
+    result: Result,
+    format_name: str,
+    provenance: Provenance,
+    trec_output: trec.Output = _NO_OPTIONS,
+    *,
+    has_differences: bool = False,
 ) -> str:
-    """Return the result as text in one of `FORMATS`."""
+    """Return the result as text in one of `FORMATS`, a comparison perhaps with its differences.
+
+    CSV, which is one table, then has the differences, and each of them both values. JSON has what they follow from.
+    """
     if format_name == "trec":
         return trec.format_trec(result, trec_output)
     if format_name == "json":
         return _json_document(result, provenance) + "\n"
+    compared = result.differences if has_differences and isinstance(result, exactk.Comparison) else None
     if format_name == "csv":
-        return _values_as_csv(result)
+        return _values_as_csv(result) if compared is None else differences_as_csv(compared)
+    tables = [] if compared is None else differences_as_text(compared, format_name)
     if format_name == "table":
-        return f"{result!r}\n"
+        return "\n\n".join([repr(result), *tables]) + "\n"
     write = result.to_markdown if format_name == "markdown" else result.to_latex
-    return "\n\n".join([write(table=table) for table in _tables(result)]) + "\n"
+    return "\n\n".join([*(write(table=table) for table in _tables(result)), *tables]) + "\n"
 
 
 def _tables(result: Result) -> tuple[Table, ...]:
@@ -65,13 +76,13 @@ def _values_as_csv(result: Result) -> str:
 
 
 def _json_document(result: Result, provenance: Provenance) -> str:
-    """Return the result as JSON without per-user values, which go to their own file."""
-    states = {None: result.state} if isinstance(result, exactk.Report) else result.state
-    return json_document(
-        {system: exactk.merge([state]).to_dict() for system, state in states.items()},
-        provenance.command,
-        [one.to_dict(provenance.stdin) for one in provenance.inputs],
-    )
+    """Return the result as JSON without per-user values, which go to their own file, unless the test needs them."""
+    inputs = [one.to_dict(provenance.stdin) for one in provenance.inputs]
+    if isinstance(result, exactk.Report):
+        return json_of(exactk.merge([result.state]), provenance.command, inputs)
+    if result.state.options.test == "wilcoxon":
+        return json_of(result, provenance.command, inputs)
+    return json_of(exactk.merge([result.state]), provenance.command, inputs)
 
 
 ENDINGS = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")

@@ -1,0 +1,341 @@
+"""Differences and gates on the command line: those of Python, and exit codes that say what was decided."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import exactk
+from exactk._cli.comparison_options import NOT_GIVEN
+from exactk._cli.gates import CLAIMS, claim_option
+from exactk._report.comparison_options import CHOICES, ComparisonOptions
+from exactk._runtime import optional
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commands import CommandResult, Run
+
+# Hits among the first ten for each of 20 users.
+HITS = {
+    "base": [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
+    "new": [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
+    "old": [0, 0, 2, 1, 3, 3, 1, 2, 4, 4, 4, 3, 3, 2, 2, 2, 1, 5, 4, 3],
+}
+USERS = [f"q{number:02}" for number in range(1, 21)]
+GROUPS = {user: "even" if index % 2 else "odd" for index, user in enumerate(USERS)}
+HOMES = {user: f"home{index // 2}" for index, user in enumerate(USERS)}
+TWO = ("compare", "qrels.txt", "base.run", "new.run", "-m", "P@10")
+THREE = ("compare", "qrels.txt", "base.run", "new.run", "old.run", "-m", "P@10", "-m", "mrr")
+
+
+def lists_of(hits: Sequence[int]) -> list[list[str]]:
+    return [[f"{'d' if position < count else 'x'}{position}" for position in range(10)] for count in hits]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    qrels = [f"{user} 0 d{position} 1\n" for user in USERS for position in range(10)]
+    Path("qrels.txt").write_text("".join(qrels), encoding="utf-8")
+    for name, hits in HITS.items():
+        rows = [
+            f"{user} Q0 {item} {rank} {100 - rank} {name}\n"
+            for user, items in zip(USERS, lists_of(hits), strict=True)
+            for rank, item in enumerate(items, 1)
+        ]
+        Path(f"{name}.run").write_text("".join(rows), encoding="utf-8")
+    for name, values in {"groups": GROUPS, "homes": HOMES}.items():
+        rows = [f"{user},{value}\n" for user, value in values.items()]
+        Path(f"{name}.csv").write_text(f"user,{name}\n" + "".join(rows), encoding="utf-8")
+    Path("homes.json").write_text(json.dumps(HOMES), encoding="utf-8")
+    return tmp_path
+
+
+def compared(systems: Sequence[str], metrics: Sequence[str], **options: Any) -> exactk.Comparison:
+    truth = {user: [f"d{position}" for position in range(10)] for user in USERS}
+    predictions = {name: dict(zip(USERS, lists_of(HITS[name]), strict=True)) for name in systems}
+    return exactk.compare(truth, predictions, metrics, **options)
+
+
+def lines_of_gates(result: CommandResult) -> list[str]:
+    return [line for line in result.err.splitlines() if re.match("exactk: --", line)]
+
+
+def test_every_option_that_has_a_choice_is_one_of_the_command() -> None:
+    names = {field.name for field in fields(ComparisonOptions)} | {"clusters"}
+    assert set(NOT_GIVEN) == {name for name in names if len(CHOICES.get(name, ())) != 1}
+
+
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        (("--baseline", "new"), {"baseline": "new"}),
+        (("--test", "sign", "--adjust", "bonferroni"), {"test": "sign", "adjust": "bonferroni"}),
+        (("--test", "wilcoxon"), {"test": "wilcoxon", "per_user": True}),
+        (("--alternative", "greater", "--family", "all"), {"alternative": "greater", "family": "all"}),
+        (("--confidence", "0.9", "--missing", "error"), {"confidence": 0.9, "missing": "error"}),
+        (("--margin", "20%"), {"margin": "20%"}),
+        (("--margin", "P@10=0.03", "--margin", "mrr=30%"), {"margin": {"P@10": "0.03", "mrr": "30%"}}),
+        (("--clusters", "homes.csv"), {"clusters": HOMES}),
+        (("--clusters", "homes.json"), {"clusters": HOMES}),
+        (("--clusters", "homes.csv", "--groups", "groups.csv"), {"clusters": HOMES, "groups": GROUPS}),
+    ],
+)
+def test_differences_are_those_of_python(run: Run, written: Sequence[str], options: dict[str, Any]) -> None:
+    expected = compared(["base", "new", "old"], ["P@10", "mrr"], **options).differences
+    result = run(*THREE, *written, "--format", "json")
+    assert result.code == 0, result.err
+    found = exactk.Comparison.from_json(result.out).differences
+    assert found == expected
+    assert found != compared(["old", "base", "new"], ["P@10", "mrr"], **options).differences
+    printed = run(*THREE, *written).out
+    assert repr(expected) in printed
+    if "groups" in options:
+        assert repr(expected.by_group[:12]) in printed
+
+
+def test_differences_follow_the_values_if_they_are_asked_for(run: Run) -> None:
+    values = run(*TWO).out
+    assert "difference" not in values
+    assert run(*TWO, "--baseline", "base").out.startswith(f"{values}\n")
+    assert run(*TWO, "--better", "P@10").out == run(*TWO, "--test", "t").out
+
+
+@pytest.mark.parametrize("name", ["markdown", "latex"])
+def test_differences_are_a_table_of_their_own(run: Run, name: str) -> None:
+    differences = compared(["base", "new"], ["P@10"], groups=GROUPS).differences
+    tables = [getattr(one, f"to_{name}")() for one in (differences, differences.by_group)]
+    printed = run(*TWO, "--groups", "groups.csv", "--test", "t", "--format", name).out
+    assert (
+        printed == "\n\n".join([run(*TWO, "--groups", "groups.csv", "--format", name).out.rstrip("\n"), *tables]) + "\n"
+    )
+
+
+def test_csv_has_the_differences_with_both_values(run: Run) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(*TWO, "--test", "t", "--groups", "groups.csv", "--format", "csv").out)))
+    differences = compared(["base", "new"], ["P@10"], groups=GROUPS).differences
+    assert [row["group"] for row in rows] == ["", "even", "odd"]
+    for row, expected in zip(rows, [*differences, *differences.by_group], strict=True):
+        assert [float(row[name]) for name in ("value", "baseline_value", "p")] == [
+            expected.value,
+            expected.baseline_value,
+            expected.p,
+        ]
+    assert "group" not in run(*TWO, "--test", "t", "--format", "csv").out
+    assert "p_adjusted" not in run(*TWO, "--format", "csv").out
+
+
+def test_a_table_says_how_many_rows_of_groups_it_leaves_out(run: Run) -> None:
+    printed = run(*THREE, "--groups", "homes.csv", "--test", "t").out
+    assert printed.endswith("\n48 more rows of groups with --format csv\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "gates", "text"),
+    [
+        (0, ["--better", "P@10"], ""),
+        (0, ["--no-worse", "P@10=1%", "--equivalent", "P@10=60%"], ""),
+        (1, ["--equivalent", "P@10=0.001"], "--equivalent fails: P@10: 'new' differs from 'base' by "),
+        (3, ["--better", "P@10=10%"], "--better is undecided: P@10: 'new' differs from 'base' by "),
+        (3, ["--better", "P@10", "--equivalent", "P@10=0.05"], "--equivalent is undecided: P@10: "),
+        (1, ["--better", "P@10=10%", "--equivalent", "P@10=0.001"], "--better is undecided: P@10: "),
+    ],
+)
+def test_exit_codes_of_gates(run: Run, code: int, gates: Sequence[str], text: str) -> None:
+    result = run(*TWO, *gates)
+    assert result.code == code
+    lines = lines_of_gates(result)
+    assert bool(lines) == bool(code)
+    if code:
+        assert lines[0].startswith(f"exactk: {text}")
+    for line in lines:
+        assert ("users would decide" in line) == ("undecided" in line)
+
+
+def test_a_worse_system_fails_whatever_the_others_do(run: Run) -> None:
+    result = run(
+        "compare",
+        "qrels.txt",
+        "new.run",
+        "base.run",
+        "old.run",
+        "-m",
+        "P@10",
+        "--baseline",
+        "new",
+        "--no-worse",
+        "P@10=1%",
+    )
+    assert result.code == 1
+    assert [re.findall(r"--no-worse (\w+ ?\w*): P@10: ('\w+')", line)[0] for line in lines_of_gates(result)] == [
+        ("fails", "'base'"),
+        ("is undecided", "'old'"),
+    ]
+
+
+def test_a_value_below_min_fails_beside_an_undecided_gate(run: Run) -> None:
+    result = run(*TWO, "--better", "P@10=10%", "--min", "P@10=0.99")
+    assert result.code == 1
+    assert "below --min" in result.err
+    assert lines_of_gates(result)
+    assert run(*TWO, "--better", "P@10=10%", "--min", "P@10=0.01").code == 3
+
+
+def test_gates_are_those_of_python(run: Run) -> None:
+    options = ("--confidence", "0.8", "--margin", "fbeta@10(beta=2)=0.02")
+    gates = ("--no-worse", "fbeta@10(beta=2)", "--better", "recall@[5,10]", "--equivalent", "mrr=40%")
+    result = run(*THREE, "--baseline", "base", *options, *gates, "--junit", "gates.xml")
+    metrics = ["P@10", "mrr", "fbeta@10(beta=2)", "recall@5", "recall@10"]
+    comparison = compared(["base", "new", "old"], metrics, baseline="base", confidence=0.8)
+    expected = [
+        *comparison.check(no_worse={"fbeta@10(beta=2)": 0.02}),
+        *comparison.check(better=["recall@5", "recall@10"]),
+        *comparison.check(equivalent={"mrr": "40%"}),
+    ]
+    assert len(expected) == 8
+    texts = [check.text for check in expected if check.status != "holds"]
+    assert [line.split(": ", 2)[2] for line in lines_of_gates(result)] == texts
+    suite = ET.parse("gates.xml").getroot()  # noqa: S314 - written by the test
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(expected)), str(len(texts)))
+    assert [case.get("name") for case in suite] == [
+        f"{one.claim} {one.metric} {one.margin}: {one.system} against {one.baseline}" for one in expected
+    ]
+    assert [failure.get("message") for failure in suite.iter("failure")] == texts
+
+
+def test_the_metrics_of_gates_are_evaluated(run: Run) -> None:
+    assert re.search(r"^recall@3 ", run(*TWO, "--better", "recall@3").out, re.MULTILINE)
+
+
+def test_a_gate_that_holds_is_in_the_report_too(run: Run) -> None:
+    assert run(*TWO, "--better", "P@10", "--junit", "gates.xml").code == 0
+    suite = ET.parse("gates.xml").getroot()  # noqa: S314 - written by the test
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("--better num_relevant", "--better: expected metrics of which higher or lower values are better, found num_relevant; --equivalent num_relevant=1% needs no direction"),
+        ("--no-worse ndcg@[3,5]", "--no-worse: expected the margin of ndcg@3, found none; --no-worse ndcg@3=1%"),
+        ("--no-worse nothing=1%", "--no-worse: expected"),
+        ("--no-worse mrr=0", "--no-worse: expected a number above 0 such as 0.002"),
+        ("--no-worse mrr=1% --no-worse MRR=2%", "--no-worse: expected one margin of MRR, found 1% and 2%"),
+        ("--better mrr --better mrr=2%", "--better: expected one margin of mrr, found none and 2%"),
+        ("--better =1%", "--better: expected METRIC[=MARGIN] such as ndcg@10=1%, found '=1%'"),
+        ("--junit out.xml", "--junit: expected a gate: --better or --no-worse or --equivalent, found none"),
+        ("--better mrr --junit none/out.xml", "--junit: expected the path of a file, in a folder that exists"),
+        ("--baseline nwe", "--baseline: expected one of 'base', 'new', found 'nwe'; did you mean 'new'?"),
+        ("--confidence 95", "--confidence: expected at least 0.5 and below 1, found 95.0; --confidence 0.95"),
+        ("--confidence high", "--confidence: expected a number, found 'high'"),
+        ("--test T", "--test: expected one of t, wilcoxon, sign, found 'T'"),
+        ("--margin x", "--margin: expected a number above 0 such as 0.002"),
+        ("--margin mrr=1% -m P@3", "--margin: expected one of precision@10, P@3, found reciprocal_rank"),
+        ("--margin 1% --margin P@10=2% -m P@10", "--margin: expected a margin of all metrics, or one of each, found 1% and those of precision@10"),
+        ("--margin 1% --margin 2%", "--margin: expected one margin of all metrics, found 1% and 2%"),
+        ("--format trec --baseline new", "--baseline goes with any format but trec, which has no differences, or with a gate"),
+        ("--clusters -", "clusters: expected a file of columns, found stdin, which is read as TREC text"),
+    ],
+)  # fmt: skip
+def test_what_is_at_fault_is_told_before_a_file_is_read(run: Run, written: str, message: str) -> None:
+    result = run(
+        "compare", "nowhere.txt", "base=nowhere.run", "new=nowhere2.run", "-m", "precision@10", *written.split()
+    )
+    assert result.code == 2
+    assert f"exactk: error: {message}" in result.err
+
+
+def test_gates_of_several_systems_need_a_baseline(run: Run) -> None:
+    result = run(*THREE, "--better", "mrr")
+    assert result.code == 2
+    assert (
+        "--baseline: expected the system that --better compares others with, found none; --baseline base" in result.err
+    )
+
+
+def test_one_system_has_no_differences(run: Run) -> None:
+    result = run("compare", "qrels.txt", "base.run", "--baseline", "base")
+    assert result.code == 2
+    assert "predictions: expected two systems or more to compare, found 'base' alone" in result.err
+
+
+def test_many_systems_need_a_baseline(run: Run) -> None:
+    systems = [f"s{number}=base.run{number}" for number in range(31)]
+    result = run("compare", "qrels.txt", *systems, "--test", "t")
+    assert result.code == 2
+    assert "--baseline: expected a system, as there are more than 30, found none; --baseline s0" in result.err
+
+
+@pytest.mark.parametrize("option", [("--baseline", "base"), *((claim_option(claim), "mrr=1%") for claim in CLAIMS)])
+def test_without_scipy_differences_are_one_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch, option: Sequence[str]
+) -> None:
+    has = optional.has
+    monkeypatch.setattr(optional, "has", lambda library: library != "scipy" and has(library))
+    result = run("compare", "nowhere.txt", "base=nowhere.run", "new=nowhere2.run", *option)
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"exactk: error: {option[0]} needs scipy: pip install 'exactk[compare]'\n"
+    assert run(*TWO).code == 0
+
+
+def test_trec_lines_may_have_gates(run: Run) -> None:
+    result = run(*TWO, "--format", "trec", "--equivalent", "P@10=0.001")
+    assert result.code == 1
+    assert result.out == run(*TWO, "--format", "trec").out
+    assert lines_of_gates(result)
+
+
+def write_sessions() -> tuple[str, ...]:
+    """Write users that are keys of two columns; return the command."""
+    names = {"truth.csv": None, "base.csv": "base", "new.csv": "new"}
+    for file, system in names.items():
+        lines = ["member,session,item" + ("" if system is None else ",rank")]
+        for index, user in enumerate(USERS):
+            items = [f"d{position}" for position in range(10)] if system is None else lists_of(HITS[system])[index]
+            key = f"{HOMES[user]},{user}"
+            lines += [f"{key},{item}" + ("" if system is None else f",{rank}") for rank, item in enumerate(items, 1)]
+        Path(file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return ("compare", "truth.csv", "base.csv", "new.csv", "-m", "P@10", "--user", "member", "--user", "session")
+
+
+def test_clusters_may_be_a_column_of_the_users(run: Run) -> None:
+    expected = compared(["base", "new"], ["P@10"], clusters=HOMES).differences
+    assert expected[0].units == 10
+    command = write_sessions()
+    result = run(*command, "--clusters", "member", "--format", "json")
+    assert result.code == 0, result.err
+    assert exactk.Comparison.from_json(result.out).differences == expected
+    Path("member").write_text("", encoding="utf-8")
+    both = run(*command, "--clusters", "member")
+    assert both.code == 2
+    assert (
+        "--clusters: expected a file or a user column, found 'member', which is both; --clusters ./member" in both.err
+    )
+
+
+def test_clusters_are_an_input(run: Run) -> None:
+    result = run(*TWO, "--clusters", "homes.csv", "--format", "json")
+    assert '"argument": "clusters"' in result.out
+    assert "clusters: expected a readable file" in run(*TWO, "--clusters", "nowhere.csv").err
+    written = run(*TWO, "--clusters", "homes.csv", "--better", "P@10", "--junit", "homes.csv")
+    assert written.code == 2
+    assert "--junit" in written.err
+
+
+@pytest.mark.parametrize("others", [(), ("--groups", "people.csv")])
+def test_clusters_have_the_user_column_that_is_named(run: Run, others: Sequence[str]) -> None:
+    rows = [f"{home},{user}\n" for user, home in HOMES.items()]
+    Path("people.csv").write_text("home,person\n" + "".join(rows), encoding="utf-8")
+    result = run(*TWO, "--clusters", "people.csv", "--user", "person", *others, "--format", "json")
+    assert result.code == 0, result.err
+    differences = exactk.Comparison.from_json(result.out).differences
+    assert list(differences) == list(compared(["base", "new"], ["P@10"], clusters=HOMES).differences)
