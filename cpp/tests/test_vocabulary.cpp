@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <ranges>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -380,9 +382,10 @@ TEST_CASE("F25: encoding many keys handles signals") {
   int calls = 0;
   const auto stop = [&] {
     if (++calls > 1) throw Stop{};
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the next poll is due
   };
   const Execution stopped{.threads = 1, .poll = stop};
-  std::vector<std::int64_t> column(1 << 20);
+  std::vector<std::int64_t> column(1 << 22);  // takes several times as long as a poll is due after
   std::ranges::generate(column, [i = std::int64_t{0}]() mutable { return i++ * 1'000'003; });
   Vocabulary keys(true);
   Codes codes(column.size());
