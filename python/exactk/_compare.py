@@ -151,9 +151,10 @@ def compare(
     >>> truth, als, popularity = [[1]] * 50, [[1]] * 40 + [[2]] * 10, [[2]] * 30 + [[1]] * 20
     >>> comparison = exactk.compare(truth, {"popularity": popularity, "als": als}, "P@1", baseline="popularity")
     >>> comparison.differences
-    metric  system  baseline     value  baseline value  difference            interval      p  adjusted    d_z  wins/ties/losses  verdict
-    P@1     als     popularity  0.8000          0.4000     +0.4000  +0.1703 to +0.6297  0.001     0.001  0.495          30/10/10   better
-    paired t test; Holm over 1 comparison per metric; 95 % intervals
+    metric  system   value  baseline value  difference            interval  relative      p    d_z  wins/ties/losses  verdict
+    P@1     als     0.8000          0.4000     +0.4000  +0.1703 to +0.6297  +100.0 %  0.001  0.495          30/10/10   better
+    paired t test against popularity; Holm over 1 comparison per metric; 95 % intervals
+    50 users; differences from 0.3267 on would be found in 4 of 5 such samples
 
     An iterator of blocks has the same values as one call:
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.clusters import ClusterCodes
+    from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.paired_sums import Pair
@@ -40,6 +41,10 @@ class Pairing:
         self._states: list[PairedState] = []  # of the block
         self._cluster_codes: NDArray[np.int64] | None = None  # of the block
         self.state: PairedState | None = None
+
+    def check_margins(self, convention: Convention, values: Sequence[Value]) -> None:
+        """Raise InputError for the margin of a metric that is not evaluated."""
+        self._options.margins(convention, [value.name for value in values])
 
     def begin(self, systems: Sequence[str]) -> list[str]:
         """Begin a block; return the systems in the order in which to add them, the baseline first."""

@@ -96,15 +96,18 @@ def evaluate_with_engine(
     metrics: MetricsLike,
     *,
     convention: ConventionLike,
+    pairing: Pairing | None = None,
     **options: Any,  # noqa: ANN401 - those of `prepare_call`
 ) -> dict[str, Report]:
     """Return each system's report from the given engine; the other arguments are those of `exactk.evaluate`."""
     convention = as_convention(convention)
     values = plan(metrics, convention)
+    if pairing is not None:
+        pairing.check_margins(convention, values)
     warn_of_unused_fields(convention, values)
     classified = classify(predictions, form.argument)
     try:
-        call = prepare_call(engine, form, truth, classified, values, convention, **options)
+        call = prepare_call(engine, form, truth, classified, values, convention, pairing=pairing, **options)
         if classified.container is BLOCKS:
             _check_no_truth(form, call.truth)
             with call.evaluation.progress.track(None):

@@ -87,16 +87,28 @@ class ComparisonOptions:
             return []
         return [(later, earlier) for earlier, later in combinations(systems, 2)]
 
+    def family_size(self, pairs: int, metrics: int) -> int:
+        """Return over how many comparisons p-values are adjusted."""
+        return pairs * (metrics if self.family == "all" else 1)
+
     def caption(self, pairs: int, metrics: int) -> str:
         """Return what differences were computed by, in a line."""
+        return f"{self.test_text}; {self.adjustment_text(pairs, metrics)}; {100 * self.confidence:g} % intervals"
+
+    @property
+    def test_text(self) -> str:
+        """The test, its baseline and its side in words."""
         tests = {"t": "paired t test", "wilcoxon": "Wilcoxon signed-rank test", "sign": "sign test"}
         sides = {"two_sided": "", "greater": ", one-sided (greater)", "less": ", one-sided (less)"}
-        family = plural(pairs * (metrics if self.family == "all" else 1), "comparison")
-        over = "" if self.family == "all" else " per metric"
-        adjustment = (
-            "p-values not adjusted" if self.adjust == "none" else f"{_ADJUSTMENTS[self.adjust]} over {family}{over}"
-        )
-        return f"{tests[self.test]}{sides[self.alternative]}; {adjustment}; {100 * self.confidence:g} % intervals"
+        against = "" if self.baseline is None else f" against {self.baseline}"
+        return f"{tests[self.test]}{against}{sides[self.alternative]}"
+
+    def adjustment_text(self, pairs: int, metrics: int) -> str:
+        """Return the adjustment of p-values in words."""
+        if self.adjust == "none":
+            return "p-values not adjusted"
+        family = plural(self.family_size(pairs, metrics), "comparison")
+        return f"{_ADJUSTMENTS[self.adjust]} over {family}{'' if self.family == 'all' else ' per metric'}"
 
     def margins(self, convention: Convention, metrics: Sequence[str]) -> Mapping[str, Margin]:
         """Return the margin of each metric, by canonical name; that of all others under the empty name.

@@ -66,8 +66,9 @@ class Difference(NamedTuple):
         The smallest difference that would be found with a probability of 0.8 in a sample of this size.
     verdict : str
         The first of these that holds: ``"equivalent"`` (by the margin), ``"better"`` or ``"worse"`` (the adjusted
-        p-value is at most 1 - confidence), ``"not worse"`` (by the margin), ``"undecided"``. ``"higher"`` and ``"lower"``
-        replace ``"better"`` and ``"worse"`` for metrics without a direction; ``"undefined"`` if there is no p-value.
+        p-value is at most 1 - confidence; under ``test="wilcoxon"`` and ``"sign"``, the mean is on the same side as the
+        test), ``"not worse"`` (by the margin), ``"undecided"``. ``"higher"`` and ``"lower"`` replace ``"better"`` and
+        ``"worse"`` for metrics without a direction; ``"undefined"`` if there is no p-value.
     reason : str
         Why there is no p-value, such as ``"undefined for 3 users"``; empty if there is one.
 
@@ -154,7 +155,7 @@ def difference_row(compared: Compared, options: ComparisonOptions, margins: Mapp
     """Return the row, its p-value not yet adjusted and without a verdict."""
     estimate, sums = compared.estimate(), compared.sums
     numbers = _UNDEFINED if estimate is None else _numbers(estimate, options.confidence)
-    reason = compared.reason(estimate)
+    reason = compared.reason(estimate) or _reason_of_test(compared, options)
     test, effect = _NO_TEST, numbers["effect"]
     if estimate is not None and not reason and options.test != "wilcoxon":
         test = _test(estimate, sums, options)
@@ -239,15 +240,40 @@ def _margin_claims(compared: Compared, estimate: Estimate, margin: Margin) -> tu
     return not_worse, p_within(estimate, margin)
 
 
-def verdict_of(row: Difference, direction: str, level: float) -> Verdict:
-    """Return the verdict at a level, such as 0.05."""
+def _reason_of_test(compared: Compared, options: ComparisonOptions) -> str:
+    """Return why the test has no p-value; empty if it has one."""
+    if options.test == "t" or compared.value.rules["average"] != "of_means":
+        return ""
+    return f"test={options.test!r} needs values of users, which an F of means has not"
+
+
+def verdict_of(row: Difference, direction: str, options: ComparisonOptions) -> Verdict:
+    """Return the verdict on a row with an adjusted p-value."""
+    level = 1 - options.confidence
     if row.reason:
         return "undefined"
     if row.p_equivalent <= level:
         return "equivalent"
-    if row.p_adjusted <= level:
-        is_greater = row.difference > 0
+    side = significant_side(row, direction, options)
+    if side:
         if direction == "none":
-            return "higher" if is_greater else "lower"
-        return "better" if is_greater == (direction == "higher") else "worse"
+            return "higher" if side > 0 else "lower"
+        return "better" if side > 0 else "worse"
     return "not worse" if row.p_not_worse <= level else "undecided"
+
+
+def significant_side(row: Difference, direction: str, options: ComparisonOptions) -> int:
+    """Return 1 if the system is significantly better, or higher without a direction; -1 if worse; else 0.
+
+    Tests that are not of the mean may find more losses than wins where the mean is higher: that is 0 too.
+    """
+    if not row.p_adjusted <= 1 - options.confidence:
+        return 0
+    turn = -1 if direction == "lower" else 1
+    of_mean = turn * _sign(row.difference)
+    of_test = {"t": of_mean, "wilcoxon": turn * _sign(row.effect), "sign": _sign(row.wins - row.losses)}[options.test]
+    return of_mean if of_mean == of_test else 0
+
+
+def _sign(number: float) -> int:
+    return (number > 0) - (number < 0)

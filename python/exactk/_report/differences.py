@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from exactk._inference.adjustment import adjust
 from exactk._inference.power import heterogeneity
+from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
-from exactk._report.display import DIGITS, format_csv, format_latex, format_markdown, format_number, format_text
-from exactk._report.tables import TextTable
+from exactk._report.difference_table import ComparisonMethod, caption_lines, difference_table, heterogeneity_lines
+from exactk._report.display import (
+    format_csv,
+    format_latex,
+    format_markdown,
+    format_text,
+    latex_float,
+    markdown_with_caption,
+    printable,
+    without_markup,
+)
 from exactk._runtime import optional
+from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.margins import Margin
     from exactk._report.comparison_options import ComparisonOptions
-    from exactk._report.tables import Columns
+    from exactk._report.tables import Columns, TextTable
 
 
 def tested_rows(
@@ -37,7 +47,7 @@ def tested_rows(
     for family in families.values():
         for index, p in zip(family, adjust([rows[i].p for i in family], options.adjust), strict=True):
             row = rows[index]._replace(p_adjusted=p)
-            rows[index] = row._replace(verdict=verdict_of(row, compared[index].direction, 1 - options.confidence))
+            rows[index] = row._replace(verdict=verdict_of(row, compared[index].direction, options))
     return rows
 
 
@@ -53,8 +63,8 @@ class Differences(Sequence[Difference]):
 
     `exactk.Comparison.differences` returns it. It prints as a table, with the test, the adjustment and the confidence
     below. ``differences["als", "ndcg@10"]`` is the row of a system and a metric, ``differences["als", "popularity",
-    "ndcg@10"]`` that of a pair and a metric, and ``differences.of("ndcg@10")`` has all rows of a metric, spelled as in
-    the table.
+    "ndcg@10"]`` that of a pair and a metric, and ``differences.of("ndcg@10")`` has all rows of a metric. Metrics may be
+    spelled in any way.
 
     Attributes
     ----------
@@ -71,9 +81,11 @@ class Differences(Sequence[Difference]):
     >>> groups = ["new"] * 18 + ["old"] * 22
     >>> differences = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a", groups=groups).differences
     >>> differences
-    metric  system  baseline   value  baseline value  difference            interval        p  adjusted    d_z  wins/ties/losses  verdict
-    P@1     b       a         0.5500          0.2500     +0.3000  +0.1516 to +0.4484  0.00021   0.00021  0.646           12/28/0   better
-    paired t test; Holm over 1 comparison per metric; 95 % intervals
+    metric  system   value  baseline value  difference            interval  relative        p    d_z  wins/ties/losses  verdict
+    P@1     b       0.5500          0.2500     +0.3000  +0.1516 to +0.4484  +120.0 %  0.00021  0.646           12/28/0   better
+    paired t test against a; Holm over 1 comparison per metric; 95 % intervals
+    40 users; differences from 0.2109 on would be found in 4 of 5 such samples
+    few users: fewer than 20 differ, so p and interval are rough
     >>> [(row.group, round(row.difference, 3), row.verdict) for row in differences.by_group]
     [('new', 0.444, 'better'), ('old', 0.182, 'better')]
     >>> round(differences.heterogeneity["P@1", "b", "a"], 3)
@@ -83,18 +95,31 @@ class Differences(Sequence[Difference]):
     def __init__(
         self,
         rows: Sequence[Difference],
-        caption: str,
+        method: ComparisonMethod,
         by_group: Differences | None = None,
         heterogeneity: Mapping[tuple[str, str, str], float] | None = None,
     ) -> None:
-        self._rows, self._caption = tuple(rows), caption
+        self._rows, self._method = tuple(rows), method
         self._by_group = by_group
         self._heterogeneity = dict(heterogeneity or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Differences._from_plain, (self._rows, self._method.to_plain(), self._by_group, self._heterogeneity))
+
+    @classmethod
+    def _from_plain(
+        cls,
+        rows: Sequence[Difference],
+        method: dict[str, Any],
+        by_group: Differences | None,
+        heterogeneity: dict[tuple[str, str, str], float],
+    ) -> Differences:
+        return cls(rows, ComparisonMethod.from_plain(method), by_group, heterogeneity)
 
     @property
     def by_group(self) -> Differences:
         """The differences by group of users."""
-        return Differences((), self._caption) if self._by_group is None else self._by_group
+        return Differences((), self._method) if self._by_group is None else self._by_group
 
     @property
     def heterogeneity(self) -> Mapping[tuple[str, str, str], float]:
@@ -102,12 +127,32 @@ class Differences(Sequence[Difference]):
         return MappingProxyType(self._heterogeneity)
 
     def of(self, metric: str | None = None, system: str | None = None) -> Differences:
-        """Return the rows of a metric, of a system, or of both. Raise KeyError if there are rows, but none of these."""
-        rows = [row for row in self if metric in {None, row.metric} and system in {None, row.system, row.baseline}]
+        """Return the rows of a metric, of a system, or of both, also those of groups.
+
+        Raise KeyError if there are rows, but none of these.
+        """
+        spelling = None if metric is None else self._spelling(metric)
+        rows = [row for row in self if spelling in {None, row.metric} and system in {None, row.system, row.baseline}]
         if self and not rows:
             asked = [repr(one) for one in (metric, system) if one is not None]
             raise KeyError(f"no difference of {' and '.join(asked)}; {self._describe()}")
-        return Differences(rows, self._caption)
+        return self._part(rows, None if self._by_group is None else self._by_group.of(metric, system))
+
+    def _part(self, rows: Sequence[Difference], by_group: Differences | None = None) -> Differences:
+        """Return some of the rows."""
+        keys = {(row.metric, row.system, row.baseline) for row in rows}
+        heterogeneity = {key: p for key, p in self._heterogeneity.items() if key in keys}
+        return Differences(rows, self._method, by_group, heterogeneity)
+
+    def _spelling(self, metric: str) -> str:
+        """Return a metric as the rows spell it; as it is if they have none."""
+        spellings = self._method.spellings
+        if metric in spellings.values():
+            return metric
+        try:
+            return spellings.get(canonical_name(metric, self._method.convention), metric)
+        except ExactkError:  # no metric
+            return metric
 
     def columns(self) -> Columns:
         """Return the rows as columns, by name."""
@@ -131,21 +176,29 @@ class Differences(Sequence[Difference]):
         return format_csv(self.columns())
 
     def to_markdown(self) -> str:
-        """Return a Markdown table."""
-        return format_markdown(*self._text_table())
+        """Return a Markdown table, with the caption below."""
+        table = self._text_table()
+        return markdown_with_caption(
+            format_markdown(*without_markup(table.header, table.rows), table.left), self._caption
+        )
 
     def to_latex(self) -> str:
-        """Return a LaTeX ``tabular``."""
-        return format_latex(*self._text_table())
+        """Return a LaTeX ``table`` with a caption. It needs no package."""
+        return latex_float(format_latex(*self._text_table()), self._caption)
+
+    @property
+    def _caption(self) -> str:
+        return "; ".join(self._caption_lines())
+
+    def _caption_lines(self) -> list[str]:
+        heterogeneity = heterogeneity_lines(self, self._heterogeneity, self._method)
+        return [*caption_lines(self, self._method), *heterogeneity]
 
     def __repr__(self) -> str:
-        return "\n".join([format_text(*self._text_table()), self._caption])
+        return "\n".join([format_text(*self._text_table()), *map(printable, self._caption_lines())])
 
     def _text_table(self) -> TextTable:
-        has_groups = any(row.group is not None for row in self)
-        header = [*(["group"] if has_groups else []), *_HEADER]
-        rows = [[*([str(row.group)] if has_groups else []), *_cells(row)] for row in self]
-        return TextTable(header, rows, left=3 + has_groups)
+        return difference_table(self, self._method)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -162,11 +215,12 @@ class Differences(Sequence[Difference]):
     def __getitem__(self, index: int | slice | tuple[str, ...]) -> Difference | Differences:
         """Return a row by its number, by system and metric, or by system, baseline and metric."""
         if isinstance(index, slice):
-            return Differences(self._rows[index], self._caption)
+            return self._part(self._rows[index])
         if not isinstance(index, tuple):
             return self._rows[index]
         *systems, metric = index
-        rows = [row for row in self if row.metric == metric and [row.system, row.baseline][: len(systems)] == systems]
+        spelling = self._spelling(metric)
+        rows = [row for row in self if row.metric == spelling and [row.system, row.baseline][: len(systems)] == systems]
         if len(rows) != 1:
             raise KeyError(f"{index!r} names {len(rows)} differences; {self._describe()}")
         return rows[0]
@@ -183,30 +237,3 @@ class Differences(Sequence[Difference]):
         return repr([*self, *self.by_group]) == repr([*other, *other.by_group])
 
     __hash__ = None  # type: ignore[assignment]
-
-
-_HEADER = (
-    "metric", "system", "baseline", "value", "baseline value", "difference", "interval", "p", "adjusted", "d_z",
-    "wins/ties/losses", "verdict",
-)  # fmt: skip
-
-
-def _cells(row: Difference) -> list[str]:
-    return [
-        row.metric,
-        row.system,
-        row.baseline,
-        format_number(row.value),
-        format_number(row.baseline_value),
-        f"{row.difference:+.{DIGITS}f}",
-        f"{row.low:+.{DIGITS}f} to {row.high:+.{DIGITS}f}",
-        _format_p(row.p),
-        _format_p(row.p_adjusted),
-        f"{row.effect:.3f}",
-        f"{row.wins}/{row.ties}/{row.losses}",
-        row.verdict,
-    ]
-
-
-def _format_p(p: float) -> str:
-    return f"{p:.2g}" if p >= 1e-300 or math.isnan(p) else "<1e-300"

@@ -5,11 +5,33 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 Row = Sequence[str]
 
 Cells = Collection[tuple[int, int]]
 """Cells of a table by row, below the header, and column."""
+
+
+class Superscripts(NamedTuple):
+    """Letters that stand for columns, and those that stand beside cells, as papers mark significance."""
+
+    of_columns: Mapping[int, str]
+    of_cells: Mapping[
+        tuple[int, int], Sequence[str]
+    ]  # also of cells without letters, which are aligned with the others
+
+    def in_column(self, column: int) -> list[str]:
+        """Return all letters beside the cells of a column."""
+        return sorted({letter for (_, of), letters in self.of_cells.items() if of == column for letter in letters})
+
+    def join(self, letters: Sequence[str]) -> str:
+        """Return letters as one text, with commas if any system has two."""
+        return ("," if any(len(letter) > 1 for letter in self.of_columns.values()) else "").join(letters)
+
+
+NO_SUPERSCRIPTS = Superscripts(MappingProxyType({}), MappingProxyType({}))
 
 
 def printable(text: str) -> str:
@@ -41,11 +63,21 @@ def format_text(header: Row, rows: Sequence[Row], left: int = 1, best: Cells = (
     )
 
 
-def format_markdown(header: Row, rows: Sequence[Row], left: int = 1, best: Cells = ()) -> str:
+def format_markdown(
+    header: Row,
+    rows: Sequence[Row],
+    left: int = 1,
+    best: Cells = (),
+    superscripts: Superscripts = NO_SUPERSCRIPTS,
+) -> str:
     """Return a Markdown table, all but the first `left` columns aligned to the right, and the best cells in bold."""
     lines = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in _printable_rows(header, rows)]
     for row, column in best:
         lines[row + 1][column] = f"**{lines[row + 1][column]}**"
+    for column, letter in superscripts.of_columns.items():
+        lines[0][column] = f"<sup>{letter}</sup> {lines[0][column]}"
+    for (row, column), letters in superscripts.of_cells.items():
+        lines[row + 1][column] += f"<sup>{superscripts.join(letters)}</sup>" if letters else ""
     rule = ["---" if column < left else "---:" for column in range(len(header))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
 
@@ -68,21 +100,37 @@ _LATEX = {
 }  # fmt: skip
 
 
-def format_latex(header: Row, rows: Sequence[Row], left: int = 1, best: Cells = ()) -> str:
+def escape_latex(text: str) -> str:
+    """Return the text such that LaTeX shows it as it is."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def format_latex(
+    header: Row,
+    rows: Sequence[Row],
+    left: int = 1,
+    best: Cells = (),
+    superscripts: Superscripts = NO_SUPERSCRIPTS,
+) -> str:
     """Return a LaTeX ``tabular``, all but the first `left` columns aligned to the right, and the best cells in bold.
 
+    Superscripts that other cells of a column have take the same space in all cells of values, so that numbers align.
     Needs no package.
     """
 
     def line(row: Row) -> str:
         return " & ".join(row) + r" \\"
 
-    lines = [
-        ["".join(_LATEX.get(character, character) for character in cell) for cell in row]
-        for row in _printable_rows(header, rows)
-    ]
+    lines = [[escape_latex(cell) for cell in row] for row in _printable_rows(header, rows)]
     for row, column in best:
         lines[row + 1][column] = rf"\textbf{{{lines[row + 1][column]}}}"
+    for column, letter in superscripts.of_columns.items():
+        lines[0][column] = f"$^{{{letter}}}${lines[0][column]}"
+    for (row, column), letters in superscripts.of_cells.items():
+        absent = [letter for letter in superscripts.in_column(column) if letter not in letters]
+        shown = f"$^{{{superscripts.join(letters)}}}$" if letters else ""
+        hidden = rf"\phantom{{$^{{{superscripts.join(absent)}}}$}}" if absent else ""
+        lines[row + 1][column] += shown + hidden
     columns = "l" * left + "r" * (len(header) - left)
     first, *others = lines
     return "\n".join(
@@ -96,6 +144,19 @@ def format_latex(header: Row, rows: Sequence[Row], left: int = 1, best: Cells = 
             r"\end{tabular}",
         ]
     )
+
+
+def latex_float(tabular: str, caption: str) -> str:
+    """Return a LaTeX ``table`` of a ``tabular``, with a caption of plain text."""
+    return "\n".join(
+        [r"\begin{table}", r"\centering", rf"\caption{{{escape_latex(printable(caption))}}}", tabular, r"\end{table}"]
+    )
+
+
+def markdown_with_caption(table: str, caption: str) -> str:
+    """Return a Markdown table above its caption, a paragraph of plain text."""
+    (escaped,), _ = without_markup([printable(caption)], [])
+    return "\n\n".join([table, escaped.replace("\\", "\\\\")])
 
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")

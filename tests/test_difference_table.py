@@ -1,0 +1,224 @@
+"""Differences as they are printed: columns, captions and notes in exact words, and metrics in any spelling."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import exactk
+from exactk._report.difference_table import format_p, percentage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+HITS = {
+    "base": [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2] * 2,
+    "new": [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1] * 2,
+    "old": [0, 0, 2, 1, 3, 3, 1, 2, 4, 4, 4, 3, 3, 2, 2, 2, 1, 5, 4, 3] * 2,
+}
+NAMES = ["a_b", "c|d", "<script>", "=cmd", "5% & more", "e\\f"]
+
+
+def compared(hits: Mapping[str, Sequence[int]], metrics: Any = "P@10", **options: Any) -> exactk.Comparison:
+    """Compare systems with these numbers of hits in ten."""
+    truth = [list(range(10)) for _ in next(iter(hits.values()))]
+    systems = {name: [[*range(count), *range(100, 110 - count)] for count in counts] for name, counts in hits.items()}
+    return exactk.compare(truth, systems, metrics, **options)
+
+
+def two(*names: str) -> Mapping[str, Sequence[int]]:
+    return {name: HITS[name] for name in names}
+
+
+def test_one_row_says_in_its_caption_what_the_sample_finds() -> None:
+    assert repr(compared(two("base", "new"), baseline="base").differences).splitlines() == [
+        "metric  system   value  baseline value  difference            interval  relative       p    d_z  wins/ties/losses  verdict",
+        "P@10    new     0.3450          0.2700     +0.0750  +0.0250 to +0.1250   +27.8 %  0.0043  0.479          20/10/10   better",
+        "paired t test against base; Holm over 1 comparison per metric; 95 % intervals",
+        "40 users; differences from 0.0711 on would be found in 4 of 5 such samples",
+    ]
+
+
+def test_several_rows_have_a_column_of_what_the_sample_finds() -> None:
+    differences = compared(HITS).differences
+    lines = repr(differences).splitlines()
+    assert re.split("  +", lines[0])[:3] == ["metric", "system", "baseline"]
+    assert re.split("  +", lines[0])[-2:] == ["detectable", "verdict"]
+    for line, row in zip(lines[1:4], differences, strict=True):
+        assert re.split("  +", line)[-2:] == [f"{row.detectable:.4f}", row.verdict]
+    assert lines[4:] == [
+        "paired t test; Holm over 3 comparisons per metric; 95 % intervals",
+        "40 users; a difference of the detectable size would be found in 4 of 5 such samples",
+    ]
+    with_baseline = repr(compared(HITS, baseline="base").differences).splitlines()
+    assert re.split("  +", with_baseline[0])[:3] == ["metric", "system", "value"]
+    assert max(map(len, with_baseline)) <= 150
+
+
+def test_adjusted_p_values_are_shown_where_they_may_differ() -> None:
+    def header(*names: str, metrics: Any = "P@10", **options: Any) -> str:
+        return repr(compared(two(*names), metrics, **options).differences).splitlines()[0]
+
+    assert " adjusted " in header("base", "new", "old")
+    assert " adjusted " in header("base", "new", metrics=["P@10", "mrr"], family="all")
+    assert " adjusted " not in header("base", "new", metrics=["P@10", "mrr"])
+    assert " adjusted " not in header("base", "new", "old", adjust="none")
+
+
+@pytest.mark.parametrize(
+    ("test", "effect", "hypothesis"),
+    [
+        ("t", "d_z", None),
+        ("sign", "d_z", "p is that of equally many wins and losses (sign test), not that of equal means"),
+        ("wilcoxon", "rank-biserial", "p is that of differences symmetric about 0 (Wilcoxon), not that of equal means"),
+    ],
+)
+def test_the_effect_and_the_hypothesis_are_those_of_the_test(test: Any, effect: str, hypothesis: str | None) -> None:
+    lines = repr(compared(two("base", "new"), test=test, per_user=True).differences).splitlines()
+    assert f" {effect} " in lines[0]
+    assert (len(lines) > 4) == (hypothesis is not None)
+    assert hypothesis is None or lines[4] == f"{hypothesis}; difference and interval are of the means"
+
+
+def test_users_have_columns_where_rows_have_different_ones() -> None:
+    groups = ["few"] * 4 + ["many"] * 36
+    differences = compared(two("base", "new"), groups=groups).differences
+    assert repr(differences.by_group).splitlines()[-3:] == [
+        "a difference of the detectable size would be found in 4 of 5 such samples",
+        "few users: fewer than 20 differ, so p and interval are rough (P@10 of new against base, group few)",
+        f"heterogeneity between groups, P@10 of new against base: p = {differences.heterogeneity['P@10', 'new', 'base']:.2g} (Cochran's Q)",
+    ]
+    lines = repr(differences.by_group).splitlines()
+    position = lines[0].index(" users ")
+    assert [line[position : position + 6].strip() for line in lines[1:3]] == ["4", "36"]
+    clusters = compared(two("base", "new"), clusters=[user // 2 for user in range(40)]).differences
+    assert "\n40 users in 20 clusters; differences from " in repr(clusters)
+    of_groups = compared(two("base", "new"), groups=groups, clusters=[user // 2 for user in range(40)]).differences
+    assert "  users  clusters  " in repr(of_groups.by_group)
+
+
+def test_groups_print_whether_they_differ() -> None:
+    groups = ["a", "b"] * 20
+    differences = compared(HITS, baseline="base", groups=groups).differences
+    expected = [
+        f"heterogeneity between groups, P@10 of {system}: p = {differences.heterogeneity['P@10', system, 'base']:.2g} (Cochran's Q)"
+        for system in ("new", "old")
+    ]
+    assert repr(differences.by_group).splitlines()[-2:] == expected
+    assert "heterogeneity" not in repr(differences)
+    assert repr(differences.by_group.of(system="old")).splitlines()[-1] == expected[1]
+    assert differences.of(system="old").by_group == differences.by_group.of(system="old")
+    assert len(differences.of(system="old").heterogeneity) == 1
+    one_group = compared(HITS, baseline="base", groups=["a"] * 40).differences
+    assert repr(one_group.by_group).endswith("P@10 of old: p = - (Cochran's Q)")
+
+
+def test_few_users_are_told() -> None:
+    few = compared({"one": [5, 1, 0, 2], "other": [7, 3, 2, 6]}).differences
+    assert repr(few).splitlines()[-1] == "few users: fewer than 20 differ, so p and interval are rough"
+    equal = compared({"one": [5, 1, 0, 2], "other": [5, 1, 0, 2]}).differences
+    assert "few users" not in repr(equal)
+    many = compared({f"s{i}": [i, *range(1, 9)] for i in range(6)}, baseline="s0").differences
+    assert "few users: fewer than 20 differ, so p and interval are rough\n" in f"{many!r}\n"
+    mixed = compared(
+        {"base": [5] * 40, "a": [6] * 10 + [5] * 30, "b": [2, *[5] * 39], "c": [3, *[5] * 39], "d": [4, *[5] * 39], "all": [4, 3] * 20},
+        baseline="base",
+    )  # fmt: skip
+    assert "rough (P@10 of a; P@10 of b; P@10 of c; 1 more)\n" in f"{mixed.differences!r}\n"
+
+
+def test_metrics_without_values_of_users_have_no_wins() -> None:
+    comparison = compared(two("base", "new"), ["f1@10(average=of_means)", "P@10"])
+    of_means, of_users = repr(comparison.differences).splitlines()[1:3]
+    assert "  -  " in of_means
+    assert "20/10/10" in of_users
+    row = compared(two("base", "new"), "f1@10(average=of_means)", test="sign").differences[0]
+    assert (row.verdict, row.reason) == ("undefined", "test='sign' needs values of users, which an F of means has not")
+    assert math.isnan(row.p)
+
+
+def test_what_is_undefined_is_a_dash_with_its_reason() -> None:
+    truth: Any = {0: [1], 1: [], 2: [3]}
+    systems: Any = {"a": {0: [1], 1: [2], 2: [4]}, "b": {0: [1], 1: [2], 2: [3]}}
+    convention: Any = {"undefined": "nan", "empty_truth": "compute"}
+    differences = exactk.compare(truth, systems, ["recall@1", "P@1"], convention=convention).differences
+    text = repr(differences)
+    assert "nan" not in text
+    assert re.split("  +", text.splitlines()[1])[3:10] == ["-", "-", "-", "-", "-", "-", "-"]
+    assert text.splitlines()[-1] == "no p-value: undefined for 1 user (recall@1 of b against a)"
+    for export in (differences.to_markdown(), differences.to_latex()):
+        assert "no p-value: undefined for 1 user" in export
+        assert "nan" not in export
+    alone = compared({"one": [5], "other": [6]}).differences
+    assert repr(alone).endswith("1 user\nno p-value: fewer than two users or clusters")
+
+
+def test_small_differences_keep_two_digits() -> None:
+    more = [1] * 60 + [0] * 59_940
+    line = repr(compared({"one": [1] * 60_000, "other": [1 + count for count in more]}).differences).splitlines()[1]
+    row = "+0.000100  +0.000075 to +0.000125    +0.1 %"
+    assert f" {row} " in line
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.591, "+59.1 %"), (-0.004, "-0.4 %"), (0.0, "+0.0 %"), (0.0004, "+0.04 %"), (12.345, "+1,234 %"), (9.99, "+999.0 %")],
+)  # fmt: skip
+def test_percentages(share: float, text: str) -> None:
+    assert percentage(share) == text
+
+
+def test_p_is_never_printed_as_0() -> None:
+    assert (format_p(2.3e-301), format_p(0.04999), format_p(1.0)) == ("<1e-300", "0.05", "1")
+
+
+def test_any_spelling_of_a_metric_finds_its_rows() -> None:
+    differences = compared(two("base", "new"), ["P@10", "nDCG@10"], groups=["a", "b"] * 20).differences
+    assert (
+        differences["new", "precision@10"] == differences["new", "P@10"] == differences["new", "base", "Precision@10"]
+    )
+    assert differences.of("ndcg@10") == differences.of("nDCG@10")
+    assert {row.metric for row in differences.by_group.of("NDCG@10")} == {"nDCG@10"}
+    for key in (("new", "P@3"), ("new", "nothing"), ("new", "P@"), ("base", "new", "P@10")):
+        with pytest.raises(KeyError, match="names 0 differences; the metrics are 'P@10', 'nDCG@10'"):
+            _ = differences[key]
+    assert pickle.loads(pickle.dumps(differences)) == differences  # noqa: S301
+
+
+def test_a_margin_of_a_metric_that_is_not_computed_is_told_before_work() -> None:
+    metrics = (metric for metric in ["P@10"])
+    with pytest.raises(exactk.InputError, match="margin: expected metrics among precision@10, found 'P@5'"):
+        exactk.compare([[1]], {"a": object(), "b": object()}, metrics, margin={"P@5": 0.1})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+def test_a_test_that_contradicts_the_mean_decides_nothing(test: Any) -> None:
+    """Many small losses and some large wins: both tests are of losses, and the mean is higher."""
+    base = [1] * 40
+    new = [0] * 33 + [10] * 7
+    row = compared({"base": base, "new": new}, test=test, per_user=True).differences[0]
+    assert row.difference > 0
+    assert row.wins < row.losses
+    assert row.p <= 0.05
+    assert row.verdict == "undecided"
+
+
+def test_names_in_exports_of_differences_are_text() -> None:
+    systems = dict.fromkeys([*NAMES, "g\nh"], HITS["base"]) | {"last": HITS["new"]}
+    differences = compared(systems, baseline="<script>").differences
+    markdown, latex = differences.to_markdown(), differences.to_latex()
+    assert "<script>" not in markdown
+    assert "against &#60;script>" in markdown.splitlines()[-1]
+    table = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {len(re.findall(r"\|", table[1]))}
+    assert r"against \textless{}script\textgreater{}" in latex
+    for shown in (r"a\_b", r"c\textbar{}d", r"5\% \& more", r"e\textbackslash{}f"):
+        assert shown in latex
+    assert latex.splitlines()[:2] == [r"\begin{table}", r"\centering"]
+    assert latex.splitlines()[-2:] == [r"\end{tabular}", r"\end{table}"]
+    assert all("g\\nh" in text for text in (repr(differences), markdown.replace("\\\\", "\\")))
+    assert "'=cmd" in differences.to_csv()
