@@ -503,6 +503,16 @@ def test_clusters_are_read_from_a_file(tmp_path: Path) -> None:
     assert [row] == list(exactk.compare(truth, systems, "P@1", clusters=clusters).differences)
 
 
+def test_a_gate_counts_clusters_where_there_are_any() -> None:
+    truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[2]] * 2 + [[1]] * 10 + [[2]] * 28
+    comparison = exactk.compare(
+        truth, {"a": a, "b": b}, "P@1", baseline="a", clusters=[user // 2 for user in range(40)]
+    )
+    (failure,) = comparison.check(no_worse={"P@1": "5%"}).failures
+    assert "95 %, 20 clusters)" in failure
+    assert failure.endswith("clusters would decide")
+
+
 def test_clusters_have_the_user_column_that_is_named() -> None:
     frame = pd.DataFrame({"home": [1, 1, 2], "person": ["a", "b", "c"]})
     truth = {"a": ["x"], "b": ["x"], "c": ["x"]}

@@ -204,14 +204,14 @@ def _text(
 ) -> str:
     system, baseline = compared.pair
     bounds = _bounds_text(estimate, margin, confidence)
-    users = plural(estimate.units, "user")
+    unit = "user" if estimate.units == compared.sums.users else "cluster"
     finding = _FINDINGS[claim, status].format(margin=f" by more than {margin}" if margin.size else "")
     text = (
         f"{compared.value.spelling}: {system!r} differs from {baseline!r} by {bounds} "
-        f"(one-sided bounds at {100 * confidence:g} %, {users}), so {finding}"
+        f"(one-sided bounds at {100 * confidence:g} %, {plural(estimate.units, unit)}), so {finding}"
     )
     needed = _units_to_decide(claim, compared, estimate, margin, confidence) if status == "undecided" else None
-    return text if needed is None else f"{text}; about {needed:,} users would decide"
+    return text if needed is None else f"{text}; about {needed:,} {unit}s would decide"
 
 
 def _bounds_text(estimate: Estimate, margin: Margin, confidence: float) -> str:
