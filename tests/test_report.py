@@ -245,7 +245,7 @@ def test_comparison_of_systems() -> None:
         "users without predictions          0        1",
         "convention standard; 3 users; * best",
     ]
-    assert comparison.to_markdown().startswith("| metric | one | other |")
+    assert comparison.to_markdown().startswith("| metric | <sup>a</sup> one | <sup>b</sup> other |")
     assert "tabular" in comparison.to_latex()
 
 

@@ -36,6 +36,7 @@ from exactk._report.json_document import Document
 from exactk._report.matched_users import matched_users
 from exactk._report.paired_plain import paired_from_plain
 from exactk._report.report import Report
+from exactk._report.significance_marks import NO_MARKS, significance_marks
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.tables import TextTable, stack_systems, text_of_columns
 from exactk._report.validation import checked_fields, fail, plain_data
@@ -44,9 +45,11 @@ from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
+    from exactk._inference.margins import Margin
     from exactk._report.counts import CandidateCounts
     from exactk._report.gate import Claim
     from exactk._report.paired_sums import Pair, PairedState, PairedSums
+    from exactk._report.significance_marks import SignificanceMarks
     from exactk._report.sums import Label
     from exactk._report.tables import Columns, Table
     from exactk._report.user_table import UserTable
@@ -193,7 +196,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         ImportError
             If SciPy is not installed.
         """
-        paired = self._paired_state()
+        return self._tested(self._paired_state(), self._margins)
+
+    def _tested(self, paired: PairedState, margins: Mapping[str, Margin]) -> Differences:
+        """Return the differences, tested against these margins too."""
         groups = paired.groups or {}
         totals = list(self._compared(None, paired.totals))
         of_groups = [
@@ -205,9 +211,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         for one in of_groups:
             heterogeneity.setdefault((one.value.spelling, *one.pair), []).append(one)
         p_of_groups = {key: heterogeneity_of(rows) for key, rows in heterogeneity.items()}
-        method, rows_of_groups = self._method(paired), tested_rows(of_groups, self._options, self._margins)
+        method, rows_of_groups = self._method(paired), tested_rows(of_groups, self._options, margins)
         by_group = Differences(rows_of_groups, method, heterogeneity=p_of_groups) if groups else None
-        return Differences(tested_rows(totals, self._options, self._margins), method, by_group, p_of_groups)
+        return Differences(tested_rows(totals, self._options, margins), method, by_group, p_of_groups)
 
     def _method(self, paired: PairedState) -> ComparisonMethod:
         """Return how the differences are computed."""
@@ -447,6 +453,23 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             rows_of_values.append((metric, values))
         header = ["group", "metric", *self._reports, "evaluated"]
         return TextTable(header, rows, left=2, best=self._best_cells(rows_of_values, first_column=2))
+
+    def _marks(self, table: Table) -> SignificanceMarks:
+        """Return which systems are significantly worse; no marks where that cannot be tested."""
+        if table == "per_user" or self._paired is None or not optional.has("scipy"):
+            return NO_MARKS
+        if self._options.test == "wilcoxon" and self._tables is None:
+            return NO_MARKS
+        differences = self._tested(self._paired, {}) if self._margins else self.differences  # margins decide no marks
+        values = plan_of_state(self._first.state)
+        labels: Sequence[Label | None] = self._labels() if table == "by_group" else [None]
+        rows = [(label, value.spelling) for label in labels for value in values]
+        columns = {system: column for column, system in enumerate(self._reports, start=1 + (table == "by_group"))}
+        directions = {value.spelling: metrics[value.metric].direction for value in values}
+        shown = differences.by_group if table == "by_group" else differences
+        if all(one.reason for one in shown):
+            return NO_MARKS
+        return significance_marks(shown, self._method(self._paired), directions, rows, columns)
 
     def _labels(self) -> list[Label]:
         """Return the groups of any system, in order."""

@@ -94,7 +94,7 @@ def difference_table(rows: Sequence[Difference], method: ComparisonMethod) -> Te
             "wins/ties/losses",
             lambda row: "-" if row.metric in method.of_sums else f"{row.wins}/{row.ties}/{row.losses}",
         ),
-        *([] if _users(rows) else _columns_of_users(rows)),
+        *([] if users_text(rows) else _columns_of_users(rows)),
         *([_Column("detectable", lambda row: _unsigned(row.detectable, digits))] if len(rows) != 1 else []),
         _Column("verdict", lambda row: row.verdict),
     ]
@@ -110,7 +110,7 @@ def _columns_of_users(rows: Sequence[Difference]) -> list[_Column]:
 
 def caption_lines(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     """Return how the rows were computed, of how many users, and what to keep in mind."""
-    users = [_users(rows)] if rows and _users(rows) else []
+    users = [users_text(rows)] if rows and users_text(rows) else []
     if len(rows) > 1:
         users.append("a difference of the detectable size would be found in 4 of 5 such samples")
     elif rows and rows[0].detectable > 0:
@@ -170,7 +170,7 @@ def heterogeneity_lines(
     ]
 
 
-def _users(rows: Sequence[Difference]) -> str:
+def users_text(rows: Sequence[Difference]) -> str:
     """Return the number of users of all rows, and of their clusters; empty if the rows have different ones."""
     counts = {(row.users, row.units) for row in rows}
     if len(counts) > 1:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from exactk._report import display
 from exactk._report.display import DIGITS
 from exactk._report.json_document import json_document, read_document
+from exactk._report.significance_marks import NO_MARKS
 from exactk._report.tables import TABLES, plain_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from exactk._report.json_document import Document, Source
+    from exactk._report.significance_marks import SignificanceMarks
     from exactk._report.tables import Columns, Table, TextTable
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -66,6 +68,10 @@ class Exports(ABC):
     @abstractmethod
     def _footer(self) -> str:
         """Return the lines below the table of values."""
+
+    def _marks(self, table: Table) -> SignificanceMarks:  # noqa: ARG002 - for classes that have tests
+        """Return the marks of significance in a table of Markdown or LaTeX."""
+        return NO_MARKS
 
     @classmethod
     def _expected(cls) -> str:
@@ -111,19 +117,24 @@ class Exports(ABC):
     @overload
     def to_markdown(self, path: FilePath, *, table: Table = "values", digits: int = DIGITS) -> None: ...
     def to_markdown(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
-        """Return a Markdown table, or write it to a file; see `to_latex` for the parameters."""
+        """Return a Markdown table, or write it to a file; see `to_latex` for what it has and the parameters."""
         text_table = self._text_table(table, _checked_digits(digits))
         header, rows = display.without_markup(text_table.header, text_table.rows)
-        return _return_or_write(display.format_markdown(header, rows, text_table.left, text_table.best), path)
+        superscripts, caption = self._marks(table)
+        text = display.format_markdown(header, rows, text_table.left, text_table.best, superscripts)
+        return _return_or_write(display.markdown_with_caption(text, caption) if caption else text, path)
 
     @overload
     def to_latex(self, path: None = None, *, table: Table = "values", digits: int = DIGITS) -> str: ...
     @overload
     def to_latex(self, path: FilePath, *, table: Table = "values", digits: int = DIGITS) -> None: ...
     def to_latex(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
-        """Return a LaTeX ``tabular``, or write it to a file.
+        r"""Return a LaTeX ``tabular``, or write it to a file. It needs no package.
 
-        A comparison has a column per system, and each metric's best values in bold.
+        A comparison has a column per system, and each metric's best values in bold. If its differences can be tested,
+        it is a ``table`` with a ``\caption`` that says how: each system has a letter, and a value has the letters of the
+        systems that are significantly worse by their adjusted p-values; only the baseline is compared with others if
+        there is one. That needs SciPy and sums over pairs of systems, which every comparison of `exactk.compare` has.
 
         Parameters
         ----------
@@ -135,7 +146,9 @@ class Exports(ABC):
             Decimals of each number but counts.
         """
         text_table = self._text_table(table, _checked_digits(digits))
-        return _return_or_write(display.format_latex(*text_table), path)
+        superscripts, caption = self._marks(table)
+        text = display.format_latex(*text_table, superscripts)
+        return _return_or_write(display.latex_float(text, caption) if caption else text, path)
 
     @overload
     def to_csv(
