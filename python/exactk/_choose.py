@@ -10,6 +10,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._engine.tied_systems import tied_systems
 from exactk._plan.metric_strings import plan
 from exactk._report import display
 from exactk._report.comparison import Comparison
@@ -64,19 +65,31 @@ class Choice:
         All options, in input order. ``option.failed`` maps each constraint that the option fails to the option's value.
     optimized : str
         The optimized metric.
+    tied : tuple of Option
+        The other systems that satisfy every constraint, at the cutoff of the best option, of which it is not shown that
+        the best option is better: by the paired t test of the users' values, with p-values adjusted by Holm's method.
+    untested : str
+        Why this was not tested, such as that SciPy is missing; empty if it was, or no other system is left.
     """
 
     best: Option | None
     options: tuple[Option, ...]
     optimized: str
+    tied: tuple[Option, ...] = ()
+    untested: str = ""
 
     def __repr__(self) -> str:
         rows = []
         for option in self.options:
             failed = [f"fails {constraint}: {value:.4f}" for constraint, value in option.failed.items()]
             rows.append([str(option), f"{option.value:.4f}", "; ".join(failed) or "satisfies all"])
-        chosen = "no option satisfies all" if self.best is None else f"best: {self.best}"
-        return "\n".join([display.format_text(["option", self.optimized, "constraints"], rows, left=3), chosen])
+        lines = ["no option satisfies all" if self.best is None else f"best: {self.best}"]
+        if self.tied:
+            lines.append(f"tied with: {', '.join(map(str, self.tied))} (not significantly worse)")
+        if self.untested:
+            lines.append(f"whether it is significantly better was not tested: {self.untested}")
+        table = display.format_text(["option", self.optimized, "constraints"], rows, left=3)
+        return "\n".join([table, *map(display.printable, lines)])
 
 
 def choose(
@@ -100,8 +113,11 @@ def choose(
     Returns
     -------
     Choice
-        The best option, the first one in case of a tie, and for each option the constraints that it fails. ``best`` is
-        None if no option satisfies every constraint.
+        The best option, the first one of equal ones, and for each option the constraints that it fails. ``best`` is None
+        if no option satisfies every constraint. ``tied`` has the other systems that satisfy every constraint and are not
+        significantly worse, by the paired t test at the confidence of the comparison (0.95 for reports). That needs SciPy
+        and a comparison with pairs of these systems, or reports with ``per_user=True``; ``untested`` says what is
+        missing. Cutoffs are not tested against each other: they are different metrics.
 
     Raises
     ------
@@ -122,6 +138,15 @@ def choose(
     a       0.5000       fails recall@2 >= 0.4: 0.3333
     b       0.5000       satisfies all
     best: b
+    >>> choice = exactk.choose(comparison, optimize="recall@2")
+    >>> choice
+    option  recall@2  constraints
+    a       0.3333    satisfies all
+    b       0.6667    satisfies all
+    best: b
+    tied with: a (not significantly worse)
+    >>> [option.system for option in choice.tied]
+    ['a']
     """
     systems = _reports_by_system(reports)
     if not isinstance(optimize, str):
@@ -138,7 +163,23 @@ def choose(
         raise input_error("reports", "at least one system", "none")
     suitable = [option for option in options if not option.failed and not math.isnan(option.value)]
     best = max(suitable, key=lambda option: option.value, default=None)
-    return Choice(best, tuple(options), optimize)
+    rivals = [
+        option
+        for option in suitable
+        if best is not None and option.system != best.system and option.cutoff == best.cutoff
+    ]
+    if best is None or not rivals or isinstance(reports, Report):
+        return Choice(best, tuple(options), optimize)
+    metric = _plan_at_cutoff(optimize, best, systems[best.system]).spelling
+    tied = tied_systems(reports, best.system, [option.system for option in rivals], metric)
+    tied_options = tuple(option for option in rivals if option.system in tied.systems)
+    return Choice(best, tuple(options), optimize, tied_options, tied.untested)
+
+
+def _plan_at_cutoff(metric: str, option: Option, report: Report) -> Value:
+    """Return the value of the metric that the option has."""
+    values = _plan_of_one_metric(metric, report, "optimize")
+    return next(value for value in values if option.cutoff in {None, value.cutoff})
 
 
 def _reports_by_system(reports: object) -> Mapping[Any, Any]:
