@@ -136,6 +136,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
             np.array([0, 1, 0]), 2, np.array([2, 0, 0]), 3, 2, "", abs,
         ],
     ),
+    "geometric_terms": (_core.geometric_terms, lambda: [np.array([0.0, 0.5, 1.0])]),
     "evaluate": (
         _core.evaluate,
         lambda: [

@@ -14,6 +14,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "exactk/geometric_terms.hpp"
 #include "exactk/isa.hpp"
 #include "exactk/paired_sums.hpp"
 #include "gil.hpp"
@@ -103,6 +104,17 @@ PyPairedSums sum_pairs(const std::vector<py::array>& tables, const std::vector<P
       .shape = {group_count, static_cast<Count>(pairs.size()), static_cast<Count>(values.size())}};
 }
 
+py::array_t<double> terms_of_numbers(const py::array& numbers) {
+  const std::span<const double> view_of_numbers = view<double>(numbers, "numbers");
+  py::array_t<double> terms(numbers.size());
+  const std::span<double> view_of_terms(terms.mutable_data(), view_of_numbers.size());
+  {
+    const GilRelease release;  // below, only poll touches Python
+    geometric_terms(view_of_numbers, view_of_terms, &poll_signals);
+  }
+  return terms;
+}
+
 template <auto count>
 py::array_t<Count> counts_of(const PyPairedSums& sums) {
   py::array_t<Count> counts(sums.shape);
@@ -181,6 +193,8 @@ void bind_compare(py::module_& module) {
              py::arg("group_count"), py::arg("clusters").noconvert(), py::arg("cluster_count"),
              py::arg("num_threads"), py::arg("isa"), py::arg("progress"),
              "Sum over the users that two systems have in common.");
+  module.def("geometric_terms", &terms_of_numbers, py::arg("numbers").noconvert(),
+             "Return what each number adds to the logarithm of a geometric mean.");
 }
 
 }  // namespace exactk::bindings

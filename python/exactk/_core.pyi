@@ -38,6 +38,7 @@ __all__: list[str] = [
     "convention_fields",
     "encode_texts",
     "evaluate",
+    "geometric_terms",
     "group_by_user",
     "integer_rows",
     "isas",
@@ -596,6 +597,11 @@ def evaluate(
 ) -> Result:
     """
     Compute all values in one pass.
+    """
+
+def geometric_terms(numbers: numpy.ndarray) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Return what each number adds to the logarithm of a geometric mean.
     """
 
 def group_by_user(

@@ -1,0 +1,34 @@
+#include "exactk/geometric_terms.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include "base/checkpoint.hpp"
+#include "base/checks.hpp"
+#include "base/parallel.hpp"
+#include "exactk/error.hpp"
+#include "exactk/paired_sums.hpp"
+#include "numeric/geometric_mean.hpp"
+
+namespace exactk {
+
+void geometric_terms(std::span<const double> numbers, std::span<double> terms,
+                     const std::function<void()>& poll) {
+  check_size(terms.size(), static_cast<Count>(numbers.size()), "terms", "one term per number");
+  const Checkpoint checkpoint = timed_checkpoint(poll);
+  const auto bad = [](double number) { return std::abs(number) > kMaxPairedNumber; };
+  const Search search(numbers, bad, checkpoint);
+  if (search.count > 0) {
+    throw InputError({.argument = "numbers",
+                      .expected = "numbers up to 2^640 in magnitude, or NaN",
+                      .found = format_number(numbers[static_cast<std::size_t>(search.first)]),
+                      .count = search.count,
+                      .position = search.first});
+  }
+  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) terms[i] = geometric_term(numbers[i]);
+  });
+}
+
+}  // namespace exactk
