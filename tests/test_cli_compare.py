@@ -85,6 +85,8 @@ def test_every_option_that_has_a_choice_is_one_of_the_command() -> None:
         (("--confidence", "0.9", "--missing", "error"), {"confidence": 0.9, "missing": "error"}),
         (("--margin", "20%"), {"margin": "20%"}),
         (("--margin", "P@10=0.03", "--margin", "mrr=30%"), {"margin": {"P@10": "0.03", "mrr": "30%"}}),
+        (("--runs", "both=new,old"), {"runs": {"both": ["new", "old"]}}),
+        (("--runs", "both=base,new", "--margin", "20%"), {"runs": {"both": ["base", "new"]}, "margin": "20%"}),
         (("--clusters", "homes.csv"), {"clusters": HOMES}),
         (("--clusters", "homes.json"), {"clusters": HOMES}),
         (("--clusters", "homes.csv", "--groups", "groups.csv"), {"clusters": HOMES, "groups": GROUPS}),
@@ -243,6 +245,13 @@ def test_a_gate_that_holds_is_in_the_report_too(run: Run) -> None:
         ("--margin 1% --margin P@10=2% -m P@10", "--margin: expected a margin of all metrics, or one of each, found 1% and those of precision@10"),
         ("--margin 1% --margin 2%", "--margin: expected one margin of all metrics, found 1% and 2%"),
         ("--format trec --baseline new", "--baseline goes with any format but trec, which has no differences, or with a gate"),
+        ("--runs both", "--runs: expected NAME=RUN,RUN such as als=als-1,als-2, found 'both'"),
+        ("--runs both=base", "--runs: expected at least two runs of 'both', whose variance is estimated, found 'base'"),
+        ("--runs both=base,nwe", "--runs: expected one of 'base', 'new', found 'nwe'; did you mean 'new'?"),
+        ("--runs a=base,new --runs a=new,base", "--runs: expected the runs of each system once, found 'a' twice"),
+        ("--runs both=base,new", "predictions: expected two systems or more to compare, found 'both' alone"),
+        ("--runs both=base,new --test sign", "--test: expected 't' for several runs of a system"),
+        ("--runs both=base,new --baseline new", "--baseline: expected a system, found 'new', a run of 'both'; --baseline both"),
         ("--clusters -", "clusters: expected a file of columns, found stdin, which is read as TREC text"),
     ],
 )  # fmt: skip
@@ -260,6 +269,12 @@ def test_gates_of_several_systems_need_a_baseline(run: Run) -> None:
     assert (
         "--baseline: expected the system that --better compares others with, found none; --baseline base" in result.err
     )
+
+
+def test_runs_are_one_system_of_a_gate(run: Run) -> None:
+    result = run(*THREE, "--runs", "both=new,old", "--better", "mrr")
+    assert "mrr: 'both' differs from 'base' by" in result.err
+    assert "both: mean of 2 runs" in result.out
 
 
 def test_one_system_has_no_differences(run: Run) -> None:

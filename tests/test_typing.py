@@ -131,6 +131,12 @@ def test_comparisons() -> None:
     assert_type(comparison.best("mrr"), tuple[str, ...])
     assert_type(exactk.compare_reports({"a": comparison.reports["one"]}), exactk.Comparison)
     assert_type(exactk.reference.compare(TRUTH, {"one": RANKED}, "mrr"), exactk.Comparison)
+    runs = {"a": ["a-1", "a-2"]}
+    systems = {"a-1": RANKED, "a-2": RANKED, "b": RANKED}
+    of_runs = exactk.compare(TRUTH, systems, "mrr", runs=runs)
+    assert_type(of_runs.differences["b", "a", "mrr"].degrees_of_freedom, float)
+    assert_type(exactk.compare_reports(of_runs.reports, runs={"a": ("a-1", "a-2")}), exactk.Comparison)
+    assert_type(exactk.reference.compare(TRUTH, systems, "mrr", runs=runs), exactk.Comparison)
 
 
 def test_conventions() -> None:
@@ -185,6 +191,7 @@ def test_type_checkers_refuse_wrong_arguments() -> None:
         lambda: exactk.evaluate(TRUTH, RANKED, "mrr", threads=2),  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
         lambda: exactk.compare(TRUTH, RANKED_FRAME, "mrr"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.compare(TRUTH, {"one": 3}, "mrr"),  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
+        lambda: exactk.compare(TRUTH, {"a": RANKED, "b": RANKED}, "mrr", runs=["a", "b"]),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.topk(SCORES, 1, ties="expected"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.topk(SCORES, 1, nan="first"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.conventions["ranx"].replace(gain="cubic"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from exactk._inputs.types import Blocks, ClustersLike, PredictionsLike, TruthLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
-    from exactk._report.comparison_options import Adjustment, Family, IntervalMethod, MarginLike, Missing, Test
+    from exactk._report.comparison_options import (
+        Adjustment,
+        Family,
+        IntervalMethod,
+        MarginLike,
+        Missing,
+        RunsLike,
+        Test,
+    )
     from exactk._report.report import Report
 
 
@@ -41,6 +49,7 @@ def compare(
     margin: MarginLike | None = None,
     clusters: ClustersLike | None = None,
     missing: Missing = "drop",
+    runs: RunsLike | None = None,
     **options: Unpack[Options],
 ) -> Comparison:
     """Evaluate several systems on one truth, and test how they differ.
@@ -92,6 +101,11 @@ def compare(
     missing : {"drop", "error"}
         What to do with users who have a value in only one system of a pair: leave them out of the pair and count them
         (default), or raise InputError.
+    runs : mapping from str to sequence of str, optional
+        The systems that are several training runs of one: from the name of that one, which is not among `systems`, to
+        the names of its runs among them, at least two, such as ``{"als": ["als-1", "als-2", "als-3"]}``. Differences
+        are of the mean over the runs of each user's values, in place of the runs, and their standard errors include the
+        variance of the runs' values; values and reports remain those of each run. Only with ``test="t"``.
     convention, exclude, candidates, weights, groups, per_user, num_threads, progress, user, item, score, rank, grade : optional
         The options of `exactk.evaluate`, which apply to all systems alike:
 
@@ -156,6 +170,16 @@ def compare(
     paired t test against popularity; Holm over 1 comparison per metric; 95 % intervals
     50 users; differences from 0.3267 on would be found in 4 of 5 such samples
 
+    Two training runs of a model are one system, whose p-value speaks of new training runs too:
+
+    >>> lists = {"popularity": popularity, "als-1": als, "als-2": [[1]] * 34 + [[2]] * 16}
+    >>> runs = {"als": ["als-1", "als-2"]}
+    >>> exactk.compare(truth, lists, "P@1", baseline="popularity", runs=runs).differences
+    metric  system   value  baseline value  difference            interval  relative      p    d_z  wins/ties/losses  verdict
+    P@1     als     0.7400          0.4000     +0.3400  +0.0579 to +0.6221   +85.0 %  0.021  0.398           30/4/16   better
+    paired t test against popularity; Holm over 1 comparison per metric; 95 % intervals; als: mean of 2 runs
+    50 users; differences from 0.3982 on would be found in 4 of 5 such samples
+
     An iterator of blocks has the same values as one call:
 
     >>> exactk.compare(None, iter([([[1]], {"a": [[1]], "b": [[2]]}), ([[3]], {"a": [[3]], "b": [[3]]})]), "P@1")["P@1"]
@@ -172,6 +196,7 @@ def compare(
         "margin": margin,
         "clusters": clusters,
         "missing": missing,
+        "runs": runs,
     }
     return compare_systems(CORE, truth, systems, metrics, {**how, **with_defaults(options, "compare")})
 
@@ -212,6 +237,7 @@ def compare_reports(
     margin: MarginLike | None = None,
     clusters: ClustersLike | None = None,
     missing: Missing = "drop",
+    runs: RunsLike | None = None,
 ) -> Comparison:
     """Compare reports that exist, such as those of earlier calls or of `exactk.Report.from_json`.
 
@@ -225,7 +251,7 @@ def compare_reports(
         user.
     baseline : str, optional
         The system that every other one is compared with. By default every pair is compared, of up to 30 systems.
-    test, alternative, confidence, interval, adjust, family, margin, clusters, missing : optional
+    test, alternative, confidence, interval, adjust, family, margin, clusters, missing, runs : optional
         How to compare them, as in `exactk.compare`.
 
     Returns
@@ -276,6 +302,7 @@ def compare_reports(
         family=family,
         margin=margin,
         missing=missing,
+        runs=runs,
     )
     comparison = compare_kept_reports(CORE.pairs, reports, how, clusters)
     warn_of_reports_of_different_users(comparison.reports)

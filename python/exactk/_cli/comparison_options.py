@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._cli.stdin import input_path
@@ -49,6 +50,14 @@ def _metric_and_margin(text: str) -> tuple[str, str]:
         message = f"expected [METRIC=]MARGIN such as 0.002, 1% or ndcg@10=1%, found {text!r}"
         raise argparse.ArgumentTypeError(message)
     return metric, margin
+
+
+def _runs(text: str) -> tuple[str, list[str]]:
+    system, _, names = text.partition("=")
+    if not system or not names:
+        message = f"expected NAME=RUN,RUN such as als=als-1,als-2, found {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return system, names.split(",")
 
 
 def _confidence(text: str) -> float:
@@ -99,6 +108,13 @@ _OPTIONS = (
     _ComparisonOption(
         "missing", "users whom one system of a pair lacks are dropped from the pair, or an error (default: drop)"
     ),
+    _ComparisonOption(
+        "runs",
+        "systems that are training runs of one, which is compared in their place; repeatable",
+        "NAME=RUN,RUN[,...]",
+        _runs,
+        is_repeatable=True,
+    ),
 )
 """In the order of `exactk.compare`. ``interval`` has one value only."""
 
@@ -122,17 +138,30 @@ def add_comparison_options(parser: argparse.ArgumentParser) -> None:
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options that were given, by their names in `exactk.compare`."""
-    return {name: given for name in NOT_GIVEN if (given := getattr(arguments, name)) is not None}
+    given = {name: option for name in NOT_GIVEN if (option := getattr(arguments, name)) is not None}
+    return given if arguments.runs is None else {**given, "runs": _runs_by_system(arguments.runs)}
+
+
+def _runs_by_system(runs: Sequence[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    repeated = [system for system, count in Counter(system for system, _ in runs).items() if count > 1]
+    if repeated:
+        raise input_error("runs", "the runs of each system once", f"{repeated[0]!r} twice")
+    return dict(runs)
+
+
+def compared_systems(arguments: argparse.Namespace, systems: Sequence[str]) -> list[str]:
+    """Return the systems to compare. Raise InputError if an option is invalid."""
+    given = given_options(arguments)
+    options = ComparisonOptions(**{name: given[name] for name in given if name not in {"margin", "clusters"}})
+    options.check_systems(systems)
+    return options.compared_systems(systems)
 
 
 def check_pairs(arguments: argparse.Namespace, systems: Sequence[str]) -> None:
-    """Raise InputError if an option is invalid, or there is no pair of systems to compare."""
-    given = given_options(arguments)
-    options = ComparisonOptions(**{name: given[name] for name in given if name not in {"margin", "clusters"}})
-    options.check_baseline(systems)
+    """Raise InputError if there is no pair of these systems to compare."""
     if len(systems) == 1:
         raise input_error("predictions", "two systems or more to compare", f"{systems[0]!r} alone")
-    if not options.pairs(systems):
+    if arguments.baseline is None and len(systems) > MOST_SYSTEMS:
         hint = Option("baseline", systems[0])
         raise input_error("baseline", f"a system, as there are more than {MOST_SYSTEMS}", "none", hint=hint)
 

@@ -34,6 +34,7 @@ from exactk._cli.comparison_options import (
     check_pairs,
     clusters_column,
     clusters_path,
+    compared_systems,
     given_options,
     margins_of,
 )
@@ -201,9 +202,10 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
 def run_compare(arguments: argparse.Namespace) -> int:
     systems = find_systems(arguments.systems)
     check_systems(arguments.bounds, systems)
-    check_gates(arguments, list(systems))
+    compared = compared_systems(arguments, list(systems))
+    check_gates(arguments, compared)
     if option := _asked_differences(arguments):
-        check_pairs(arguments, list(systems))
+        check_pairs(arguments, compared)
         optional.require("scipy", option, "compare")
     with advising_on_shards(systems):
         return _run_systems(arguments, systems)

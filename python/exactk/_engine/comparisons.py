@@ -17,6 +17,7 @@ from exactk._report.comparison_options import (
     IntervalMethod,
     MarginLike,
     Missing,
+    RunsLike,
     Test,
 )
 from exactk._report.state import plan_of_state
@@ -46,6 +47,7 @@ class CompareOptions(Options, total=False):
     margin: MarginLike | None
     clusters: ClustersLike | None
     missing: Missing
+    runs: RunsLike | None
 
 
 class Engines(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._engine.blas import core_view
+from exactk._engine.paired_problem import PairedEngine
 from exactk._engine.problem import Outcome, Problem
 from exactk._inference.moments import Moments
 from exactk._plan.fields import core_rules
@@ -137,7 +138,7 @@ def core_ranker(problem: TopKProblem) -> BestIndices:
         )
 
 
-def core_paired_engine(problem: PairedProblem) -> list[list[list[PairedSums]]]:
+def _core_paired_sums(problem: PairedProblem) -> list[list[list[PairedSums]]]:
     """Sum over pairs of systems with the C++ core."""
     sums = _core.paired_sums(
         list(problem.tables),
@@ -177,3 +178,10 @@ def core_paired_engine(problem: PairedProblem) -> list[list[list[PairedSums]]]:
         ]
     )
     return [[list(islice(rows, len(problem.values))) for _ in problem.pairs] for _ in range(problem.group_count)]
+
+
+def _core_logarithms(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    return _core.geometric_terms(np.ascontiguousarray(numbers))
+
+
+core_paired_engine = PairedEngine(_core_paired_sums, _core_logarithms)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -37,5 +38,8 @@ class PairedProblem:
     num_threads: int
 
 
-PairedEngine = Callable[[PairedProblem], list[list[list["PairedSums"]]]]
-"""Returns the sums by group, pair and value."""
+class PairedEngine(NamedTuple):
+    """The sums over pairs of systems, and the logarithms that geometric means add."""
+
+    sums: Callable[[PairedProblem], list[list[list[PairedSums]]]]  # by group, pair and value
+    logarithms: Callable[[NDArray[np.float64]], NDArray[np.float64]]

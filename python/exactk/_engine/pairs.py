@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._engine.paired_problem import PairedEngine, PairedProblem, PairedValue
+from exactk._engine.paired_problem import PairedProblem, PairedValue
+from exactk._engine.run_means import RunMeans
 from exactk._report.matched_users import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import plan_of_state
-from exactk._report.user_table import has_part_rows, is_unit
+from exactk._report.user_table import has_part_rows, is_unit, row_count
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.clusters import ClusterCodes
+    from exactk._engine.paired_problem import PairedEngine
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
     from exactk._report.comparison_options import ComparisonOptions
@@ -38,6 +40,8 @@ class Pairing:
         self._engine, self._options, self._clusters = engine, options, clusters
         self._pairs: list[Pair] = []
         self._tables: dict[str, UserTable] = {}  # of the block, as long as they are needed
+        self._means: RunMeans | None = None  # of the runs so far of the system that is added
+        self._single_means: dict[str, UserTable] = {}  # of systems of one run, to compare with means
         self._states: list[PairedState] = []  # of the block
         self._cluster_codes: NDArray[np.int64] | None = None  # of the block
         self.state: PairedState | None = None
@@ -47,11 +51,14 @@ class Pairing:
         self._options.margins(convention, [value.name for value in values])
 
     def begin(self, systems: Sequence[str]) -> list[str]:
-        """Begin a block; return the systems in the order in which to add them, the baseline first."""
-        self._options.check_baseline(systems)
+        """Begin a block; return the systems in the order in which to add them: the baseline first, runs together."""
+        self._options.check_systems(systems)
         self._pairs = self._options.pairs(systems)
-        self._tables, self._states, self._cluster_codes = {}, [], None
-        return sorted(systems, key=lambda system: system != self._options.baseline)
+        self._tables, self._means, self._single_means = {}, None, {}
+        self._states, self._cluster_codes = [], None
+        compared = self._options.compared_systems(systems)
+        compared.sort(key=lambda system: system != self._options.baseline)
+        return [run for system in compared for run in self._options.runs_of(system)]
 
     @property
     def clusters(self) -> dict[str, object]:
@@ -64,7 +71,7 @@ class Pairing:
         return bool(self._pairs)
 
     def add(self, system: str, report: Report, num_threads: int) -> None:
-        """Add a system, whose report has the users of all others of the block in the same order.
+        """Add a system or a run, whose report has the users of all others of the block in the same order.
 
         With a baseline, its table and that of one more system are held at a time.
         """
@@ -72,29 +79,71 @@ class Pairing:
             return
         if self._clusters is not None and self._cluster_codes is None:
             self._cluster_codes = self._clusters.of_users(report.users)
-        self._tables[system] = report.user_table
+        values = plan_of_state(report.state)
+        if not self._add_table(system, report.user_table, values):
+            return
+        (system,) = self._options.compared_systems([system])
         if self._options.baseline is None:
             ready = self._pairs if len(self._tables) == len({name for pair in self._pairs for name in pair}) else []
         else:
             ready = [pair for pair in self._pairs if pair[0] == system]
         if not ready:
             return
-        values = plan_of_state(report.state)
-        self._states.append(paired_state(self._engine, values, self._tables, ready, self._cluster_codes, num_threads))
+        self._add_states(values, ready, num_threads)
         if self._options.baseline is not None:
             del self._tables[system]
 
+    def _add_table(self, name: str, table: UserTable, values: Sequence[Value]) -> bool:
+        """Add the table of a system or a run; return whether the table of the system is complete."""
+        (system,) = self._options.compared_systems([name])
+        if system == name:
+            self._tables[system] = table
+            return True
+        if self._means is None:
+            self._means = RunMeans(values, self._engine.logarithms, table)
+        else:
+            self._means.add(table)
+        if self._means.runs < len(self._options.runs_of(system)):
+            return False
+        self._tables[system], self._means = self._means.table(), None
+        return True
+
+    def _add_states(self, values: Sequence[Value], pairs: Sequence[Pair], num_threads: int = 1) -> None:
+        """Add the sums over pairs whose tables are there."""
+        runs = self._options.runs or {}
+        for has_runs in (False, True):
+            chosen = [pair for pair in pairs if has_runs == (not runs.keys().isdisjoint(pair))]
+            if not chosen:
+                continue
+            systems = [system for system in self._tables if any(system in pair for pair in chosen)]
+            tables = {
+                system: self._as_means(system, values) if has_runs and system not in runs else self._tables[system]
+                for system in systems
+            }
+            self._states.append(
+                paired_state(self._engine, values, tables, chosen, self._cluster_codes, num_threads, are_means=has_runs)
+            )
+
+    def _as_means(self, system: str, values: Sequence[Value]) -> UserTable:
+        """Return the table of a system of one run as that of means."""
+        if system not in self._single_means:
+            table = RunMeans(values, self._engine.logarithms, self._tables[system]).table()
+            if system != self._options.baseline:
+                return table
+            self._single_means[system] = table
+        return self._single_means[system]
+
     def end(self) -> None:
         """Add the block to the users so far."""
-        self._tables = {}
+        self._tables, self._single_means = {}, {}
         if not self._states:
             return
-        first = self._states[0]
-        groups = [state.groups for state in self._states if state.groups is not None]
+        totals = {pair: sums for state in self._states for pair, sums in state.totals.items()}
+        groups = {pair: sums for state in self._states for pair, sums in (state.groups or {}).items()}
         state = PairedState(
-            first.weighted,
-            {pair: sums for state in self._states for pair, sums in state.totals.items()},
-            {pair: sums for one in groups for pair, sums in one.items()} if groups else None,
+            self._states[0].weighted,
+            {pair: totals[pair] for pair in self._pairs},
+            {pair: groups[pair] for pair in self._pairs} if groups else None,
         )
         self.state = state if self.state is None else self.state.plus(state)
 
@@ -107,8 +156,9 @@ class Pairing:
         if self._clusters is not None:
             self._cluster_codes = self._clusters.of_users(matched.users)
         values = plan_of_state(next(iter(reports.values())).state)
-        tables = {system: matched.tables[system] for system in systems}
-        self._states = [paired_state(self._engine, values, tables, self._pairs, self._cluster_codes)]
+        for system in systems:
+            self._add_table(system, matched.tables[system], values)
+        self._add_states(values, self._pairs)
         self.end()
 
     def check_missing(self, values: Sequence[Value]) -> None:
@@ -131,16 +181,19 @@ def paired_state(
     pairs: Sequence[Pair],
     clusters: NDArray[np.int64] | None = None,
     num_threads: int = 1,
+    *,
+    are_means: bool = False,
 ) -> PairedState:
     """Return the sums over each pair; the tables have the same users in the same order.
 
-    Weights and groups are those of the first table. `clusters` is the cluster of each user.
+    Weights and groups are those of the first table. `clusters` is the cluster of each user. Means are those of
+    `RunMeans`.
     """
     first = next(iter(tables.values()))
     index = {system: position for position, system in enumerate(tables)}
     problem = PairedProblem(
         tuple(np.ascontiguousarray(table.rows) for table in tables.values()),
-        paired_values(values),
+        paired_values(values, are_means=are_means),
         tuple((index[system], index[baseline]) for system, baseline in pairs),
         first.weights,
         None if first.groups is None else np.maximum(first.groups, 0),  # users without a group have no value
@@ -149,7 +202,7 @@ def paired_state(
         0 if clusters is None else int(clusters.max(initial=-1)) + 1,
         num_threads,
     )
-    by_group = engine(problem)
+    by_group = engine.sums(problem)
     if first.groups is None:
         totals, groups = by_group[0], None
     else:
@@ -163,17 +216,20 @@ def paired_state(
                 for of_pair in zip(*by_group, strict=True)
             ]
         else:  # a cluster may have users in several groups
-            (totals,) = engine(replace(problem, groups=None, group_count=1))
+            (totals,) = engine.sums(replace(problem, groups=None, group_count=1))
     return PairedState(first.weights is not None, dict(zip(pairs, map(tuple, totals), strict=True)), groups)
 
 
-def paired_values(values: Sequence[Value]) -> tuple[PairedValue, ...]:
-    """Return how each value is made of the rows of a table."""
+def paired_values(values: Sequence[Value], *, are_means: bool = False) -> tuple[PairedValue, ...]:
+    """Return how each value is made of the rows of a table, or of those of `RunMeans`."""
     paired, part_row = [], len(values)
+    first_shown = row_count(values) if are_means else 0
     for row, value in enumerate(values):
         average = value.rules["average"]
         rows = (part_row, part_row + 1) if has_part_rows(value) else (row,)
-        shown = -1 if average == "of_means" else row
-        paired.append(PairedValue(rows, shown, average == "geometric", is_unit(value)))
+        shown = -1 if average == "of_means" else first_shown + row
+        is_geometric = average == "geometric"
+        has_logarithms = is_geometric and are_means
+        paired.append(PairedValue(rows, shown, is_geometric and not are_means, is_unit(value) and not has_logarithms))
         part_row += 2 * has_part_rows(value)
     return tuple(paired)

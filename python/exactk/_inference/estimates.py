@@ -8,15 +8,16 @@ over G units, so that the influences sum to 0 and
 
 .. math:: SE^2(\theta_A - \lambda \theta_B) = \frac{\sum (z_A - \lambda z_B)^2}{G (G - 1)}
 
-For a mean of equal weights this is the variance of the paired t test.
+For a mean of equal weights this is the variance of the paired t test. Where a value is a mean over k training runs, the
+sample variance of the runs' values divided by k is added, and the degrees of freedom are those of Welch and Satterthwaite.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,34 +33,96 @@ Gradient: TypeAlias = tuple[Fraction, tuple[Fraction, ...]]
 """A function's value, and its derivatives by its arguments."""
 
 
+class RunVariance(NamedTuple):
+    """How the mean value of the training runs of a system varies."""
+
+    variance: Fraction  # the sample variance of the runs' values, divided by their number
+    degrees_of_freedom: int
+
+    @classmethod
+    def of_values(cls, values: Sequence[float]) -> RunVariance:
+        """Return the variance of the mean of the runs' values; 0 if they differ by rounding alone."""
+        numbers = [Fraction(value) for value in values]
+        mean = Fraction(sum(numbers), len(numbers))
+        variance = Fraction(sum((number - mean) ** 2 for number in numbers), len(numbers) - 1)
+        is_rounding = variance <= _ROUNDING**2 * mean**2
+        return cls(Fraction(0) if is_rounding else variance / len(numbers), len(numbers) - 1)
+
+
+_ONE_RUN = RunVariance(Fraction(0), 0)
+
+
+class Contrast(NamedTuple):
+    """The value of a system less a factor times that of its baseline."""
+
+    difference: Fraction
+    variance: Fraction  # squared standard error
+    users_variance: Fraction  # the part of it that users cause; training runs cause the rest
+    degrees_of_freedom: Fraction
+
+
 @dataclass(frozen=True)
 class Estimate:
     """The values of a system and of its baseline, and how they vary."""
 
     value: Fraction
     baseline_value: Fraction
-    variance: Fraction  # squared standard error of the value
+    variance: Fraction  # squared standard error of the value, over users
     baseline_variance: Fraction
     covariance: Fraction
     units: int
-    degrees_of_freedom: Fraction
+    degrees_of_freedom: Fraction  # of users
     is_logarithmic: bool  # the values are logarithms of those that are shown, as in geometric means
+    runs: RunVariance = _ONE_RUN
+    baseline_runs: RunVariance = _ONE_RUN
 
     @property
     def shown_baseline_value(self) -> float:
         """The baseline's value as it is shown."""
         return math.exp(self.baseline_value) if self.is_logarithmic else float(self.baseline_value)
 
-    def contrast(self, factor: Fraction = Fraction(1)) -> tuple[Fraction, Fraction]:
+    @property
+    def has_runs(self) -> bool:
+        """Whether training runs add to the variance."""
+        return bool(self.runs.variance or self.baseline_runs.variance)
+
+    def with_runs(self, runs: Sequence[float], baseline_runs: Sequence[float]) -> Estimate:
+        """Return the estimate for means over the training runs that have these values; none where there is one run."""
+        system, baseline = (RunVariance.of_values(one) if one else _ONE_RUN for one in (runs, baseline_runs))
+        return replace(self, runs=system, baseline_runs=baseline)
+
+    def contrast(self, factor: Fraction = Fraction(1)) -> Contrast:
         """Return the value less the factor times that of the baseline, and its variance.
 
-        Values are rounded to doubles, so that 0.3 - 0.2 is not 0.1 - 0.0: a variance that comes from that alone is 0.
+        Values are rounded to doubles, so that 0.3 - 0.2 is not 0.1 - 0.0: a variance that comes from that alone is 0,
+        and so is a difference without variance.
         """
+        difference = self.value - factor * self.baseline_value
         variance = self.variance - 2 * factor * self.covariance + factor**2 * self.baseline_variance
         of_system = self.value**2 + self.units * self.variance
         of_baseline = self.baseline_value**2 + self.units * self.baseline_variance
-        is_rounding = self.units * variance <= _ROUNDING**2 * (of_system + factor**2 * of_baseline)
-        return self.value - factor * self.baseline_value, Fraction(0) if is_rounding else variance
+        scale = _ROUNDING**2 * (of_system + factor**2 * of_baseline)
+        if self.units * variance <= scale:
+            variance = Fraction(0)
+            difference = Fraction(0) if difference**2 <= scale else difference
+        of_runs = [(self.runs, Fraction(1)), (self.baseline_runs, factor**2)]
+        parts = [(variance, self.degrees_of_freedom)]
+        parts += [(square * runs.variance, Fraction(runs.degrees_of_freedom)) for runs, square in of_runs]
+        total = sum((part for part, _ in parts), start=Fraction(0))
+        return Contrast(difference, total, variance, _satterthwaite(total, parts))
+
+
+def _satterthwaite(total: Fraction, parts: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
+    """Return the degrees of freedom of a sum of variances: V^2 / sum (V_i^2 / df_i) [1]_.
+
+    References
+    ----------
+    .. [1] Satterthwaite, "An approximate distribution of estimates of variance components", 1946.
+    """
+    (_, of_users), *of_runs = parts
+    if of_users <= 0 or not any(part for part, _ in of_runs):
+        return of_users
+    return total**2 / sum(part**2 / df for part, df in parts if part)
 
 
 def mean_of(ratios: Sequence[Fraction]) -> Gradient:

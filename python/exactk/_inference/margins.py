@@ -10,7 +10,7 @@ from exactk._inference.significance import LEAST_P, t_statistic
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
-    from exactk._inference.estimates import Estimate
+    from exactk._inference.estimates import Contrast, Estimate
 
 
 class Margin(NamedTuple):
@@ -36,13 +36,13 @@ def p_above(estimate: Estimate, margin: Margin) -> float:
     A relative margin r is tested by the contrast a - (1 + r) b: no ratio, whose distribution would be an approximation,
     is needed.
     """
-    return _p_positive(*_contrast(estimate, margin), estimate)
+    return _p_positive(_contrast(estimate, margin), estimate.units)
 
 
 def p_below(estimate: Estimate, margin: Margin) -> float:
     """Return the one-sided p-value of the claim that the difference is below the margin."""
-    contrast, variance = _contrast(estimate, margin)
-    return _p_positive(-contrast, variance, estimate)
+    contrast = _contrast(estimate, margin)
+    return _p_positive(contrast._replace(difference=-contrast.difference), estimate.units)
 
 
 def p_within(estimate: Estimate, margin: Margin) -> float:
@@ -51,25 +51,25 @@ def p_within(estimate: Estimate, margin: Margin) -> float:
     return math.nan if any(map(math.isnan, sides)) else max(sides)
 
 
-def _contrast(estimate: Estimate, margin: Margin) -> tuple[Fraction, Fraction]:
-    """Return the difference less the margin, and its variance."""
+def _contrast(estimate: Estimate, margin: Margin) -> Contrast:
+    """Return the difference less the margin, with its variance."""
     if margin.is_relative and not estimate.is_logarithmic:
         return estimate.contrast(1 + Fraction(margin.size))
-    difference, variance = estimate.contrast()
+    contrast = estimate.contrast()
     threshold = margin.size
     if estimate.is_logarithmic:
         share = threshold if margin.is_relative else threshold / math.exp(estimate.baseline_value)
         threshold = math.log1p(share) if share > -1 else -math.inf
         if math.isinf(threshold):  # no geometric mean is that low
-            return Fraction(1), Fraction(0)
-    return difference - Fraction(threshold), variance
+            return contrast._replace(difference=Fraction(1), variance=Fraction(0))
+    return contrast._replace(difference=contrast.difference - Fraction(threshold))
 
 
-def _p_positive(contrast: Fraction, variance: Fraction, estimate: Estimate) -> float:
-    """Return the one-sided p-value of the claim that a contrast is above 0."""
-    if estimate.degrees_of_freedom <= 0:
+def _p_positive(contrast: Contrast, units: int) -> float:
+    """Return the one-sided p-value of the claim that a contrast over so many units is above 0."""
+    if contrast.degrees_of_freedom <= 0:
         return math.nan
-    if variance == 0:  # every unit has this contrast: only one of 2^n sign flips is as extreme
-        return max(math.ldexp(1.0, -estimate.units), LEAST_P) if contrast > 0 else 1.0
-    statistic = t_statistic(contrast, variance)
-    return max(float(optional.scipy_special().stdtr(float(estimate.degrees_of_freedom), -statistic)), LEAST_P)
+    if contrast.variance == 0:  # every unit has this contrast: only one of 2^n sign flips is as extreme
+        return max(math.ldexp(1.0, -units), LEAST_P) if contrast.difference > 0 else 1.0
+    p = optional.scipy_special().stdtr(float(contrast.degrees_of_freedom), -t_statistic(contrast))
+    return max(float(p), LEAST_P)

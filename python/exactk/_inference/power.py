@@ -19,23 +19,31 @@ POWER = 0.8
 
 def detectable_difference(estimate: Estimate, confidence: float, power: float = POWER) -> float:
     """Return the smallest difference that is found with this chance: (t_{1 - alpha/2} + t_power) * SE."""
-    df = estimate.degrees_of_freedom
+    contrast = estimate.contrast()
+    df = contrast.degrees_of_freedom
     if df <= 0:
         return math.nan
-    _, variance = estimate.contrast()
-    width = (t_quantile((1 + confidence) / 2, df) + t_quantile(power, df)) * root(variance)
+    width = (t_quantile((1 + confidence) / 2, df) + t_quantile(power, df)) * root(contrast.variance)
     return math.exp(estimate.baseline_value) * math.expm1(width) if estimate.is_logarithmic else width
 
 
-def units_for(estimate: Estimate, difference: float, confidence: float, power: float = POWER, *, sides: int = 2) -> int:
-    """Return how many users, or clusters, find a difference with this chance: ((z_{1 - alpha/2} + z_power) sd / d)^2."""
+def units_for(
+    estimate: Estimate, difference: float, confidence: float, power: float = POWER, *, sides: int = 2
+) -> float:
+    """Return how many users, or clusters, find a difference with this chance: ((z_{1 - alpha/2} + z_power) sd / d)^2.
+
+    More users do not reduce the variance of training runs: the number is infinite if that alone hides the difference.
+    """
     special = optional.scipy_special()
-    _, variance = estimate.contrast()
+    contrast = estimate.contrast()
     quantiles = float(special.ndtri(1 - (1 - confidence) / sides) + special.ndtri(power))
     if estimate.is_logarithmic:
         difference = math.log1p(difference / math.exp(estimate.baseline_value))
-    standard_deviation = root(variance * estimate.units)
-    return max(2, math.ceil((quantiles * standard_deviation / difference) ** 2))
+    of_runs = (quantiles / difference) ** 2 * float(contrast.variance - contrast.users_variance)
+    if of_runs >= 1:
+        return math.inf
+    standard_deviation = root(contrast.users_variance * estimate.units)
+    return max(2, math.ceil((quantiles * standard_deviation / difference) ** 2 / (1 - of_runs)))
 
 
 def heterogeneity(differences: list[Fraction], variances: list[Fraction]) -> float:

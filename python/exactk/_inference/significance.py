@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
-    from exactk._inference.estimates import Estimate
+    from exactk._inference.estimates import Contrast, Estimate
 
 Alternative: TypeAlias = Literal["two_sided", "greater", "less"]
 
@@ -28,17 +28,18 @@ class Significance(NamedTuple):
 
 def t_test(estimate: Estimate, alternative: Alternative) -> Significance:
     """Return the paired t test of a difference."""
-    difference, variance = estimate.contrast()
-    if estimate.degrees_of_freedom <= 0:
+    contrast = estimate.contrast()
+    if contrast.degrees_of_freedom <= 0:
         return Significance(math.nan, math.nan, is_exact=False)
-    if variance == 0:
-        return _test_of_equal_differences(difference, estimate.units, alternative)
-    statistic = t_statistic(difference, variance)
-    return Significance(statistic, _p_of_t(statistic, estimate.degrees_of_freedom, alternative), is_exact=False)
+    if contrast.variance == 0:
+        return _test_of_equal_differences(contrast.difference, estimate.units, alternative)
+    statistic = t_statistic(contrast)
+    return Significance(statistic, _p_of_t(statistic, contrast.degrees_of_freedom, alternative), is_exact=False)
 
 
-def t_statistic(difference: Fraction, variance: Fraction) -> float:
+def t_statistic(contrast: Contrast) -> float:
     """Return the quotient of a difference and its standard error."""
+    difference, variance = contrast.difference, contrast.variance
     return (
         math.copysign(root(difference**2 / variance), difference) if variance else math.copysign(math.inf, difference)
     )
@@ -108,11 +109,11 @@ def t_interval(estimate: Estimate, confidence: float) -> Interval:
 
 
 def _contrast_interval(estimate: Estimate, confidence: float) -> Interval:
-    if estimate.degrees_of_freedom <= 0:
+    contrast = estimate.contrast()
+    if contrast.degrees_of_freedom <= 0:
         return _UNDEFINED
-    difference, variance = estimate.contrast()
-    half_width = t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom) * root(variance)
-    return Interval(float(difference) - half_width, float(difference) + half_width)
+    half_width = t_quantile((1 + confidence) / 2, contrast.degrees_of_freedom) * root(contrast.variance)
+    return Interval(float(contrast.difference) - half_width, float(contrast.difference) + half_width)
 
 
 def relative_interval(estimate: Estimate, confidence: float) -> Interval:
@@ -125,16 +126,42 @@ def relative_interval(estimate: Estimate, confidence: float) -> Interval:
         return Interval(math.expm1(low), math.expm1(high))
     if estimate.degrees_of_freedom <= 0:
         return _UNDEFINED
-    squared_quantile = Fraction(t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)) ** 2
+    interval = _fieller_interval(estimate, confidence, Fraction(1))
+    if not estimate.has_runs:
+        return interval
+    low, high = (_bound_with_runs(estimate, confidence, interval, side) for side in (0, 1))
+    return _UNDEFINED if math.isnan(low) or math.isnan(high) else Interval(low, high)
+
+
+def _fieller_interval(estimate: Estimate, confidence: float, factor: Fraction) -> Interval:
+    """Return the interval with the degrees of freedom of the contrast with this factor."""
+    squared_quantile = Fraction(t_quantile((1 + confidence) / 2, estimate.contrast(factor).degrees_of_freedom)) ** 2
+    variance = estimate.variance + estimate.runs.variance
+    baseline_variance = estimate.baseline_variance + estimate.baseline_runs.variance
     # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f.
-    quadratic = estimate.baseline_value**2 - squared_quantile * estimate.baseline_variance
+    quadratic = estimate.baseline_value**2 - squared_quantile * baseline_variance
     linear = estimate.value * estimate.baseline_value - squared_quantile * estimate.covariance
-    constant = estimate.value**2 - squared_quantile * estimate.variance
+    constant = estimate.value**2 - squared_quantile * variance
     if quadratic <= 0:
         return _UNDEFINED
     half_width = root(max(Fraction(0), linear**2 - quadratic * constant)) / float(quadratic)
     middle = float(linear / quadratic - 1)
     return Interval(middle - half_width, middle + half_width)
+
+
+_MOST_STEPS = 200
+
+
+def _bound_with_runs(estimate: Estimate, confidence: float, interval: Interval, side: int) -> float:
+    """Return a bound of the relative interval where the degrees of freedom depend on the factor, as a fixed point."""
+    bound = interval[side]
+    for _ in range(_MOST_STEPS):
+        if math.isnan(bound):
+            break
+        previous, bound = bound, _fieller_interval(estimate, confidence, 1 + Fraction(bound))[side]
+        if math.isclose(bound, previous, rel_tol=1e-14, abs_tol=1e-15):
+            break
+    return bound
 
 
 def mean_interval(mean: Fraction, mean_square: Fraction, units: int, confidence: float) -> Interval:

@@ -25,7 +25,7 @@ from exactk._report.comparison_options import (
 )
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.counts import count_label
-from exactk._report.difference import Compared, UserValues
+from exactk._report.difference import Compared, RunValues, UserValues
 from exactk._report.difference_table import ComparisonMethod
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
 from exactk._report.display import DIGITS, format_number, format_text
@@ -46,6 +46,7 @@ from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
     from exactk._inference.margins import Margin
+    from exactk._plan.metric_strings import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.gate import Claim
     from exactk._report.paired_sums import Pair, PairedState, PairedSums
@@ -129,7 +130,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
                 raise error.within(f"system {system!r}") from None
         check_label_types([report.state.groups for report in self._reports.values()], "reports")
         self._options = ComparisonOptions() if options is None else options
-        self._options.check_baseline(self._reports)
+        self._options.check_systems(self._reports)
         self._margins = self._options.margins(first.convention, first.metrics)
         self._paired = paired
 
@@ -230,10 +231,11 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         optional.require("scipy", "comparison.differences", "compare")
         if self._paired is not None:
             return self._paired
-        if self._options.baseline is None and len(self._reports) > MOST_SYSTEMS:
-            hint = Option("baseline", next(iter(self._reports)))
+        systems = self._options.compared_systems(self._reports)
+        if self._options.baseline is None and len(systems) > MOST_SYSTEMS:
+            hint = Option("baseline", systems[0])
             raise input_error("baseline", f"a system, as there are more than {MOST_SYSTEMS}", "None", hint=hint)
-        if len(self._reports) == 1:
+        if len(systems) == 1:
             raise input_error("systems", "at least two systems", "one")
         expected = "the users' values, which per_user=True keeps"
         without = next((system for system, report in self._reports.items() if report.user_table is None), None)
@@ -247,9 +249,30 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         weighted = self._first.state.weighted
         for index, value in enumerate(plan_of_state(self._first.state)):
             for pair, sums in sums_of_pairs.items():
-                undefined = max(self._reports[system].undefined_users(index, label) for system in pair)
+                reports = [self._reports[run] for system in pair for run in self._options.runs_of(system)]
+                undefined = max(report.undefined_users(index, label) for report in reports)
                 users = self._users_of(pair, index, label) if self._options.test == "wilcoxon" else None
-                yield Compared(value, pair, label, sums[index], undefined, weighted, users)
+                runs = self._run_values(pair[0], value, label), self._run_values(pair[1], value, label)
+                yield Compared(value, pair, label, sums[index], undefined, weighted, users, runs)
+
+    def _run_values(self, system: str, value: Value, label: Label | None) -> RunValues:
+        """Return the values of a system's runs, over all users or a group, as they are tested; none if it has one."""
+        if system not in (self._options.runs or {}):
+            return ()
+        of_group = {} if label is None else self._values_of_groups
+        values = [
+            self._reports[run][value.name] if label is None else of_group[run].get((label, value.name), math.nan)
+            for run in self._options.runs_of(system)
+        ]
+        return tuple(map(math.log, values) if value.rules["average"] == "geometric" else values)
+
+    @cached_property
+    def _values_of_groups(self) -> dict[str, dict[tuple[Label, str], float]]:
+        """The values by system, then by group and canonical name."""
+        return {
+            system: {(row.label, row.name): row.value for row in report.rows_of_groups()}
+            for system, report in self._reports.items()
+        }
 
     def _users_of(self, pair: Pair, index: int, label: Label | None) -> UserValues:
         """Return the values of the users whom both systems have, of all users or of a group."""
@@ -331,7 +354,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error(
                 "metric", "two users or more whom both systems have, and a baseline above 0", repr(metric)
             )
-        return max(needed)
+        if math.isinf(max(needed)):
+            expected = "a difference above what the variance of training runs hides from any number of users"
+            raise input_error("difference", expected, repr(difference), hint="more runs reduce it")
+        return int(max(needed))
 
     def check(
         self,
@@ -386,8 +412,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         >>> bool(gate), gate.status
         (False, 'fails')
         """
-        if self._options.baseline is None and len(self._reports) != 2:
-            hint = Option("baseline", next(iter(self._reports)))
+        systems = self._options.compared_systems(self._reports)
+        if self._options.baseline is None and len(systems) != 2:
+            hint = Option("baseline", systems[0])
             raise input_error("baseline", "a system to check others against", "None", hint=hint)
         compared: dict[str, list[Compared]] = {}
         for one in self._compared(None, self._paired_state().totals):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from numbers import Real
@@ -19,8 +19,6 @@ from exactk._runtime.names import did_you_mean
 from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from exactk._plan.conventions import Convention
     from exactk._report.paired_sums import Pair
 
@@ -31,6 +29,9 @@ Family: TypeAlias = Literal["metric", "all"]
 Missing: TypeAlias = Literal["drop", "error"]
 MarginLike: TypeAlias = float | str | Mapping[str, float | str]
 """An absolute difference, a share of the baseline's value such as ``"1%"``, or either by metric."""
+
+RunsLike: TypeAlias = Mapping[str, Sequence[str]]
+"""The names of the training runs of each system that has several."""
 
 MOST_SYSTEMS = 30
 """Of which every pair is compared."""
@@ -49,19 +50,25 @@ class ComparisonOptions:
     family: Family = "metric"
     margin: MarginLike | None = None
     missing: Missing = "drop"
+    runs: RunsLike | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError or InputTypeError if an option is invalid."""
+        object.__setattr__(self, "runs", parse_runs(self.runs))
         for name, choices in CHOICES.items():
             _check_choice(name, getattr(self, name), choices)
         check_confidence(self.confidence)
         if self.baseline is not None and not isinstance(self.baseline, str):
             raise type_error("baseline", "the name of a system, or None", repr(self.baseline))
         parse_margins(self.margin)
+        if self.runs and self.test != "t":
+            expected = "'t' for several runs of a system, as no other test takes their variance into account"
+            raise input_error("test", expected, repr(self.test))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain data."""
-        return asdict(self)
+        runs = None if self.runs is None else {system: list(runs) for system, runs in self.runs.items()}
+        return {**asdict(self), "runs": runs}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ComparisonOptions:
@@ -69,18 +76,37 @@ class ComparisonOptions:
         checked_fields(data, [one.name for one in fields(cls)], "options")
         return cls(**data)
 
-    def check_baseline(self, systems: Iterable[str]) -> None:
-        """Raise InputError unless the baseline is one of the systems."""
-        names = list(systems)
-        if self.baseline is not None and self.baseline not in names:
-            hint = did_you_mean(self.baseline, names) or ""
-            raise input_error("baseline", f"one of {', '.join(map(repr, names))}", repr(self.baseline), hint=hint)
+    def runs_of(self, system: str) -> tuple[str, ...]:
+        """Return the names of the runs of a compared system: its own if it has one run."""
+        return tuple((self.runs or {}).get(system, (system,)))
 
-    def pairs(self, systems: Sequence[str]) -> list[Pair]:
+    def compared_systems(self, systems: Iterable[str]) -> list[str]:
+        """Return the systems to compare, in order: one in place of its runs."""
+        system_of = {run: system for system, runs in (self.runs or {}).items() for run in runs}
+        return list(dict.fromkeys(system_of.get(system, system) for system in systems))
+
+    def check_systems(self, systems: Iterable[str]) -> None:
+        """Raise InputError unless the runs and the baseline are among the systems."""
+        names = list(systems)
+        for system, runs in (self.runs or {}).items():
+            for run in runs:
+                _check_name("runs", run, names)
+            if system in names:
+                raise input_error("runs", "a name that no system has, for the mean of runs", repr(system))
+        if self.baseline is None:
+            return
+        for system, runs in (self.runs or {}).items():
+            if self.baseline in runs:
+                found = f"{self.baseline!r}, a run of {system!r}"
+                raise input_error("baseline", "a system", found, hint=Option("baseline", system))
+        _check_name("baseline", self.baseline, self.compared_systems(names))
+
+    def pairs(self, systems: Iterable[str]) -> list[Pair]:
         """Return the pairs to compare: with the baseline, or every pair, the later system with the earlier one.
 
         None for too many systems without a baseline.
         """
+        systems = self.compared_systems(systems)
         if self.baseline is not None:
             return [(system, self.baseline) for system in systems if system != self.baseline]
         if len(systems) > MOST_SYSTEMS:
@@ -93,7 +119,13 @@ class ComparisonOptions:
 
     def caption(self, pairs: int, metrics: int) -> str:
         """Return what differences were computed by, in a line."""
-        return f"{self.test_text}; {self.adjustment_text(pairs, metrics)}; {100 * self.confidence:g} % intervals"
+        parts = [self.test_text, self.adjustment_text(pairs, metrics), f"{100 * self.confidence:g} % intervals"]
+        return "; ".join([*parts, *self.runs_texts])
+
+    @property
+    def runs_texts(self) -> list[str]:
+        """The number of training runs of each system that has several, in words."""
+        return [f"{system}: mean of {len(runs)} runs" for system, runs in (self.runs or {}).items()]
 
     @property
     def test_text(self) -> str:
@@ -122,6 +154,44 @@ class ComparisonOptions:
                 hint = did_you_mean(name, metrics)
                 raise input_error("margin", f"metrics among {', '.join(metrics)}", repr(metric), hint=hint)
         return margins
+
+
+def _check_name(argument: str, name: str, names: Sequence[str]) -> None:
+    if name not in names:
+        hint = did_you_mean(name, names) or ""
+        raise input_error(argument, f"one of {', '.join(map(repr, names))}", repr(name), hint=hint)
+
+
+def parse_runs(runs: object) -> dict[str, tuple[str, ...]] | None:
+    """Return the names of the runs of each system; None if no system has several."""
+    if runs is None:
+        return None
+    if not isinstance(runs, Mapping):
+        raise type_error("runs", "a mapping from a system's name to those of its runs", type(runs).__name__)
+    parsed: dict[str, tuple[str, ...]] = {}
+    system_of: dict[str, str] = {}
+    for system, names in runs.items():
+        _check_text("runs", "system names as keys", system)
+        if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
+            raise type_error("runs", f"a sequence of names for {system!r}", type(names).__name__)
+        parsed[system] = tuple(names)
+        for run in parsed[system]:
+            _check_text("runs", f"names of systems for {system!r}", run)
+            if run in system_of:
+                twice = (
+                    f"{run!r} twice" if system_of[run] == system else f"{run!r} in {system_of[run]!r} and {system!r}"
+                )
+                raise input_error("runs", "each run in one system, once", twice)
+            system_of[run] = system
+        if len(parsed[system]) < 2:
+            expected = f"at least two runs of {system!r}, whose variance is estimated"
+            raise input_error("runs", expected, ", ".join(map(repr, parsed[system])) or "none")
+    return parsed or None
+
+
+def _check_text(argument: str, expected: str, name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise type_error(argument, expected, repr(name))
 
 
 def check_confidence(confidence: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from exactk._inference.margins import Margin, p_above, p_below, p_within
 from exactk._inference.power import detectable_difference
@@ -16,12 +16,11 @@ from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from exactk._inference.estimates import Estimate
+    from exactk._inference.estimates import Contrast, Estimate
     from exactk._plan.metric_strings import Value
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.paired_sums import Pair, PairedSums
@@ -49,6 +48,9 @@ class Difference(NamedTuple):
     statistic, p, p_adjusted : float
         The test's statistic (t, Wilcoxon's sum of ranks, or the number of wins of the sign test), its p-value, and the
         p-value adjusted for the other comparisons of the family. A p-value is never 0.
+    degrees_of_freedom : float
+        Those of the t test and of the intervals: one less than the units, or than their effective number with weights;
+        by Satterthwaite's formula with several training runs. NaN if there is no p-value.
     p_not_worse, p_equivalent : float
         The p-values for "not worse than the baseline by more than the margin" and "neither better nor worse by more
         than the margin", not adjusted; NaN without a margin.
@@ -79,7 +81,7 @@ class Difference(NamedTuple):
     >>> row = exactk.compare(truth, {"a": a, "b": b}, "P@1").differences["b", "a", "P@1"]
     >>> row.verdict, row.wins, row.ties, row.losses
     ('better', 15, 20, 5)
-    >>> f"t({row.units - 1}) = {row.statistic:.3f}, p = {row.p:.3g}, d_z = {row.effect:.3f}"
+    >>> f"t({row.degrees_of_freedom:g}) = {row.statistic:.3f}, p = {row.p:.3g}, d_z = {row.effect:.3f}"
     't(39) = 2.360, p = 0.0234, d_z = 0.373'
     """
 
@@ -98,6 +100,7 @@ class Difference(NamedTuple):
     statistic: float
     p: float
     p_adjusted: float
+    degrees_of_freedom: float
     p_not_worse: float
     p_equivalent: float
     effect: float
@@ -111,6 +114,10 @@ class Difference(NamedTuple):
     detectable: float
     verdict: Verdict
     reason: str
+
+
+RunValues: TypeAlias = tuple[float, ...]
+"""The values of the training runs of a system, as they are tested; empty for a system of one run."""
 
 
 class UserValues(NamedTuple):
@@ -130,10 +137,18 @@ class Compared(NamedTuple):
     undefined: int  # users whose value is NaN in either system
     weighted: bool
     users: UserValues | None = None  # for tests of ranks
+    runs: tuple[RunValues, RunValues] = ((), ())  # of the system and of its baseline
 
     def estimate(self) -> Estimate | None:
         """Return the estimate of the difference; None if a value is NaN."""
-        return None if self.undefined else estimate_of(self.value, self.sums.moments, weighted=self.weighted)
+        if self.undefined or self._lacks_run:
+            return None
+        estimate = estimate_of(self.value, self.sums.moments, weighted=self.weighted)
+        return None if estimate is None else estimate.with_runs(*self.runs)
+
+    @property
+    def _lacks_run(self) -> bool:
+        return any(math.isnan(value) for values in self.runs for value in values)
 
     def reason(self, estimate: Estimate | None) -> str:
         """Return why there is no p-value; empty if there is one."""
@@ -141,6 +156,8 @@ class Compared(NamedTuple):
             return f"undefined for {plural(self.undefined, 'user')}"
         if not self.sums.users:
             return "no user has a value in both systems"
+        if self._lacks_run:
+            return "the value of a run is NaN"
         if estimate is None:
             return "the weights, or the denominators, are all 0"
         return "fewer than two users or clusters" if estimate.degrees_of_freedom <= 0 else ""
@@ -188,7 +205,8 @@ def difference_row(compared: Compared, options: ComparisonOptions, margins: Mapp
 
 
 _NUMBERS = (
-    "value", "baseline_value", "difference", "low", "high", "relative", "relative_low", "relative_high", "effect", "detectable",
+    "value", "baseline_value", "difference", "low", "high", "relative", "relative_low", "relative_high",
+    "degrees_of_freedom", "effect", "detectable",
 )  # fmt: skip
 _UNDEFINED = dict.fromkeys(_NUMBERS, math.nan)
 _NO_TEST = Significance(math.nan, math.nan, is_exact=False)
@@ -196,27 +214,30 @@ _NO_CLAIMS = (math.nan, math.nan)
 
 
 def _numbers(estimate: Estimate, confidence: float) -> dict[str, float]:
-    contrast, variance = estimate.contrast()
-    value, baseline_value, difference = float(estimate.value), float(estimate.baseline_value), float(contrast)
-    relative = float(contrast / estimate.baseline_value) if estimate.baseline_value else math.nan
+    contrast = estimate.contrast()
+    value, baseline_value = float(estimate.value), float(estimate.baseline_value)
+    difference = float(contrast.difference)
+    relative = float(contrast.difference / estimate.baseline_value) if estimate.baseline_value else math.nan
     if estimate.is_logarithmic:
         value, baseline_value, relative = math.exp(value), math.exp(baseline_value), math.expm1(difference)
         difference = baseline_value * relative
     cells = (
         value, baseline_value, difference, *t_interval(estimate, confidence), relative,
-        *relative_interval(estimate, confidence), _effect(contrast, variance, estimate.units),
-        detectable_difference(estimate, confidence),
+        *relative_interval(estimate, confidence),
+        float(contrast.degrees_of_freedom) if contrast.degrees_of_freedom > 0 else math.nan,
+        _effect(contrast, estimate.units), detectable_difference(estimate, confidence),
     )  # fmt: skip
     return dict(zip(_NUMBERS, cells, strict=True))
 
 
-def _effect(contrast: Fraction, variance: Fraction, units: int) -> float:
+def _effect(contrast: Contrast, units: int) -> float:
     """Return the difference in standard deviations of the units' differences."""
     if units < 2:
         return math.nan
+    difference, variance = contrast.difference, contrast.users_variance
     if variance:
-        return math.copysign(root(contrast**2 / (variance * units)), contrast)
-    return math.copysign(math.inf, contrast) if contrast else 0.0
+        return math.copysign(root(difference**2 / (variance * units)), difference)
+    return math.copysign(math.inf, difference) if difference else 0.0
 
 
 def _test(estimate: Estimate, sums: PairedSums, options: ComparisonOptions) -> Significance:

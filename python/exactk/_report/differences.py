@@ -55,7 +55,7 @@ def heterogeneity_of(groups: Iterable[Compared]) -> float:
     """Return the p-value of the claim that a difference differs between groups (Cochran's Q)."""
     estimates = [estimate for estimate in (one.estimate() for one in groups) if estimate is not None]
     contrasts = [estimate.contrast() for estimate in estimates]
-    return heterogeneity([one for one, _ in contrasts], [variance for _, variance in contrasts])
+    return heterogeneity([one.difference for one in contrasts], [one.variance for one in contrasts])
 
 
 class Differences(Sequence[Difference]):

@@ -210,8 +210,12 @@ def _text(
         f"{compared.value.spelling}: {system!r} differs from {baseline!r} by {bounds} "
         f"(one-sided bounds at {100 * confidence:g} %, {plural(estimate.units, unit)}), so {finding}"
     )
-    needed = _units_to_decide(claim, compared, estimate, margin, confidence) if status == "undecided" else None
-    return text if needed is None else f"{text}; about {needed:,} {unit}s would decide"
+    if status != "undecided":
+        return text
+    needed = _units_to_decide(claim, compared, estimate, margin, confidence)
+    if math.isinf(needed):
+        return f"{text}; more training runs would decide, more {unit}s alone would not"
+    return f"{text}; about {needed:,.0f} {unit}s would decide" if needed <= _MOST_USERS else text
 
 
 def _bounds_text(estimate: Estimate, margin: Margin, confidence: float) -> str:
@@ -228,10 +232,11 @@ def _two_digits(number: float) -> str:
     return f"{number:+.2g}" if abs(number) < 99.5 else f"{number:+,.0f}"
 
 
-def _units_to_decide(
-    claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float
-) -> int | None:
-    """Return how many users would decide, if the difference stayed as it is; None if that is more than there could be."""
+def _units_to_decide(claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float) -> float:
+    """Return how many users would decide, if the difference stayed as it is.
+
+    Infinity if none would, because training runs vary too much; NaN if the difference is at the margin.
+    """
     value, baseline_value = float(estimate.value), float(estimate.baseline_value)
     if estimate.is_logarithmic:
         value, baseline_value = math.exp(value), math.exp(baseline_value)
@@ -239,5 +244,4 @@ def _units_to_decide(
     size = margin.difference(baseline_value)
     edges = {"better": [size], "no_worse": [-size], "equivalent": [-size, size]}[claim]
     distance = min(abs(gain - edge) for edge in edges)
-    needed = units_for(estimate, distance, confidence, sides=1) if distance else math.inf
-    return int(needed) if needed <= _MOST_USERS else None
+    return units_for(estimate, distance, confidence, sides=1) if distance else math.nan

@@ -53,7 +53,7 @@ def _paired_sums_to_plain(sums: PairedSums) -> list[Any]:
 
 def paired_from_plain(data: object, systems: Mapping[str, State], options: ComparisonOptions) -> PairedState | None:
     """Return the sums, if any; raise ValueError if the systems cannot have them."""
-    options.check_baseline(systems)
+    options.check_systems(systems)
     first = next(iter(systems.values()))
     for state in systems.values():
         check_same_plan(first, state, "comparison")
@@ -70,7 +70,7 @@ def paired_from_plain(data: object, systems: Mapping[str, State], options: Compa
         checked_fields(row, ("system", "baseline", "totals", "groups"), "a pair")
         if (row["system"], row["baseline"]) != pair:
             raise fail(f"the pair {pair}", (row["system"], row["baseline"]))
-        users = min(systems[system].counts.users for system in pair)
+        users = min(systems[run].counts.users for system in pair for run in options.runs_of(system))
         totals[pair] = _checked_sums(row["totals"], values, users)
         groups[pair] = _checked_groups(row["groups"], values, first)
     return PairedState(first.weighted, totals, None if first.groups is None else groups)

@@ -44,22 +44,24 @@ def significance_marks(
 ) -> SignificanceMarks:
     """Return the marks of a table with a row per group and metric, spelled as in the differences, and columns of systems.
 
-    `directions` are those of the metrics.
+    `directions` are those of the metrics. Training runs have the letter and the marks of their mean.
     """
-    letter_of = dict(zip(columns, letters(len(columns)), strict=True))
+    systems = method.options.compared_systems(columns)
+    letter_of = dict(zip(systems, letters(len(systems)), strict=True))
     worse: dict[tuple[Label | None, str, str], list[str]] = {}
     for one in differences:
         direction = directions[one.metric]
         side = 0 if direction == "none" else significant_side(one, direction, method.options)
         winner, loser = (one.system, one.baseline) if side > 0 else (one.baseline, one.system)
-        if side and {winner, loser} <= columns.keys():
+        if side:
             worse.setdefault((one.group, one.metric, winner), []).append(letter_of[loser])
     of_cells = {
         (row, column): sorted(worse.get((group, metric, system), []), key=lambda letter: (len(letter), letter))
         for row, (group, metric) in enumerate(rows)
-        for system, column in columns.items()
+        for system in systems
+        for column in map(columns.__getitem__, method.options.runs_of(system))
     }
-    of_columns = {column: letter_of[system] for system, column in columns.items()}
+    of_columns = {columns[run]: letter_of[system] for system in systems for run in method.options.runs_of(system)}
     return SignificanceMarks(Superscripts(of_columns, of_cells), _caption(differences, method))
 
 
@@ -71,6 +73,8 @@ def _caption(differences: Sequence[Difference], method: ComparisonMethod) -> str
     sentences = [f"Best values in bold; superscript letters: the systems that are significantly worse ({tests})"]
     if options.baseline is not None:
         sentences.append(f"only differences from {options.baseline} are tested")
+    for system, runs in (options.runs or {}).items():
+        sentences.append(f"{', '.join(runs)}: runs of {system}, tested as their mean")
     without = sum(bool(one.reason) for one in differences)
     if without:
         sentences.append(f"{without} of {len(differences)} differences without a p-value")

@@ -8,11 +8,16 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from exactk._engine.paired_problem import PairedEngine
 from exactk._inference.moments import Moments
 from exactk._report.paired_sums import PairedSums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from exactk._engine.paired_problem import PairedProblem, PairedValue
 
@@ -21,8 +26,7 @@ _DIGITS = Context(prec=50)
 _LEAST_VALUE = 1e-5  # floor in a geometric mean
 
 
-def reference_paired_engine(problem: PairedProblem) -> list[list[list[PairedSums]]]:
-    """Sum by the definitions."""
+def _reference_paired_sums(problem: PairedProblem) -> list[list[list[PairedSums]]]:
     return [
         [[_paired_sums(problem, value, pair, group) for value in problem.values] for pair in problem.pairs]
         for group in range(problem.group_count)
@@ -58,6 +62,14 @@ def _paired_sums(problem: PairedProblem, value: PairedValue, pair: tuple[int, in
 
 def _logarithm(number: float) -> float:
     return float(Decimal(max(number, _LEAST_VALUE)).ln(_DIGITS))
+
+
+def _logarithms(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([math.nan if math.isnan(number) else _logarithm(number) for number in numbers.tolist()])
+
+
+reference_paired_engine = PairedEngine(_reference_paired_sums, _logarithms)
+"""Sums and logarithms by their definitions."""
 
 
 def _moments(units: Sequence[Sequence[Fraction]], columns: int) -> Moments:
