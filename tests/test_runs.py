@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import re
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -202,11 +203,13 @@ def test_pairs_without_runs_are_those_of_a_comparison_without_runs() -> None:
     truth, systems = drawn(6)
     pair = {name: systems[name] for name in ("single", "new-1")}
     alone = exactk.compare(truth, pair, list(METRICS), adjust="none").differences
-    among = exactk.compare(
-        truth, systems | {"new-1": systems["new-1"]}, list(METRICS), adjust="none", runs={"old": RUNS["old"]}
-    ).differences
+    comparison = exactk.compare(truth, systems, list(METRICS), adjust="none", runs={"old": RUNS["old"]})
     for row in alone:
-        assert among["new-1", "single", row.metric] == row
+        assert comparison.differences["new-1", "single", row.metric] == row
+    names = ["old", "single", "new-1", "new-2", "new-3"]
+    pairs = [(later, earlier) for earlier, later in combinations(names, 2)]
+    assert [(row.system, row.baseline) for row in comparison.differences.of("recall@5")] == pairs
+    assert exactk.Comparison.from_json(comparison.to_json()).differences == comparison.differences
 
 
 def test_relative_bounds_and_margins_are_tests_of_contrasts() -> None:
@@ -272,6 +275,16 @@ def test_tables_for_papers_mark_runs_as_their_mean() -> None:
     ]  # fmt: skip
     assert [cell.strip() for cell in row.split("|")[2:5]] == ["0.1500", "0.8000<sup>a</sup>", "**0.8500**<sup>a</sup>"]
     assert "; als-1, als-2: runs of als, tested as their mean" in text
+
+
+def test_a_choice_among_runs_tests_each_run_where_its_users_are_kept() -> None:
+    lists = {"popularity": [1, 2] * 20, "als-1": [7, 9] * 20, "als-2": [8, 9] * 20}
+    runs = {"als": ["als-1", "als-2"]}
+    choice = exactk.choose(compared(lists, runs=runs), "P@10")
+    assert choice.untested == "the comparison lacks pairs with 'als-2'; without runs= it has them"
+    kept = exactk.choose(compared(lists, runs=runs, per_user=True), "P@10")
+    assert (kept.untested, kept.tied) == ("", ())
+    assert kept == exactk.choose(compared(lists), "P@10")
 
 
 def test_shards_and_blocks_have_equal_bits() -> None:

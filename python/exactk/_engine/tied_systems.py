@@ -40,10 +40,10 @@ def tied_systems(
     if state is not None:
         comparison = Comparison(part, options, state)
     elif isinstance(reports, Comparison) and _has_clusters(reports.state.paired):
-        return _untested(f"the comparison has clusters and no pairs with {best!r}; baseline={best!r} adds them")
+        return _untested(f"the comparison has clusters and no pairs with {best!r}; {_how_to_add_pairs(reports, best)}")
     elif any(report.user_table is None for report in part.values()):
         if isinstance(reports, Comparison) and reports.state.paired is not None:
-            return _untested(f"the comparison lacks pairs with {best!r}; baseline={best!r} adds them")
+            return _untested(f"the comparison lacks pairs with {best!r}; {_how_to_add_pairs(reports, best)}")
         return _untested("the reports lack the users' values; per_user=True keeps them")
     else:
         try:
@@ -60,6 +60,10 @@ def tied_systems(
 
 def _untested(reason: str) -> TiedSystems:
     return TiedSystems(frozenset(), reason)
+
+
+def _how_to_add_pairs(comparison: Comparison, best: str) -> str:
+    return "without runs= it has them" if comparison.state.options.runs else f"baseline={best!r} adds them"
 
 
 def _pairs_with(best: str, others: Sequence[str], paired: PairedState | None) -> PairedState | None:

@@ -90,6 +90,8 @@ def _value(
         precision, recall = (_ratio([(one[i], 1.0) for one in numbers], weights, clusters) for i in (0, 1))
         p, r = precision.value, recall.value
         divisor = p + r
+        if divisor == 0:
+            return _Value(0.0, [0.0] * len(precision.influences))
         return _Value(
             2 * p * r / divisor,
             [
