@@ -163,6 +163,22 @@ def test_exit_codes_of_gates(run: Run, code: int, gates: Sequence[str], text: st
         assert ("users would decide" in line) == ("undecided" in line)
 
 
+def test_an_undefined_value_is_no_pass(run: Run) -> None:
+    with Path("qrels.txt").open("a", encoding="utf-8") as file:
+        file.write("q21 0 d0 0\n")
+    for name in ("base", "new"):
+        with Path(f"{name}.run").open("a", encoding="utf-8") as file:
+            file.write("q21 Q0 d0 1 1 x\n")
+    fields = ("--set", "undefined=nan", "--set", "empty_truth=compute")
+    result = run(*TWO, "-m", "recall@10", *fields, "--better", "recall@10", "--no-worse", "recall@10=50%")
+    assert result.code == 3
+    assert lines_of_gates(result) == [
+        f"exactk: {gate} is undecided: recall@10: 'new' cannot be compared with 'base': undefined for 1 user"
+        for gate in ("--better", "--no-worse")
+    ]
+    assert "no p-value: undefined for 1 user (recall@10 of new against base)" in result.out
+
+
 def test_a_worse_system_fails_whatever_the_others_do(run: Run) -> None:
     result = run(
         "compare",

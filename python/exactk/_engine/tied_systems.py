@@ -16,6 +16,7 @@ from exactk._runtime.errors import ExactkError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from exactk._report.comparison_state import ComparisonState
     from exactk._report.report import Report
 
 
@@ -30,26 +31,22 @@ def tied_systems(
     reports: Comparison | Mapping[str, Report], best: str, others: Sequence[str], metric: str
 ) -> TiedSystems:
     """Test the best system against the others by the paired t test, with p-values adjusted by Holm's method over them."""
-    if not optional.has("scipy"):
-        return _untested(optional.describe_missing("scipy", "the test", "compare"))
-    confidence = reports.state.options.confidence if isinstance(reports, Comparison) else 0.95
-    options = ComparisonOptions(baseline=best, confidence=confidence)
-    of_systems = reports.reports if isinstance(reports, Comparison) else reports
+    of_systems: Mapping[str, Report] = reports.reports if isinstance(reports, Comparison) else reports
     part = {system: of_systems[system] for system in (best, *others)}
-    state = _pairs_with(best, others, reports.state.paired) if isinstance(reports, Comparison) else None
-    if state is not None:
-        comparison = Comparison(part, options, state)
-    elif isinstance(reports, Comparison) and _has_clusters(reports.state.paired):
-        return _untested(f"the comparison has clusters and no pairs with {best!r}; {_how_to_add_pairs(reports, best)}")
-    elif any(report.user_table is None for report in part.values()):
-        if isinstance(reports, Comparison) and reports.state.paired is not None:
-            return _untested(f"the comparison lacks pairs with {best!r}; {_how_to_add_pairs(reports, best)}")
-        return _untested("the reports lack the users' values; per_user=True keeps them")
-    else:
-        try:
-            comparison = compare_kept_reports(core_paired_engine, part, options, None)
-        except ExactkError as error:
-            return _untested(str(error))
+    state = reports.state if isinstance(reports, Comparison) else None
+    paired = None if state is None else _pairs_with(best, others, state.paired)
+    untested = _missing_for_test(state, part, best) if paired is None or not optional.has("scipy") else ""
+    if untested:
+        return TiedSystems(frozenset(), untested)
+    options = ComparisonOptions(baseline=best, confidence=0.95 if state is None else state.options.confidence)
+    try:
+        comparison = (
+            compare_kept_reports(core_paired_engine, part, options, None)
+            if paired is None
+            else Comparison(part, options, paired)
+        )
+    except ExactkError as error:  # reports of other users, conventions or metrics
+        return TiedSystems(frozenset(), str(error))
     worse = {
         row.baseline if row.system == best else row.system
         for row in comparison.differences.of(metric)
@@ -58,12 +55,15 @@ def tied_systems(
     return TiedSystems(frozenset(others) - worse)
 
 
-def _untested(reason: str) -> TiedSystems:
-    return TiedSystems(frozenset(), reason)
-
-
-def _how_to_add_pairs(comparison: Comparison, best: str) -> str:
-    return "without runs= it has them" if comparison.state.options.runs else f"baseline={best!r} adds them"
+def _missing_for_test(state: ComparisonState | None, part: Mapping[str, Report], best: str) -> str:
+    """Return what a test of systems without sums over their pairs lacks; empty if nothing."""
+    if not optional.has("scipy"):
+        return optional.describe_missing("scipy", "the test", "compare")
+    lacks_users = any(report.user_table is None for report in part.values())
+    if state is not None and state.paired is not None and (lacks_users or _has_clusters(state.paired)):
+        advice = "without runs= it has them" if state.options.runs else f"baseline={best!r} adds them"
+        return f"the comparison lacks pairs with {best!r}; {advice}"
+    return "the reports lack the users' values; per_user=True keeps them" if lacks_users else ""
 
 
 def _pairs_with(best: str, others: Sequence[str], paired: PairedState | None) -> PairedState | None:
@@ -75,7 +75,6 @@ def _pairs_with(best: str, others: Sequence[str], paired: PairedState | None) ->
     return PairedState(paired.weighted, {pair: totals[pair] for pair in pairs})
 
 
-def _has_clusters(paired: PairedState | None) -> bool:
+def _has_clusters(paired: PairedState) -> bool:
     """Return whether the units of any pair are not its users."""
-    totals = {} if paired is None else paired.totals
-    return any(one.moments.units != one.users for sums in totals.values() for one in sums)
+    return any(one.moments.units != one.users for sums in paired.totals.values() for one in sums)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inference.power import POWER, units_for
-from exactk._plan.metric_strings import canonical_name, plan
+from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import metrics
 from exactk._report.comparison_options import (
     MOST_SYSTEMS,
@@ -21,6 +21,7 @@ from exactk._report.comparison_options import (
     ComparisonOptions,
     check_power,
     claimed_margins,
+    name_of_metric,
     parse_margin,
 )
 from exactk._report.comparison_state import ComparisonState
@@ -41,8 +42,9 @@ from exactk._report.state import check_label_types, check_same_plan, common_spel
 from exactk._report.tables import TextTable, stack_systems, text_of_columns
 from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime import optional
-from exactk._runtime.errors import StateMismatchError, input_error, type_error
+from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option, plural
+from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
     from exactk._inference.margins import Margin
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from exactk._report.sums import Label
     from exactk._report.tables import Columns, Table
     from exactk._report.user_table import UserTable
+
+_KEEPING_USERS = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
 
 _MOST_ROWS = 12  # of groups in a printed comparison
 
@@ -237,12 +241,11 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("baseline", f"a system, as there are more than {MOST_SYSTEMS}", "None", hint=hint)
         if len(systems) == 1:
             raise input_error("systems", "at least two systems", "one")
-        expected = "the users' values, which per_user=True keeps"
         without = next((system for system, report in self._reports.items() if report.user_table is None), None)
         if without is None:
             advice = "exactk.compare_reports(comparison.reports) has them"
             raise input_error("comparison", "sums over pairs of systems", "none", hint=advice)
-        raise input_error("reports", expected, f"none in {without!r}")
+        raise input_error("reports", "reports with the users' values", f"none in {without!r}", hint=_KEEPING_USERS)
 
     def _compared(self, label: Label | None, sums_of_pairs: Mapping[Pair, Sequence[PairedSums]]) -> Iterator[Compared]:
         """Yield each value of each pair, over all users or one group."""
@@ -277,9 +280,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def _users_of(self, pair: Pair, index: int, label: Label | None) -> UserValues:
         """Return the values of the users whom both systems have, of all users or of a group."""
         if self._tables is None:
-            raise input_error(
-                "test", "'t' or 'sign' without per_user=True, which keeps the users' values", "'wilcoxon'"
-            )
+            found = "'wilcoxon', which needs them"
+            raise input_error("test", "'t' or 'sign' without the users' values", found, hint=_KEEPING_USERS)
         system, baseline = (self._tables[name] for name in pair)
         values, baseline_values = system.values[index], baseline.values[index]
         both = ~(np.isnan(values) | np.isnan(baseline_values))
@@ -333,7 +335,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """
         check_power(power)
         margin = parse_margin(difference, "difference")
-        name = canonical_name(metric, self._first.convention)
+        name = name_of_metric(metric, self._first.convention, "metric")
         compared = [
             one
             for one in self._compared(None, self._paired_state().totals)
@@ -343,7 +345,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
         if not compared:
             systems = dict.fromkeys(pair[0] for pair in self._paired_state().totals)
-            raise input_error("system", f"one of {', '.join(map(repr, systems))}", repr(system))
+            hint = did_you_mean(system, systems) if isinstance(system, str) else None
+            raise input_error("system", f"one of {', '.join(map(repr, systems))}", repr(system), hint=hint or "")
         estimates = [estimate for one in compared if (estimate := one.estimate()) is not None]
         needed = [
             units_for(one, size, self._options.confidence, power)
@@ -351,9 +354,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             if one.degrees_of_freedom > 0 and (size := margin.difference(one.shown_baseline_value))
         ]
         if not needed:
-            raise input_error(
-                "metric", "two users or more whom both systems have, and a baseline above 0", repr(metric)
-            )
+            raise _without_variance(compared, difference)
         if math.isinf(max(needed)):
             expected = "a difference above what the variance of training runs hides from any number of users"
             raise input_error("difference", expected, repr(difference), hint="more runs reduce it")
@@ -423,7 +424,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         claims: dict[Claim, ClaimsLike] = {"better": better, "no_worse": no_worse, "equivalent": equivalent}
         for claim, claimed in claims.items():
             for metric, margin in claimed_margins(claim, claimed, self._margins, self._first.convention).items():
-                name = canonical_name(metric, self._first.convention)
+                name = name_of_metric(metric, self._first.convention, claim)
                 if name not in compared:
                     raise input_error(claim, f"metrics among {', '.join(self)}", repr(metric))
                 checks += [check_claim(claim, one, margin, self._options.confidence) for one in compared[name]]
@@ -627,6 +628,16 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         rules = dict.fromkeys(report.rules_text for report in self._reports.values())
         remarks = [" / ".join(rules), *(plural(count, "user") for count in users if len(users) == 1)]
         return "; ".join([*remarks, "* best"] if self._text_of_values(0).best else remarks)
+
+
+def _without_variance(compared: Sequence[Compared], difference: object) -> InputError:
+    """Return the error for pairs of which none says how many users a difference needs."""
+    reason = next((reason for one in compared if (reason := one.reason(one.estimate()))), "")
+    spelling, baseline = compared[0].value.spelling, compared[0].pair[1]
+    if reason:
+        return input_error("metric", "a metric whose differences have a variance", f"{spelling!r}: {reason}")
+    found = f"{difference!r} of the value of {baseline!r}, which is 0"
+    return input_error("difference", f"an absolute difference of {spelling}", found)
 
 
 def check_system_name(name: object, argument: str) -> None:

@@ -13,7 +13,7 @@ from exactk._inference.margins import Margin
 from exactk._inference.significance import Alternative
 from exactk._plan.metric_strings import canonical_name
 from exactk._report.validation import checked_fields
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.names import did_you_mean
 from exactk._runtime.numbers import parse_number
@@ -148,7 +148,9 @@ class ComparisonOptions:
         Raise InputError if a metric is none of these canonical names.
         """
         parsed = parse_margins(self.margin)
-        margins = {canonical_name(metric, convention) if metric else "": margin for metric, margin in parsed.items()}
+        margins = {
+            name_of_metric(metric, convention, "margin") if metric else "": margin for metric, margin in parsed.items()
+        }
         for metric, name in zip(parsed, margins, strict=True):
             if name and name not in metrics:
                 hint = did_you_mean(name, metrics)
@@ -192,6 +194,14 @@ def parse_runs(runs: object) -> dict[str, tuple[str, ...]] | None:
 def _check_text(argument: str, expected: str, name: object) -> None:
     if not isinstance(name, str) or not name:
         raise type_error(argument, expected, repr(name))
+
+
+def name_of_metric(metric: str, convention: Convention, argument: str) -> str:
+    """Return the canonical name of a metric; errors are of this argument."""
+    try:
+        return canonical_name(metric, convention)
+    except ExactkError as error:
+        raise error.amended(argument=argument) from None
 
 
 def check_confidence(confidence: object) -> None:
@@ -279,7 +289,8 @@ def claimed_margins(
         raise type_error(argument, "metrics, or a mapping from metric to margin", type(claims).__name__)
     margins = {}
     for metric in claims:
-        margin = default.get(canonical_name(_checked_metric(metric, argument), convention), default.get(""))
+        name = name_of_metric(_checked_metric(metric, argument), convention, argument)
+        margin = default.get(name, default.get(""))
         if argument == "better":
             margin = Margin(0.0, is_relative=True)
         elif margin is None:

@@ -31,7 +31,7 @@ from exactk._report.user_table import UserTable
 from exactk._report.validation import checked_fields, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
-from exactk._runtime.faults import plural
+from exactk._runtime.faults import Option, plural
 from exactk._runtime.frame_columns import OrderedCategories
 
 if TYPE_CHECKING:
@@ -558,7 +558,8 @@ class Report(Exports, Mapping[str, float]):
 
     def _columns_of_users(self, *, wide: bool) -> Columns:
         if self.table is None:
-            raise input_error("table", "per-user values, which per_user=True keeps", "none")
+            hint = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
+            raise input_error("table", "per-user values", "none", hint=hint)
         users = user_columns(self.users)
         if wide:
             return join_columns(users, self.per_user)

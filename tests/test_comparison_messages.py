@@ -1,0 +1,116 @@
+"""What comparisons say where they cannot answer: the argument at fault, the reason, and what to write."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import pytest
+
+import exactk
+
+TRUTH = [[1]] * 20
+SYSTEMS = {"base": [[1], [2]] * 10, "new": [[1], [1]] * 10, "zero": [[2], [2]] * 10}
+AVERAGES = ["recall@1", "f1@1(average=of_means)", "map@1(average=geometric)", "ndcg@1"]
+
+
+def compared(**options: Any) -> exactk.Comparison:
+    return exactk.compare(TRUTH, {name: SYSTEMS[name] for name in ("base", "new")}, "P@1", **options)
+
+
+def message_of(call: Any) -> str:
+    with pytest.raises(exactk.ExactkError) as caught:
+        call()
+    return str(caught.value)
+
+
+def undefined(**options: Any) -> exactk.Comparison:
+    """Compare systems of which one user's values are undefined."""
+    truth: Any = {0: [1], 1: [], 2: [3], 3: [4]}
+    systems: Any = {"a": {0: [1], 1: [2], 2: [4], 3: [4]}, "b": {0: [1], 1: [2], 2: [3], 3: [5]}}
+    convention: Any = {"undefined": "nan", "empty_truth": "compute"}
+    return exactk.compare(truth, systems, AVERAGES, convention=convention, **options)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"weights": {0: 1.0, 1: 0.0, 2: 2.0, 3: 1.0}},
+    {"groups": {0: "x", 1: "x", 2: "y", 3: "y"}},
+    {"clusters": {0: 1, 1: 1, 2: 2, 3: 2}},
+    {"margin": "1%"},
+    {"test": "wilcoxon", "per_user": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("claim", ["better", "no_worse", "equivalent"])
+def test_an_undefined_value_decides_no_gate(options: dict[str, Any], claim: str) -> None:
+    comparison = undefined(**options)
+    for metric in AVERAGES:
+        assert math.isnan(comparison[metric]["a"])
+        for margin in ("1%", 1e9):
+            gate = comparison.check(**{claim: {metric: margin}})
+            assert (gate.status, bool(gate)) == ("undecided", False)
+            assert gate.failures == (f"{metric}: 'b' cannot be compared with 'a': undefined for 1 user",)
+        assert message_of(lambda name=metric: comparison.users_for(name, 0.1)) == (
+            f"metric: expected a metric whose differences have a variance, found {metric!r}: undefined for 1 user"
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing", 0.1), "metric: expected the name of a metric, found 'nothing'"),
+        (("P@[1,2]", 0.1), "metric: expected one metric at one cutoff, found 'P@[1,2]'"),
+        (("P@5", 0.1), "metric: expected one of P@1, found 'P@5'"),
+        ((3, 0.1), "metric: expected metric strings, found 3"),
+        (("P@1", 0), "difference: expected a number above 0 such as 0.002"),
+        (("P@1", "x%"), "difference: expected a number above 0 such as 0.002"),
+    ],
+)
+def test_users_for_names_the_argument_at_fault(arguments: tuple[Any, Any], message: str) -> None:
+    assert message_of(lambda: compared().users_for(*arguments)).startswith(message)
+
+
+def test_users_for_asks_for_a_system_and_a_difference_that_there_are() -> None:
+    comparison = compared()
+    assert message_of(lambda: comparison.users_for("P@1", 0.1, system="nwe")) == (
+        "system: expected one of 'new', found 'nwe'; did you mean 'new'?"
+    )
+    assert message_of(lambda: comparison.users_for("P@1", 0.1, system="base")) == (
+        "system: expected one of 'new', found 'base'"
+    )
+    of_zero = exactk.compare(TRUTH, {"zero": SYSTEMS["zero"], "new": SYSTEMS["base"]}, "P@1")
+    assert message_of(lambda: of_zero.users_for("P@1", "5%")) == (
+        "difference: expected an absolute difference of P@1, found '5%' of the value of 'zero', which is 0"
+    )
+    assert of_zero.users_for("P@1", 0.05) > 2
+
+
+@pytest.mark.parametrize("metric", ["nothing", "P@", "P@1,P@2"])
+def test_claims_and_margins_name_the_argument_of_a_metric_that_is_none(metric: str) -> None:
+    comparison = compared(margin="1%")
+    for claim in ("better", "no_worse", "equivalent"):
+        for claimed in (metric, [metric], {metric: "1%"}):
+            assert message_of(lambda: comparison.check(**{claim: claimed})).startswith(f"{claim}: expected ")  # noqa: B023 - called at once
+    assert message_of(lambda: compared(margin={metric: "1%"})).startswith("margin: expected ")
+
+
+def test_what_needs_the_users_values_says_what_keeps_them() -> None:
+    reports = {name: exactk.evaluate(TRUTH, lists, "P@1") for name, lists in SYSTEMS.items() if name != "zero"}
+    calls: list[Any] = [
+        lambda: exactk.compare_reports(reports).differences,
+        lambda: exactk.compare_reports(reports).users_for("P@1", 0.1),
+        lambda: exactk.compare_reports(reports).check(better="P@1"),
+        lambda: compared(test="wilcoxon").differences,
+        lambda: reports["base"].to_pandas("per_user"),
+    ]
+    for call in calls:
+        message = message_of(call)
+        assert message.endswith("; per_user=True keeps them"), message
+    kept = {
+        name: exactk.evaluate(TRUTH, lists, "P@1", per_user=True) for name, lists in SYSTEMS.items() if name != "zero"
+    }
+    assert len(exactk.compare_reports(kept).differences) == 1
+    assert re.match("reports: ", message_of(calls[0]))
