@@ -260,6 +260,42 @@ TEST_CASE("F31: every instruction set splits and multiplies columns alike") {
   }
 }
 
+TEST_CASE("F31: every instruction set rounds columns in [0, 1] alike") {
+  std::mt19937_64 random(6);
+  std::uniform_int_distribution<int> exponents(-90, 0);
+  for (const unsigned absent_words : {0U, 1U, 0xffU}) {
+    Words present{};
+    for (std::size_t i = 0; i < present.size(); ++i) {
+      present[i] = (absent_words >> i & 1U) != 0 ? random() : ~std::uint64_t{0};
+    }
+    Column column{};
+    Int128 expected = 0;
+    for (std::size_t i = 0; i < kColumnTerms; ++i) {
+      const double number =
+          std::ldexp(static_cast<double>(random() >> 11U), exponents(random) - 53);
+      column[i] = is_set(present, i) ? number : kAbsent;
+      // Exact, as a long double holds 64 bits, and then half to even.
+      if (is_set(present, i)) {
+        expected += static_cast<Int128>(
+            std::nearbyint(std::ldexp(static_cast<long double>(number), kUnitScale)));
+      }
+    }
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      const ColumnKernels& columns = kernels(isa).columns;
+      std::array<std::int64_t, 3 * kColumnTerms> digits{};
+      UnitDigits sums{};
+      columns.split_unit(column.data(), present.data(), kColumnTerms, digits.data(), &sums);
+      Int128 total = 0;
+      for (const std::int64_t digit : sums.total) total = (total << unsigned{kDigitBits}) + digit;
+      CHECK(total == expected);
+      std::array<std::int64_t, 5> products{};
+      columns.multiply(digits.data(), digits.data(), kColumnTerms, products.data());
+      CHECK(std::ranges::equal(products, sums.squares));
+    }
+  }
+}
+
 TEST_CASE("F31: every instruction set notices a number that digits cannot hold") {
   const double scale = 0x1p26;
   for (const double lost : {0x1p-81, -0x1p-81, 0x1.8p-80, kLeast, 0.5 + 0x1p-53}) {
@@ -378,8 +414,8 @@ Doubles reals(const std::vector<ExactInteger>& integers) {
 
 TEST_CASE("sums and products of a pair, by hand") {
   PairedInput input{.tables = {{0.5, 0, kAbsent, 1, 0.25}, {1, 0.5, 0.5, kAbsent, 0.25}},
-              .users = 5,
-              .values = {{.rows = {0}, .shown = 0, .is_unit = true}, {.rows = {0}}}};
+                    .users = 5,
+                    .values = {{.rows = {0}, .shown = 0, .is_unit = true}, {.rows = {0}}}};
   for (const PairedSums& sums : input.run()) {
     CHECK(sums.users == 3);
     CHECK(sums.units == 3);
@@ -398,12 +434,12 @@ TEST_CASE("sums and products of a pair, by hand") {
 TEST_CASE("columns of a numerator and a denominator, with weights and clusters") {
   // The baseline's numerators and denominators, then the system's; two clusters of two users.
   PairedInput input{.tables = {{1, 0, 2, 1, 4, 4, 4, 4}, {2, 1, 3, 0, 4, 4, 4, 2}},
-              .rows = 2,
-              .users = 4,
-              .values = {{.rows = {0, 1}}},
-              .weights = {{1, 2, 1, 4}},
-              .clusters = {{1, 0, 1, 0}},
-              .cluster_count = 2};
+                    .rows = 2,
+                    .users = 4,
+                    .values = {{.rows = {0, 1}}},
+                    .weights = {{1, 2, 1, 4}},
+                    .clusters = {{1, 0, 1, 0}},
+                    .cluster_count = 2};
   const PairedSums sums = input.run().front();
   CHECK(sums.users == 4);
   CHECK(sums.units == 2);
@@ -415,10 +451,10 @@ TEST_CASE("columns of a numerator and a denominator, with weights and clusters")
 
 TEST_CASE("each group has its sums, and a group of nobody has none") {
   PairedInput input{.tables = {{0, 0.5, 1, 0.5}, {1, 1, 1, 0.5}},
-              .users = 4,
-              .values = {{.rows = {0}, .shown = 0, .is_unit = true}},
-              .groups = {2, 0, 2, 0},
-              .group_count = 3};
+                    .users = 4,
+                    .values = {{.rows = {0}, .shown = 0, .is_unit = true}},
+                    .groups = {2, 0, 2, 0},
+                    .group_count = 3};
   const std::vector<PairedSums> sums = input.run();
   REQUIRE(sums.size() == 3);
   CHECK(reals(sums[0].sums) == Doubles{1.5, 1, 2});
@@ -433,12 +469,12 @@ PairedInput long_input() {
   std::mt19937_64 random(6);
   constexpr std::size_t kUsers = 9'000;
   PairedInput input{.tables = {},
-              .rows = 2,
-              .users = kUsers,
-              .values = {{.rows = {0}, .shown = 0, .is_unit = true},
-                         {.rows = {0, 1}, .shown = 1},
-                         {.rows = {0}, .is_geometric = true}},
-              .pairs = {{1, 0}, {2, 0}, {2, 1}}};
+                    .rows = 2,
+                    .users = kUsers,
+                    .values = {{.rows = {0}, .shown = 0, .is_unit = true},
+                               {.rows = {0, 1}, .shown = 1},
+                               {.rows = {0}, .is_geometric = true}},
+                    .pairs = {{1, 0}, {2, 0}, {2, 1}}};
   for (int system = 0; system < 3; ++system) {
     Doubles table = draw_numbers(2 * kUsers, 10, random);
     for (std::size_t i = 0; i < table.size(); ++i) {

@@ -25,17 +25,19 @@ void Column::assign(const double* numbers, const Mask& present, std::size_t size
   present_ = present;
   size_ = size;
   exponent_ = 0;
-  if (resolution == Resolution::full) {
-    double most = 0;
-    for_each_present([&](std::size_t i) { most = std::max(most, std::abs(numbers[i])); });
-    std::frexp(most, &exponent_);
+  if (resolution == Resolution::unit) {
+    is_split_ = true;
+    kernels.columns.split_unit(numbers, present.data(), size, digits_.data(), &sums_);
+    return;
   }
+  double most = 0;
+  for_each_present([&](std::size_t i) { most = std::max(most, std::abs(numbers[i])); });
+  std::frexp(most, &exponent_);
   is_split_ = std::abs(exponent_) <= kMaxExponent;
   if (!is_split_) return;
-  const bool is_exact =
+  is_split_ =
       kernels.columns.split(numbers, present.data(), size, power_of_2(kTopScale - exponent_),
                             power_of_2(exponent_ - kTopScale), digits_.data(), &sums_);
-  is_split_ = is_exact || resolution == Resolution::unit;
 }
 
 void Column::add_to(FixedPointSum& sum) const noexcept {

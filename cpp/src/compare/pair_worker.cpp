@@ -13,7 +13,12 @@ PairWorker::PairWorker(const PairedJob& job) : job_(job), users_(job.request.tab
 }
 
 void PairWorker::add_block(const UserBlock& block, const Checkpoint& checkpoint) {
-  for_each_chunk(block, [&](const Chunk& chunk) { add_chunk(chunk, checkpoint); });
+  for (std::size_t value = 0; value < job_.layouts.size(); ++value) {
+    for_each_chunk(block, [&](const Chunk& chunk) {
+      checkpoint();
+      add_chunk(value, chunk);
+    });
+  }
   if (!job_.has_clusters()) return;
   find_clusters(block);
   for (std::size_t value = 0; value < job_.layouts.size(); ++value) {
@@ -26,16 +31,13 @@ void PairWorker::add_block(const UserBlock& block, const Checkpoint& checkpoint)
   }
 }
 
-void PairWorker::add_chunk(const Chunk& chunk, const Checkpoint& checkpoint) {
+void PairWorker::add_chunk(std::size_t value, const Chunk& chunk) {
   const double* weights = read_weights(job_, chunk, gathered_weights_);
-  for (std::size_t value = 0; value < job_.layouts.size(); ++value) {
-    checkpoint();
-    for (const std::size_t system : job_.systems) {
-      users_[system].read(job_, system, value, chunk, weights);
-    }
-    for (std::size_t pair = 0; pair < job_.request.pairs.size(); ++pair) {
-      add_users(pair, value, chunk);
-    }
+  for (const std::size_t system : job_.systems) {
+    users_[system].read(job_, system, value, chunk, weights);
+  }
+  for (std::size_t pair = 0; pair < job_.request.pairs.size(); ++pair) {
+    add_users(pair, value, chunk);
   }
 }
 

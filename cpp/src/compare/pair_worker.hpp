@@ -28,7 +28,7 @@ class PairWorker {
   }
 
  private:
-  void add_chunk(const Chunk& chunk, const Checkpoint& checkpoint);
+  void add_chunk(std::size_t value, const Chunk& chunk);
   void add_users(std::size_t pair, std::size_t value, const Chunk& chunk);
   void find_clusters(const UserBlock& block);
   void add_clusters(std::size_t pair, std::size_t value, const UserBlock& block,

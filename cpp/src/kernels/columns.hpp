@@ -48,30 +48,62 @@ bool are_within(const double* numbers, std::size_t size, double low, double high
   return outside == 0;
 }
 
+// The terms of a column, digit by digit.
+template <class Lanes>
+struct ColumnDigits {
+  using Doubles = Lanes::Doubles;
+
+  // Adds a vector of terms, scaled. Returns what digits do not hold of them.
+  TermDigits<Lanes> add(Doubles scaled, std::size_t position) {
+    const TermDigits<Lanes> split = split_scaled_terms<Lanes>(scaled);
+    sums.add(split);
+    std::int64_t* const to = digits + first_digit(position);
+    Lanes::store(to, split.a);
+    Lanes::store(to + kDigitRun, split.b);
+    Lanes::store(to + 2 * kDigitRun, split.c);
+    return split;
+  }
+
+  std::int64_t* digits;
+  DigitSums<Lanes> sums{};
+};
+
 template <class Lanes>
 bool split_column(const double* terms, const std::uint64_t* present, std::size_t size, double scale,
                   double inverse, std::int64_t* digits, UnitDigits* sums) {
   using Doubles = Lanes::Doubles;
   const Doubles scales = Lanes::broadcast(scale);
   const Doubles inverses = Lanes::broadcast(inverse);
-  DigitSums<Lanes> digit_sums;
+  ColumnDigits<Lanes> column{digits};
   typename Lanes::Integers lost = Lanes::zero();
   for_each_vector<Lanes::kWidth>(size, [&](std::size_t word, std::size_t position,
                                            std::size_t bit) {
     const Doubles term = Lanes::zero_unless(Lanes::load(terms + position), present[word] >> bit);
     const Doubles scaled = Lanes::times(term, scales);
-    const TermDigits<Lanes> split = split_scaled_terms<Lanes>(scaled);
-    digit_sums.add(split);
+    const auto rest = column.add(scaled, position).rest;
     // What the scaling loses of numbers near 0 is not in the rest.
     const auto unscaled = Lanes::bits(Lanes::minus(Lanes::times(scaled, inverses), term));
-    lost = Lanes::bit_or(lost, Lanes::bit_or(split.rest, unscaled));
-    std::int64_t* const to = digits + first_digit(position);
-    Lanes::store(to, split.a);
-    Lanes::store(to + kDigitRun, split.b);
-    Lanes::store(to + 2 * kDigitRun, split.c);
+    lost = Lanes::bit_or(lost, Lanes::bit_or(rest, unscaled));
   });
-  digit_sums.store(size, sums);
+  column.sums.store(size, sums);
   return !Lanes::any_bit(Lanes::plus(lost, lost));  // without the sign, which -0 sets
+}
+
+template <class Lanes>
+void split_unit_column(const double* terms, const std::uint64_t* present, std::size_t size,
+                       std::int64_t* digits, UnitDigits* sums) {
+  const auto scale = Lanes::broadcast(static_cast<double>(1U << unsigned{kTopScale}));
+  ColumnDigits<Lanes> column{digits};
+  for (std::size_t word = 0; word * kColumnStep < size; ++word) {
+    const std::uint64_t bits = present[word];
+    for (std::size_t bit = 0; bit < kColumnStep; bit += Lanes::kWidth) {
+      const std::size_t position = word * kColumnStep + bit;
+      auto term = Lanes::load(terms + position);
+      if (bits != ~std::uint64_t{0}) term = Lanes::zero_unless(term, bits >> bit);
+      column.add(Lanes::times(term, scale), position);
+    }
+  }
+  column.sums.store(size, sums);
 }
 
 template <class Lanes>
@@ -121,6 +153,7 @@ template <class Lanes, class ScoreLanes>
 inline constexpr ColumnKernels kColumnKernels{.find_numbers = &find_numbers<ScoreLanes>,
                                               .are_within = &are_within<ScoreLanes>,
                                               .split = &split_column<Lanes>,
+                                              .split_unit = &split_unit_column<Lanes>,
                                               .multiply = &multiply_columns<Lanes>,
                                               .compare = &compare_columns<ScoreLanes>};
 

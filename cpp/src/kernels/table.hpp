@@ -42,6 +42,9 @@ struct ColumnKernels {
   // of 2, and `inverse` is 1 / `scale`. Returns whether the digits hold every bit of the terms.
   bool (*split)(const double* terms, const std::uint64_t* present, std::size_t size, double scale,
                 double inverse, std::int64_t* digits, UnitDigits* sums);
+  // Splits terms in [0, 1], each rounded to a multiple of 2^-80.
+  void (*split_unit)(const double* terms, const std::uint64_t* present, std::size_t size,
+                     std::int64_t* digits, UnitDigits* sums);
   // Sums the products of two columns of digits, as digits like UnitDigits::squares.
   void (*multiply)(const std::int64_t* one, const std::int64_t* other, std::size_t size,
                    std::int64_t* products);
