@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -91,25 +92,40 @@ class Estimate:
         system, baseline = (RunVariance.of_values(one) if one else _ONE_RUN for one in (runs, baseline_runs))
         return replace(self, runs=system, baseline_runs=baseline)
 
-    def contrast(self, factor: Fraction = Fraction(1)) -> Contrast:
-        """Return the value less the factor times that of the baseline, and its variance.
+    def contrast(self, factor: Fraction | None = None) -> Contrast:
+        """Return the value less the factor, or 1, times that of the baseline, and its variance.
 
         Values are rounded to doubles, so that 0.3 - 0.2 is not 0.1 - 0.0: a variance that comes from that alone is 0,
         and so is a difference without variance.
         """
+        return self._difference if factor is None else self._contrast(factor)
+
+    @cached_property
+    def _difference(self) -> Contrast:
+        return self._contrast(1)
+
+    def _contrast(self, factor: Fraction | int) -> Contrast:
         difference = self.value - factor * self.baseline_value
         variance = self.variance - 2 * factor * self.covariance + factor**2 * self.baseline_variance
-        of_system = self.value**2 + self.units * self.variance
-        of_baseline = self.baseline_value**2 + self.units * self.baseline_variance
+        of_system, of_baseline = self._mean_squares
         scale = _ROUNDING**2 * (of_system + factor**2 * of_baseline)
         if self.units * variance <= scale:
             variance = Fraction(0)
             difference = Fraction(0) if difference**2 <= scale else difference
-        of_runs = [(self.runs, Fraction(1)), (self.baseline_runs, factor**2)]
+        if not self.has_runs:
+            return Contrast(difference, variance, variance, self.degrees_of_freedom)
+        of_runs = [(self.runs, 1), (self.baseline_runs, factor**2)]
         parts = [(variance, self.degrees_of_freedom)]
         parts += [(square * runs.variance, Fraction(runs.degrees_of_freedom)) for runs, square in of_runs]
         total = sum((part for part, _ in parts), start=Fraction(0))
         return Contrast(difference, total, variance, _satterthwaite(total, parts))
+
+    @cached_property
+    def _mean_squares(self) -> tuple[Fraction, Fraction]:
+        return (
+            self.value**2 + self.units * self.variance,
+            self.baseline_value**2 + self.units * self.baseline_variance,
+        )
 
 
 def _satterthwaite(total: Fraction, parts: Sequence[tuple[Fraction, Fraction]]) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,15 +38,14 @@ class Moments(NamedTuple):
 
     def product_of_contrasts(self, one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
         """Return the sum over units of the product of two linear combinations of the columns."""
+        factors, divisor = _with_common_divisor(one)
+        other_factors, other_divisor = _with_common_divisor(other)
         pairs = combinations_with_replacement(range(len(self.sums)), 2)
         total = sum(
-            (
-                product * (one[i] * other[j] + (one[j] * other[i] if i != j else 0))
-                for (i, j), product in zip(pairs, self.products, strict=True)
-            ),
-            start=Fraction(0),
+            product * (factors[i] * other_factors[j] + (factors[j] * other_factors[i] if i != j else 0))
+            for (i, j), product in zip(pairs, self.products, strict=True)
         )
-        return total / (1 << self.products_scale)
+        return Fraction(total, (divisor * other_divisor) << self.products_scale)
 
     def are_possible(self) -> bool:
         """Return whether some numbers have these moments: the matrix of products, with a column of ones, is semidefinite."""
@@ -58,6 +58,12 @@ class Moments(NamedTuple):
         for (i, j), product in zip(pairs, self.products, strict=True):
             matrix[i][j] = matrix[j][i] = Fraction(product, 1 << self.products_scale)
         return _is_semidefinite(matrix)
+
+
+def _with_common_divisor(fractions: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Return integers and a divisor for fractions: sums of integers need no greatest common divisor of each term."""
+    divisor = math.lcm(*(one.denominator for one in fractions))
+    return [one.numerator * (divisor // one.denominator) for one in fractions], divisor
 
 
 def _is_semidefinite(matrix: list[list[Fraction]]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from exactk._runtime import optional
@@ -47,8 +48,10 @@ def t_statistic(contrast: Contrast) -> float:
 
 def root(number: Fraction) -> float:
     """Return the square root, also of numbers beyond the range of a double."""
-    shift = (number.numerator.bit_length() - number.denominator.bit_length()) // 2
-    return math.ldexp(math.sqrt(number / Fraction(4) ** shift), shift)
+    numerator, denominator = number.numerator, number.denominator
+    shift = (numerator.bit_length() - denominator.bit_length()) // 2
+    quotient = (numerator << max(0, -2 * shift)) / (denominator << max(0, 2 * shift))
+    return math.ldexp(math.sqrt(quotient), shift)
 
 
 def _p_of_t(statistic: float, degrees_of_freedom: Fraction, alternative: Alternative) -> float:
@@ -96,7 +99,12 @@ _UNDEFINED = Interval(math.nan, math.nan)
 
 def t_quantile(probability: float, degrees_of_freedom: Fraction) -> float:
     """Return the quantile of Student's t distribution."""
-    return float(optional.scipy_special().stdtrit(float(degrees_of_freedom), probability))
+    return _t_quantile(probability, float(degrees_of_freedom))
+
+
+@lru_cache(maxsize=256)  # most rows of a comparison have as many users as the last
+def _t_quantile(probability: float, degrees_of_freedom: float) -> float:
+    return float(optional.scipy_special().stdtrit(degrees_of_freedom, probability))
 
 
 def t_interval(estimate: Estimate, confidence: float) -> Interval:
