@@ -59,6 +59,25 @@ Count ColumnLayout::moments_bytes() const noexcept {
          static_cast<Count>(columns() + 2 * products()) * (sum / 4 + 64);
 }
 
+SystemMoments::SystemMoments(const ColumnLayout& layout)
+    : sums_(layout.system_columns(), FixedPointSum(layout.sums_scale(), integer_bits(layout))),
+      products_(sums_.size() * sums_.size(),
+                FixedPointSum(layout.products_scale(), 2 * integer_bits(layout))) {}
+
+void SystemMoments::add(const ColumnSet& set) noexcept {
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    set[i].add_to(sums_[i]);
+    for (std::size_t j = i; j < sums_.size(); ++j) {
+      set.product(i, j).add_to(products_[i * sums_.size() + j]);
+    }
+  }
+}
+
+void SystemMoments::clear() noexcept {
+  for (FixedPointSum& sum : sums_) sum.clear();
+  for (FixedPointSum& sum : products_) sum.clear();
+}
+
 Moments::Moments(const ColumnLayout& layout)
     : layout_(layout),
       sums_(layout.columns(), FixedPointSum(layout.sums_scale(), integer_bits(layout))),
@@ -66,29 +85,52 @@ Moments::Moments(const ColumnLayout& layout)
                 FixedPointSum(layout.products_scale(), 2 * integer_bits(layout))) {}
 
 // Adds the sums of the first columns of a system, and of their products with all of its columns.
-void Moments::add_system(const ColumnSet& set, std::size_t first_column, std::size_t set_columns) {
+template <class AddSum, class AddProduct>
+void Moments::add_system(std::size_t first_column, std::size_t count, const AddSum& add_sum,
+                         const AddProduct& add_product) {
   const auto column_of = [&](std::size_t i) {
     return i < layout_.rows ? first_column + i : layout_.weight_column();
   };
-  for (std::size_t i = 0; i < set_columns; ++i) {
-    set[i].add_to(sums_[column_of(i)]);
+  for (std::size_t i = 0; i < count; ++i) {
+    add_sum(i, sums_[column_of(i)]);
     for (std::size_t j = i; j < layout_.system_columns(); ++j) {
-      set.product(i, j).add_to(products_[layout_.product(column_of(i), column_of(j))]);
+      add_product(i, j, products_[layout_.product(column_of(i), column_of(j))]);
     }
   }
 }
 
 void Moments::add_columns(const ColumnSet& system, const ColumnSet& baseline,
                           const Kernels& kernels) {
+  const auto add_set = [&](const ColumnSet& set, std::size_t first_column, std::size_t count) {
+    add_system(
+        first_column, count, [&](std::size_t i, FixedPointSum& sum) { set[i].add_to(sum); },
+        [&](std::size_t i, std::size_t j, FixedPointSum& sum) { set.product(i, j).add_to(sum); });
+  };
+  add_set(system, 0, layout_.system_columns());
+  add_set(baseline, layout_.rows, layout_.rows);  // the weights are the same
+  add_products(system, baseline, kernels);
+}
+
+void Moments::add_products(const ColumnSet& system, const ColumnSet& baseline,
+                           const Kernels& kernels) {
   const std::size_t rows = layout_.rows;
-  add_system(system, 0, layout_.system_columns());
-  add_system(baseline, rows, rows);  // the weights are the same
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < rows; ++j) {
       const ColumnProduct product(system[i], baseline[j], kernels);
       product.add_to(products_[layout_.product(i, rows + j)]);
     }
   }
+}
+
+void Moments::add_systems(const SystemMoments& system, const SystemMoments& baseline) {
+  const auto add_moments = [&](const SystemMoments& moments, std::size_t first_column,
+                               std::size_t count) {
+    add_system(
+        first_column, count, [&](std::size_t i, FixedPointSum& sum) { sum.add(moments.sum(i)); },
+        [&](std::size_t i, std::size_t j, FixedPointSum& sum) { sum.add(moments.product(i, j)); });
+  };
+  add_moments(system, 0, layout_.system_columns());
+  add_moments(baseline, layout_.rows, layout_.rows);
 }
 
 void Moments::add(const Moments& other) noexcept {

@@ -38,12 +38,33 @@ struct ColumnLayout {
   [[nodiscard]] Count moments_bytes() const noexcept;
 };
 
+// The sums of the columns of one system, and of their products, while they grow: those of all its
+// pairs, as long as all systems have the same units.
+class SystemMoments {
+ public:
+  explicit SystemMoments(const ColumnLayout& layout);
+
+  void add(const ColumnSet& set) noexcept;
+  void clear() noexcept;
+  [[nodiscard]] const FixedPointSum& sum(std::size_t i) const noexcept { return sums_[i]; }
+  [[nodiscard]] const FixedPointSum& product(std::size_t i, std::size_t j) const noexcept {
+    return products_[i * sums_.size() + j];
+  }
+
+ private:
+  std::vector<FixedPointSum> sums_;
+  std::vector<FixedPointSum> products_;  // of columns i <= j
+};
+
 class Moments {
  public:
   explicit Moments(const ColumnLayout& layout);
 
   // Adds the units of a chunk, which both sets of columns have.
   void add_columns(const ColumnSet& system, const ColumnSet& baseline, const Kernels& kernels);
+  // The same in two parts: the products of both systems' rows, and what is of one system.
+  void add_products(const ColumnSet& system, const ColumnSet& baseline, const Kernels& kernels);
+  void add_systems(const SystemMoments& system, const SystemMoments& baseline);
   void add(const Moments& other) noexcept;
   void clear() noexcept;
   [[nodiscard]] PairedSums paired_sums() const;
@@ -51,7 +72,9 @@ class Moments {
   [[nodiscard]] PairedCounts& counts() noexcept { return counts_; }
 
  private:
-  void add_system(const ColumnSet& set, std::size_t first_column, std::size_t set_columns);
+  template <class AddSum, class AddProduct>
+  void add_system(std::size_t first_column, std::size_t count, const AddSum& add_sum,
+                  const AddProduct& add_product);
 
   ColumnLayout layout_;
   PairedCounts counts_;

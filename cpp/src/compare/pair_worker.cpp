@@ -1,5 +1,7 @@
 #include "compare/pair_worker.hpp"
 
+#include <algorithm>
+
 namespace exactk {
 
 PairWorker::PairWorker(const PairedJob& job) : job_(job), users_(job.request.tables.size()) {
@@ -10,6 +12,27 @@ PairWorker::PairWorker(const PairedJob& job) : job_(job), users_(job.request.tab
   for (std::size_t pair = 0; pair < job.request.pairs.size(); ++pair) {
     for (const ColumnLayout& layout : job.layouts) moments_.emplace_back(layout);
   }
+  for (std::size_t system = 0; system < users_.size(); ++system) {
+    for (const ColumnLayout& layout : job.layouts) system_moments_.emplace_back(layout);
+  }
+}
+
+const std::vector<Moments>& PairWorker::finish() {
+  for (std::size_t pair = 0; pair < job_.request.pairs.size(); ++pair) {
+    const auto [system, baseline] = job_.request.pairs[pair];
+    for (std::size_t value = 0; value < job_.layouts.size(); ++value) {
+      moments_of(pair, value)
+          .add_systems(moments_of_system(static_cast<std::size_t>(system), value),
+                       moments_of_system(static_cast<std::size_t>(baseline), value));
+    }
+  }
+  for (SystemMoments& moments : system_moments_) moments.clear();
+  return moments_;
+}
+
+void PairWorker::clear() noexcept {
+  for (Moments& moments : moments_) moments.clear();
+  for (SystemMoments& moments : system_moments_) moments.clear();
 }
 
 void PairWorker::add_block(const UserBlock& block, const Checkpoint& checkpoint) {
@@ -25,8 +48,10 @@ void PairWorker::add_block(const UserBlock& block, const Checkpoint& checkpoint)
     for (const std::size_t system : job_.systems) {
       clusters_[system].assign(job_, system, system, value, block, cluster_ends_, checkpoint);
     }
+    const bool is_same = have_same_users(clusters_, &ClusterColumns::present_users);
+    if (is_same) add_systems(clusters_, value);
     for (std::size_t pair = 0; pair < job_.request.pairs.size(); ++pair) {
-      add_clusters(pair, value, block, checkpoint);
+      add_clusters(pair, value, block, is_same, checkpoint);
     }
   }
 }
@@ -36,13 +61,32 @@ void PairWorker::add_chunk(std::size_t value, const Chunk& chunk) {
   for (const std::size_t system : job_.systems) {
     users_[system].read(job_, system, value, chunk, weights);
   }
+  const bool is_same = have_same_users(users_, &UserColumns::present);
+  if (is_same && !job_.has_clusters()) add_systems(users_, value);
   for (std::size_t pair = 0; pair < job_.request.pairs.size(); ++pair) {
-    add_users(pair, value, chunk);
+    add_users(pair, value, chunk, is_same);
+  }
+}
+
+// Returns whether all systems have the same users, as most do.
+template <class Columns, class Users>
+bool PairWorker::have_same_users(const std::vector<Columns>& columns, const Users& users) const {
+  return std::ranges::all_of(job_.systems, [&](std::size_t system) {
+    return (columns[system].*users)() == (columns[job_.systems.front()].*users)();
+  });
+}
+
+// Adds what does not depend on a second system, once for all pairs.
+template <class Columns>
+void PairWorker::add_systems(const std::vector<Columns>& columns, std::size_t value) {
+  for (const std::size_t system : job_.systems) {
+    moments_of_system(system, value).add(columns[system].set());
   }
 }
 
 // Counts the users of a pair; without clusters, also adds their columns.
-void PairWorker::add_users(std::size_t pair, std::size_t value, const Chunk& chunk) {
+void PairWorker::add_users(std::size_t pair, std::size_t value, const Chunk& chunk,
+                           bool is_same_in_all) {
   const UserColumns& system = users_[static_cast<std::size_t>(job_.request.pairs[pair].system)];
   const UserColumns& baseline = users_[static_cast<std::size_t>(job_.request.pairs[pair].baseline)];
   const bool has_same_users = system.present() == baseline.present();
@@ -63,6 +107,10 @@ void PairWorker::add_users(std::size_t pair, std::size_t value, const Chunk& chu
   }
   if (job_.has_clusters()) return;
   counts.units += users;
+  if (is_same_in_all) {
+    moments.add_products(system.set(), baseline.set(), job_.kernels);
+    return;
+  }
   if (has_same_users) {
     moments.add_columns(system.set(), baseline.set(), job_.kernels);
     return;
@@ -82,7 +130,7 @@ void PairWorker::find_clusters(const UserBlock& block) {
 }
 
 void PairWorker::add_clusters(std::size_t pair, std::size_t value, const UserBlock& block,
-                              const Checkpoint& checkpoint) {
+                              bool is_same_in_all, const Checkpoint& checkpoint) {
   const auto system = static_cast<std::size_t>(job_.request.pairs[pair].system);
   const auto baseline = static_cast<std::size_t>(job_.request.pairs[pair].baseline);
   const ClusterColumns* one = &clusters_[system];
@@ -97,7 +145,11 @@ void PairWorker::add_clusters(std::size_t pair, std::size_t value, const UserBlo
   }
   Moments& moments = moments_of(pair, value);
   moments.counts().units += count_bits(one->present());
-  moments.add_columns(one->set(), other->set(), job_.kernels);
+  if (is_same_in_all) {
+    moments.add_products(one->set(), other->set(), job_.kernels);
+  } else {
+    moments.add_columns(one->set(), other->set(), job_.kernels);
+  }
 }
 
 }  // namespace exactk

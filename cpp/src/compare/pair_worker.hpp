@@ -21,20 +21,25 @@ class PairWorker {
 
   void add_block(const UserBlock& block, const Checkpoint& checkpoint);
 
-  // Sums of pairs x values over the blocks since the last `clear`.
-  [[nodiscard]] const std::vector<Moments>& moments() const noexcept { return moments_; }
-  void clear() noexcept {
-    for (Moments& moments : moments_) moments.clear();
-  }
+  // Returns the sums of pairs x values over the blocks since the last `clear`.
+  [[nodiscard]] const std::vector<Moments>& finish();
+  void clear() noexcept;
 
  private:
   void add_chunk(std::size_t value, const Chunk& chunk);
-  void add_users(std::size_t pair, std::size_t value, const Chunk& chunk);
+  template <class Columns, class Users>
+  [[nodiscard]] bool have_same_users(const std::vector<Columns>& columns, const Users& users) const;
+  template <class Columns>
+  void add_systems(const std::vector<Columns>& columns, std::size_t value);
+  void add_users(std::size_t pair, std::size_t value, const Chunk& chunk, bool is_same_in_all);
   void find_clusters(const UserBlock& block);
   void add_clusters(std::size_t pair, std::size_t value, const UserBlock& block,
-                    const Checkpoint& checkpoint);
+                    bool is_same_in_all, const Checkpoint& checkpoint);
   [[nodiscard]] Moments& moments_of(std::size_t pair, std::size_t value) noexcept {
     return moments_[pair * job_.request.values.size() + value];
+  }
+  [[nodiscard]] SystemMoments& moments_of_system(std::size_t system, std::size_t value) noexcept {
+    return system_moments_[system * job_.request.values.size() + value];
   }
 
   const PairedJob& job_;
@@ -47,6 +52,9 @@ class PairWorker {
   std::vector<ClusterColumns> common_clusters_;
   std::vector<Count> cluster_ends_;  // positions, of the block
   std::vector<Moments> moments_;     // pairs x values
+  // Systems x values, of chunks or blocks whose users are the same in all systems: a pair's sums
+  // lack those until they are finished.
+  std::vector<SystemMoments> system_moments_;
 };
 
 }  // namespace exactk

@@ -162,13 +162,13 @@ void PairedSumming::write_results(Offset group, const std::vector<Moments>& mome
 // Adds the thread's sums to those of its group, or writes them if they are all of it.
 void PairedSumming::finish_group(ThreadState& state) {
   if (state.blocks == 0) return;
+  const std::vector<Moments>& moments = state.worker.finish();
   std::unique_ptr<std::vector<Moments>> totals;
   bool is_complete = false;
   {
     const std::scoped_lock lock(mutex_);
     Group& group = groups_[static_cast<std::size_t>(state.group)];
     group.blocks_left -= state.blocks;
-    const std::vector<Moments>& moments = state.worker.moments();
     if (group.totals) {
       for (std::size_t i = 0; i < moments.size(); ++i) (*group.totals)[i].add(moments[i]);
     } else if (group.blocks_left > 0) {
@@ -177,14 +177,14 @@ void PairedSumming::finish_group(ThreadState& state) {
     is_complete = group.blocks_left == 0;
     if (is_complete) totals = std::move(group.totals);
   }
-  if (is_complete) write_results(state.group, totals ? *totals : state.worker.moments());
+  if (is_complete) write_results(state.group, totals ? *totals : moments);
   state.worker.clear();
   state.blocks = 0;
 }
 
 void PairedSumming::write_empty_groups() {
   if (results_.empty()) return;
-  const std::vector<Moments> nobody = PairWorker(job_).moments();
+  const std::vector<Moments> nobody = PairWorker(job_).finish();
   const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     checkpoint();
