@@ -122,6 +122,14 @@ def test_differences_are_a_table_of_their_own(run: Run, name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["table", "markdown", "latex"])
+def test_groups_print_whether_they_differ(run: Run, name: str) -> None:
+    differences = compared(["base", "new"], ["P@10"], baseline="base", groups=GROUPS).differences
+    printed = run(*TWO, "--groups", "groups.csv", "--baseline", "base", "--format", name).out
+    p = differences.heterogeneity["P@10", "new", "base"]
+    assert f"heterogeneity between groups, P@10 of new: p = {p:.2g} (Cochran's Q)" in printed
+
+
 def test_csv_has_the_differences_with_both_values(run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(run(*TWO, "--test", "t", "--groups", "groups.csv", "--format", "csv").out)))
     differences = compared(["base", "new"], ["P@10"], groups=GROUPS).differences
