@@ -131,6 +131,12 @@ def test_few_users_are_told() -> None:
     assert "rough (P@10 of a; P@10 of b; P@10 of c; 1 more)\n" in f"{mixed.differences!r}\n"
 
 
+def test_few_clusters_are_told() -> None:
+    clusters = [user // 4 for user in range(40)]
+    differences = compared(two("base", "new"), clusters=clusters).differences
+    assert repr(differences).endswith("few users: fewer than 20 users or clusters differ, so p and interval are rough")
+
+
 def test_metrics_without_values_of_users_have_no_wins() -> None:
     comparison = compared(two("base", "new"), ["f1@10(average=of_means)", "P@10"])
     of_means, of_users = repr(comparison.differences).splitlines()[1:3]

@@ -124,7 +124,8 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     few = [row for row in rows if _has_few_users(row, method)]
     if few:
         named = _named(few, rows, method)
-        notes.append(f"few users: fewer than {_FEW_USERS} differ, so p and interval are rough{named}")
+        differing = "" if all(row.users == row.units for row in few) else " users or clusters"
+        notes.append(f"few users: fewer than {_FEW_USERS}{differing} differ, so p and interval are rough{named}")
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         named = _named([row for row in rows if row.reason == reason], rows, method)
         notes.append(f"no p-value: {reason}{named}")
