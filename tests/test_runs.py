@@ -233,6 +233,33 @@ def test_relative_bounds_and_margins_are_tests_of_contrasts() -> None:
     assert_allclose(p_of_contrast(1 + wide.relative_high), 0.75, rtol=1e-9)
 
 
+def test_relative_bounds_are_where_the_contrast_is_not_rejected() -> None:
+    """Also far from 1, where the degrees of freedom are others than those of the difference."""
+    rng = np.random.default_rng(5)
+    checked = 0
+    for _ in range(40):
+        runs = {
+            run: rng.binomial(10, rng.uniform(0.02, 0.9), 25)
+            for run in ("new-1", "new-2", "old-1", "old-2", "old-3")[: int(rng.integers(3, 6))]
+        }
+        names = {"new": ["new-1", "new-2"]} | ({"old": list(runs)[2:]} if len(runs) > 3 else {})
+        baseline = "old" if len(runs) > 3 else "old-1"
+        (row,) = compared(runs, runs=names, baseline=baseline, confidence=0.8).differences
+        new, old = (np.array([runs[run] for run in group]) / 10 for group in (list(runs)[:2], list(runs)[2:]))
+        for bound, side in ((row.relative_low, 1), (row.relative_high, -1)):
+            if math.isnan(bound):
+                continue
+            checked += 1
+            users = new.mean(axis=0) - (1 + bound) * old.mean(axis=0)
+            parts = [(np.var(users, ddof=1) / 25, 24), (np.var(new.mean(axis=1), ddof=1) / 2, 1)]
+            if len(old) > 1:
+                parts.append(((1 + bound) ** 2 * np.var(old.mean(axis=1), ddof=1) / len(old), len(old) - 1))
+            variance = sum(part for part, _ in parts)
+            df = variance**2 / sum(part**2 / degrees for part, degrees in parts)
+            assert_allclose(stats.t.sf(side * users.mean() / np.sqrt(variance), df), 0.1, rtol=1e-9)
+    assert checked > 40
+
+
 def test_the_detectable_difference_and_the_users_for_one_leave_room_for_the_runs() -> None:
     runs = {"base": A, "new-1": B, "new-2": [b + 1 for b in B]}
     comparison = compared(runs, runs={"new": ["new-1", "new-2"]}, baseline="base")
@@ -321,6 +348,8 @@ def test_a_comparison_is_its_round_trip() -> None:
         for other in (pickle.loads(pickle.dumps(comparison)), exactk.Comparison.from_json(comparison.to_json())):  # noqa: S301
             assert other == comparison
             assert other.differences == comparison.differences
+        differences = pickle.loads(pickle.dumps(comparison.differences))  # noqa: S301
+        assert (differences, repr(differences)) == (comparison.differences, repr(comparison.differences))
         state = exactk.ComparisonState.from_dict(json.loads(json.dumps(comparison.state.to_dict())))
         assert state == comparison.state
     forged = comparison.state.to_dict()

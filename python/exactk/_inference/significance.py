@@ -134,22 +134,13 @@ def relative_interval(estimate: Estimate, confidence: float) -> Interval:
         return Interval(math.expm1(low), math.expm1(high))
     if estimate.degrees_of_freedom <= 0:
         return _UNDEFINED
-    interval = _fieller_interval(estimate, confidence, Fraction(1))
-    if not estimate.has_runs:
-        return interval
-    low, high = (_bound_with_runs(estimate, confidence, interval, side) for side in (0, 1))
-    return _UNDEFINED if math.isnan(low) or math.isnan(high) else Interval(low, high)
-
-
-def _fieller_interval(estimate: Estimate, confidence: float, factor: Fraction) -> Interval:
-    """Return the interval with the degrees of freedom of the contrast with this factor."""
-    squared_quantile = Fraction(t_quantile((1 + confidence) / 2, estimate.contrast(factor).degrees_of_freedom)) ** 2
-    variance = estimate.variance + estimate.runs.variance
-    baseline_variance = estimate.baseline_variance + estimate.baseline_runs.variance
+    if estimate.has_runs:
+        return _relative_interval_with_runs(estimate, confidence)
+    squared_quantile = Fraction(t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)) ** 2
     # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f.
-    quadratic = estimate.baseline_value**2 - squared_quantile * baseline_variance
+    quadratic = estimate.baseline_value**2 - squared_quantile * estimate.baseline_variance
     linear = estimate.value * estimate.baseline_value - squared_quantile * estimate.covariance
-    constant = estimate.value**2 - squared_quantile * variance
+    constant = estimate.value**2 - squared_quantile * estimate.variance
     if quadratic <= 0:
         return _UNDEFINED
     half_width = root(max(Fraction(0), linear**2 - quadratic * constant)) / float(quadratic)
@@ -157,19 +148,55 @@ def _fieller_interval(estimate: Estimate, confidence: float, factor: Fraction) -
     return Interval(middle - half_width, middle + half_width)
 
 
-_MOST_STEPS = 200
+_MOST_DOUBLINGS = 100
+_FACTOR_TOLERANCE = 1e-14
 
 
-def _bound_with_runs(estimate: Estimate, confidence: float, interval: Interval, side: int) -> float:
-    """Return a bound of the relative interval where the degrees of freedom depend on the factor, as a fixed point."""
-    bound = interval[side]
-    for _ in range(_MOST_STEPS):
-        if math.isnan(bound):
-            break
-        previous, bound = bound, _fieller_interval(estimate, confidence, 1 + Fraction(bound))[side]
-        if math.isclose(bound, previous, rel_tol=1e-14, abs_tol=1e-15):
-            break
-    return bound
+def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Interval:
+    """Return the relative interval where the degrees of freedom, hence the quantile, depend on the factor: by bisection."""
+    scale = estimate.baseline_value
+    if scale == 0:
+        return _UNDEFINED
+    ratio = float(estimate.value / scale)
+    moments = (estimate.variance, estimate.covariance, estimate.baseline_variance)
+    variance, covariance, baseline_variance = (float(one / scale**2) for one in moments)
+    of_runs, of_baseline_runs = (float(one.variance / scale**2) for one in (estimate.runs, estimate.baseline_runs))
+    degrees = (
+        float(estimate.degrees_of_freedom),
+        estimate.runs.degrees_of_freedom,
+        estimate.baseline_runs.degrees_of_freedom,
+    )
+    quantile_of, probability = optional.scipy_special().stdtrit, (1 + confidence) / 2
+
+    def is_rejected(share: float, factor: float) -> bool:
+        """Return whether the share of the value differs significantly from the factor times that of the baseline."""
+        of_users = share**2 * variance - 2 * share * factor * covariance + factor**2 * baseline_variance
+        parts = (max(0.0, of_users), share**2 * of_runs, factor**2 * of_baseline_runs)
+        total = sum(parts)
+        difference = share * ratio - factor
+        if total == 0:
+            return difference != 0
+        df = total**2 / sum(part**2 / df for part, df in zip(parts, degrees, strict=True) if part)
+        return bool(difference**2 > quantile_of(df, probability) ** 2 * total)
+
+    def bound(step: float) -> float:
+        """Return the bound on this side of the estimated factor."""
+        accepted, rejected = ratio, ratio + step
+        for _ in range(_MOST_DOUBLINGS):
+            if is_rejected(1.0, rejected):
+                break
+            accepted, step = rejected, 2 * step
+            rejected = ratio + step
+        else:
+            return math.nan
+        while abs(rejected - accepted) > _FACTOR_TOLERANCE * max(1.0, abs(accepted)):
+            middle = (accepted + rejected) / 2
+            accepted, rejected = (accepted, middle) if is_rejected(1.0, middle) else (middle, rejected)
+        return accepted - 1
+
+    if not is_rejected(0.0, 1.0):  # no factor is too large
+        return _UNDEFINED
+    return Interval(bound(-1.0), bound(1.0))
 
 
 def mean_interval(mean: Fraction, mean_square: Fraction, units: int, confidence: float) -> Interval:

@@ -189,8 +189,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def differences(self) -> Differences:
         """How the systems differ, with tests: one row per metric and pair of systems.
 
-        Computed when first asked for, from sums over each pair of systems, which every comparison of `exactk.compare`
-        has. Needs SciPy: ``pip install 'exactk[compare]'``.
+        The mean of training runs, ``runs=``, is one system, in place of the runs. Computed when first asked for, from
+        sums over each pair of systems, which every comparison of `exactk.compare` has. Needs SciPy: ``pip install 'exactk[compare]'``.
 
         Raises
         ------
@@ -317,13 +317,14 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         -------
         int
             :math:`((z_{1 - \alpha / 2} + z_{power}) \, s / d)^2`, rounded up, with the standard deviation s of the
-            users' differences; the number of clusters instead of users with ``clusters=``.
+            users' differences; the number of clusters instead of users with ``clusters=``. With ``runs=``, s is that of
+            the means over the runs, whose variance is first taken from the squared error that finds the difference.
 
         Raises
         ------
         InputError, InputTypeError
             If the metric, the system or the difference is none; if no pair has two users, or a relative difference is
-            of a baseline's value of 0.
+            of a baseline's value of 0; if training runs vary so much that no number of users finds the difference.
 
         Examples
         --------

@@ -35,7 +35,7 @@ class Difference(NamedTuple):
     Attributes
     ----------
     metric, system, baseline : str
-        What is compared; the metric as requested.
+        What is compared; the metric as requested. A system of several training runs has its name in ``runs=``.
     group : int, str or None
         The group of users; None for all users.
     value, baseline_value : float
@@ -55,8 +55,8 @@ class Difference(NamedTuple):
         The p-values for "not worse than the baseline by more than the margin" and "neither better nor worse by more
         than the margin", not adjusted; NaN without a margin.
     effect : float
-        The effect size d_z: the difference divided by the standard deviation of the users' differences. Under
-        ``test="wilcoxon"``, the rank-biserial correlation.
+        The effect size d_z: the difference divided by the standard deviation of the users' differences, or of the
+        differences of their means over training runs. Under ``test="wilcoxon"``, the rank-biserial correlation.
     wins, ties, losses : int
         The users for whom the system is better, equal and worse; with a greater, equal and smaller value if the metric
         has no direction. All are ties for averages of which users have no values (``"of_means"``).
