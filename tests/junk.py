@@ -99,6 +99,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "parse_numbers": lambda: [np.array([0, 1, 3], np.int32), np.frombuffer(b"12e", np.uint8)],
     "read_trec": lambda: ["run", io.BytesIO(RUN).read],
     "register_errors": lambda: [exactk.InputError, exactk.InputTypeError, exactk.CapacityError],
+    "require_memory": lambda: [3, 8, "x"],
     "split_rows": lambda: [b'a,1\n"b",2\n', ",", True, 2, [1, 0]],
     "text_rows": lambda: [_core.Vocabulary(False), [{"a": 1.0}, {}], False, float, "x", "grades"],
     "topk": CALLS["topk"][1],

@@ -125,6 +125,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
+    "require_memory": (_core.require_memory, lambda: [3, 8, "x"]),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [STANDARD | {"gain": "table", "min_grade": 0.5, "gain_table": [0.0, 1.0]}]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),

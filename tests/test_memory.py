@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import exactk
+from exactk import _core
+from exactk._engine import evaluation, rankings
 
 ROOT = Path(__file__).parent.parent
 Words = NDArray[np.uint64]
@@ -129,6 +132,71 @@ def test_f24_what_cannot_fit_is_refused_before_the_work() -> None:
             exactk.evaluate(truth, rankings, metrics, **options)
         assert isinstance(caught.value, MemoryError)
         assert caught.value.argument in options
+
+
+RUNS = {"r": ["a", "b"], "s": ["c", "d"]}
+KEEPS_LESS = "per_user: expected less, found more; per_user=False keeps less"
+NEEDS_TWO = "baseline: expected less, found more; baseline={!r} needs the values of two systems at a time"
+NEEDS_LESS = "metrics: expected less, found more; fewer metrics, or blocks of users, need less"
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "message"),
+    [
+        ({}, 5 * 12 + 1, NEEDS_TWO.format("a")),
+        ({"baseline": "c"}, 2 * 12 + 1, NEEDS_LESS),
+        ({"per_user": True}, 5 * 12 + 1, NEEDS_TWO.format("a")),
+        ({"baseline": "c", "per_user": True}, 5 * 12 + 1, KEEPS_LESS),
+        ({"groups": np.arange(20) % 2}, 5 * 12 + 1 + 3, NEEDS_TWO.format("a")),
+        ({"clusters": np.arange(20) // 2}, 5 * 12 + 1 + 4, NEEDS_TWO.format("a")),
+        ({"runs": RUNS}, 5 * 12 + 1, NEEDS_TWO.format("r")),
+        ({"runs": RUNS, "per_user": True}, 7 * 12 + 1, KEEPS_LESS),
+    ],
+)
+def test_f24_values_of_systems_that_cannot_fit_are_refused_before_the_work(
+    options: dict[str, Any], rows: int, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five systems with ten values, of which one has a numerator and a denominator; only the limit of memory is not real."""
+    users, evaluated = 20, []
+    metrics = ["precision@[1,2,3,4,5,6,7,8,9]", "precision@10(average=micro)"]
+    systems = {name: [[1, 2]] * users for name in "abcde"}
+
+    def set_limit(limit: int) -> None:
+        def require_memory(cells: int, bytes_per_cell: int, argument: str) -> None:
+            if cells * bytes_per_cell > limit:
+                raise exactk.CapacityError.of_argument(argument, "less", "more")
+
+        monkeypatch.setattr(_core, "require_memory", require_memory)
+
+    def count(engine: Any, problem: Any) -> Any:
+        evaluated.append(problem)
+        return solve(engine, problem)
+
+    solve = rankings.solve
+    monkeypatch.setattr(evaluation, "solve", count)
+    for limit, expected in ((rows * users * 8 - 1, message), (users * 8, NEEDS_LESS)):
+        set_limit(limit)
+        with pytest.raises(exactk.CapacityError) as caught:
+            exactk.compare([[1]] * users, systems, metrics, **options)
+        assert str(caught.value) == expected
+        with pytest.raises(exactk.CapacityError) as caught:
+            exactk.compare(None, iter([([[1]] * users, systems)]), metrics, **options)
+        of_block = " in block 0 of the iterator, whose first user is number 0"
+        assert str(caught.value) == expected.replace("found more", f"found more{of_block}")
+    assert not evaluated
+    set_limit(rows * users * 8)
+    exactk.compare([[1]] * users, systems, metrics, **options)
+    assert evaluated
+
+
+def test_f24_terabytes_of_values_are_refused_before_the_work() -> None:
+    users = 2_000_000
+    truth = exactk.Truth(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
+    rankings = exactk.Rankings(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
+    metrics = f"dcg@[{','.join(map(str, range(1, 5_001)))}]"
+    with pytest.raises(exactk.CapacityError, match="GB") as caught:
+        exactk.compare(truth, {"a": rankings, "b": rankings}, metrics)
+    assert caught.value.argument == "metrics"
 
 
 @pytest.mark.native

@@ -1,4 +1,9 @@
+#include <string>
+#include <utility>
+
 #include "bindings.hpp"
+#include "exactk/capacity.hpp"
+#include "exactk/types.hpp"
 
 namespace exactk::bindings {
 
@@ -7,6 +12,14 @@ void bind_build(py::module_& module) {
   module.def(
       "built_with", [] { return EXACTK_BUILT_WITH; },
       "Return the compiler that built this module, its version, and its flags without warnings.");
+  module.def(
+      "require_memory",
+      [](Count cells, Count bytes_per_cell, std::string argument) {
+        require_memory(cells, bytes_per_cell, {.argument = std::move(argument)});
+      },
+      py::arg("cells"), py::arg("bytes_per_cell"), py::arg("argument"),
+      "Raise CapacityError if so many bytes exceed the memory of the machine, or the limit of the "
+      "process.");
 }
 
 }  // namespace exactk::bindings

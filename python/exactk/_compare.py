@@ -130,7 +130,8 @@ def compare(
         of one cluster are in several blocks; under ``missing="error"``, if a user has a value in only one system of a
         pair.
     CapacityError
-        As in `exactk.evaluate`.
+        If the users' values of the systems need more memory than there is; before the first system is evaluated. With a
+        `baseline`, those of two systems are kept at a time, otherwise those of all.
 
     Warns
     -----

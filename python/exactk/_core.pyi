@@ -50,6 +50,7 @@ __all__: list[str] = [
     "parse_numbers",
     "read_trec",
     "register_errors",
+    "require_memory",
     "split_rows",
     "text_rows",
     "topk",
@@ -688,6 +689,15 @@ def register_errors(
 ) -> None:
     """
     Register the factories of the exceptions that the core raises. They take the parts of a fault as keywords. Only the first call has an effect.
+    """
+
+def require_memory(
+    cells: typing.SupportsInt | typing.SupportsIndex,
+    bytes_per_cell: typing.SupportsInt | typing.SupportsIndex,
+    argument: str,
+) -> None:
+    """
+    Raise CapacityError if so many bytes exceed the memory of the machine, or the limit of the process.
     """
 
 def split_rows(

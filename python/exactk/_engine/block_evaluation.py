@@ -86,7 +86,7 @@ def evaluate_blocks(
             if value is empty_block:  # it has no columns that could be candidates
                 of_block = replace(of_block, candidates=None)
             alignment = _align_block(of_block, block)
-            for name in of_block.begin_pairs(list(systems)):
+            for name in of_block.begin_pairs(list(systems), alignment.user_count):
                 predictions = block.systems[name]
                 with in_system(name), explain_repeats(block.classified_truth, block.classified_systems[name]):
                     inputs = alignment.inputs(predictions)

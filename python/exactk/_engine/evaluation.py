@@ -128,9 +128,15 @@ class Evaluation:
         report = replace(self, per_user=needs_users).evaluate_all(inputs)
         return report, UserFlags(covered, evaluated_users(report) if skips_users else {})
 
-    def begin_pairs(self, systems: Sequence[str]) -> Sequence[str]:
-        """Return the systems of a block in the order in which to evaluate them."""
-        return systems if self.pairing is None else self.pairing.begin(systems)
+    def begin_pairs(self, systems: Sequence[str], users: int) -> Sequence[str]:
+        """Return the systems of a block in the order in which to evaluate them; check that its values fit into memory."""
+        if self.pairing is None:
+            return systems
+        order = self.pairing.begin(systems)
+        self.pairing.check_memory(
+            self.values, systems, users, per_user=self.per_user, has_groups=self.groups is not None
+        )
+        return order
 
     def add_to_pairs(self, system: str, report: Report) -> Report:
         """Add a system to its pairs; return its report without what is kept of users, unless that was asked for."""

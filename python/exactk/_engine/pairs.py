@@ -10,6 +10,7 @@ import numpy as np
 
 from exactk._engine.paired_problem import PairedProblem, PairedValue
 from exactk._engine.run_means import RunMeans
+from exactk._engine.table_memory import check_table_memory
 from exactk._report.matched_users import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import plan_of_state
@@ -59,6 +60,20 @@ class Pairing:
         compared = self._options.compared_systems(systems)
         compared.sort(key=lambda system: system != self._options.baseline)
         return [run for system in compared for run in self._options.runs_of(system)]
+
+    def check_memory(
+        self, values: Sequence[Value], systems: Sequence[str], users: int, *, per_user: bool, has_groups: bool
+    ) -> None:
+        """Raise CapacityError if the values of a block's users do not fit into memory."""
+        check_table_memory(
+            values,
+            self._options,
+            systems,
+            users,
+            per_user=per_user,
+            has_groups=has_groups,
+            has_clusters=self._clusters is not None,
+        )
 
     @property
     def clusters(self) -> dict[str, object]:

@@ -209,7 +209,7 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
     alignment, systems, has_any_exclusions = align_systems(call)
     evaluated: dict[str, EvaluatedSystem] = {}
     with evaluation.progress.track(alignment.user_count * len(systems)):
-        for name in evaluation.begin_pairs(list(systems)):
+        for name in evaluation.begin_pairs(list(systems), alignment.user_count):
             rows = systems[name]
             with in_system(name), explain_repeats(call.truth, call.systems[name]):
                 inputs = alignment.inputs(rows)
