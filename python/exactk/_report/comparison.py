@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +24,10 @@ from exactk._report.comparison_options import (
     parse_margin,
 )
 from exactk._report.comparison_state import ComparisonState
-from exactk._report.counts import count_label
+from exactk._report.comparison_table import ComparisonTable, best_systems
 from exactk._report.difference import Compared, RunValues, UserValues
 from exactk._report.difference_table import ComparisonMethod
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
-from exactk._report.display import DIGITS, format_number, format_text
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
 from exactk._report.gate import Gate, check_claim
@@ -43,13 +41,12 @@ from exactk._report.tables import TextTable, stack_systems, text_of_columns
 from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
-from exactk._runtime.faults import Option, plural
+from exactk._runtime.faults import Option
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
     from exactk._inference.margins import Margin
     from exactk._plan.metric_strings import Value
-    from exactk._report.counts import CandidateCounts
     from exactk._report.gate import Claim
     from exactk._report.paired_sums import Pair, PairedState, PairedSums
     from exactk._report.significance_marks import SignificanceMarks
@@ -439,49 +436,21 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         ``exactk.metrics`` says whether higher or lower values are better. Nobody is best where the metric has no
         direction (``"none"``) or every value is NaN.
         """
-        return self._best(metric, self[metric])
-
-    def _best(self, metric: str, values: Mapping[str, float]) -> tuple[str, ...]:
-        """Return the systems with the best of these values of a metric."""
-        numbers = {system: value for system, value in values.items() if not math.isnan(value)}
+        values = self[metric]
         (value,) = plan([metric], self._first.convention)
-        direction = metrics[value.metric].direction
-        if direction == "none" or not numbers:
-            return ()
-        best = max(numbers.values()) if direction == "higher" else min(numbers.values())
-        return tuple(system for system, number in numbers.items() if number == best)
+        return best_systems(values, metrics[value.metric].direction)
+
+    @property
+    def _table(self) -> ComparisonTable:
+        return ComparisonTable(self._reports, tuple(self))
 
     def _text_table(self, table: Table, digits: int) -> TextTable:
         if table == "values":
-            return self._text_of_values(digits)
+            return self._table.of_values(digits)
         if table == "by_group":
-            return self._text_of_groups(digits, self._labels())
+            return self._table.of_groups(digits, self._labels())
         columns = self.columns(table)
         return text_of_columns(columns, len(columns) - len(self), digits)
-
-    def _text_of_values(self, digits: int) -> TextTable:
-        reports = list(self._reports.values())
-        rows = []
-        for name, values in self.items():
-            evaluated = [report.counts["evaluated"][name] for report in reports]
-            skipped = [report.counts["users"] - count for report, count in zip(reports, evaluated, strict=True)]
-            cells = (format_number(value, digits) for value in values.values())
-            rows.append([name, *cells, _format_counts(evaluated), _format_counts(skipped)])
-        counts = [
-            [*row, "", ""] for row in (*self._rows_of_counts(), *self._rows_of_ties(), *self._rows_of_candidates())
-        ]
-        header = ["metric", *self._reports, "evaluated", "skipped"]
-        return TextTable(header, [*rows, *counts], best=self._best_cells(self.items(), first_column=1))
-
-    def _text_of_groups(self, digits: int, labels: Sequence[Label]) -> TextTable:
-        """Return a row for each metric of each of these groups, with a column per system."""
-        rows, rows_of_values = [], []
-        for label, metric, values, evaluated in self._rows_of_groups(labels):
-            cells = (format_number(value, digits) for value in values.values())
-            rows.append([str(label), metric, *cells, _format_counts(evaluated)])
-            rows_of_values.append((metric, values))
-        header = ["group", "metric", *self._reports, "evaluated"]
-        return TextTable(header, rows, left=2, best=self._best_cells(rows_of_values, first_column=2))
 
     def _marks(self, table: Table) -> SignificanceMarks:
         """Return which systems are significantly worse; no marks where that cannot be tested."""
@@ -506,51 +475,6 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         orders = {state.group_order for state in states}
         labels = {label for state in states for label in state.groups or {}}
         return ordered_labels(labels, orders.pop() if len(orders) == 1 else None)
-
-    def _rows_of_groups(self, labels: Sequence[Label]) -> Iterator[tuple[Label, str, dict[str, float], list[int]]]:
-        """Yield the values and the numbers of users by system, of each metric of each group."""
-        by_group = {
-            system: {(row.label, row.name): row for row in report.rows_of_groups(labels)}
-            for system, report in self._reports.items()
-        }
-        for label, (name, spelling) in product(labels, zip(self.metrics, self, strict=True)):
-            rows = {system: rows.get((label, name)) for system, rows in by_group.items()}
-            values = {system: math.nan if row is None else row.value for system, row in rows.items()}
-            yield label, spelling, values, [0 if row is None else row.evaluated for row in rows.values()]
-
-    def _best_cells(
-        self, rows: Iterable[tuple[str, Mapping[str, float]]], first_column: int
-    ) -> frozenset[tuple[int, int]]:
-        """Return the row and the column of the best values of each metric, if there are several systems."""
-        if len(self._reports) == 1:
-            return frozenset()
-        columns = {system: column for column, system in enumerate(self._reports, start=first_column)}
-        return frozenset(
-            (row, columns[system]) for row, (metric, values) in enumerate(rows) for system in self._best(metric, values)
-        )
-
-    def _rows_of_counts(self) -> Iterator[list[str]]:
-        """Yield a row for each count that is not 0 in all systems; for the number of users, if systems differ."""
-        counts = [report.state.counts.scalars() for report in self._reports.values()]
-        for name in dict.fromkeys(name for one in counts for name in one):
-            cells = [one.get(name, 0) for one in counts]
-            if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer
-                continue
-            if any(cells):
-                yield [count_label(name), *map(str, cells)]
-
-    def _rows_of_ties(self) -> Iterator[list[str]]:
-        """Yield a row for the first metric in which a report counts users whom the order of ties decides."""
-        dependent = [report.counts.get("tie_dependent", {}) for report in self._reports.values()]
-        firsts = [next((name for name, count in one.items() if count), None) for one in dependent]
-        for name in dict.fromkeys(name for name in firsts if name is not None):
-            yield [f"tie dependent {name}", *(str(one.get(name, 0)) for one in dependent)]
-
-    def _rows_of_candidates(self) -> Iterator[list[str]]:
-        """Yield a row for the numbers of candidates, if there are any."""
-        cells = [_format_candidates(report.state.counts.candidates) for report in self._reports.values()]
-        if any(cells):
-            yield ["candidates per user", *cells]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reports and how they are compared as plain data. ``Comparison.from_dict`` reads it back."""
@@ -612,23 +536,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         return flat_dict((((system, metric), self[metric][system]) for system, metric in by_system), prefix)
 
     def _footer(self) -> str:
-        return "\n".join([*self._groups_in_brief(), self._remarks()])
-
-    def _groups_in_brief(self) -> list[str]:
-        """Return the lines of the first groups, if there are groups."""
-        labels = self._labels()
-        if not labels:
-            return []
-        shown = labels[: max(1, _MOST_ROWS // len(self))]
-        left_out = len(labels) - len(shown)
-        lines = [format_text(*self._text_of_groups(DIGITS, shown))]
-        return lines + ([f"{plural(left_out, 'more group')} in to_pandas('by_group')"] if left_out else [])
-
-    def _remarks(self) -> str:
-        users = {report.state.counts.users for report in self._reports.values()}
-        rules = dict.fromkeys(report.rules_text for report in self._reports.values())
-        remarks = [" / ".join(rules), *(plural(count, "user") for count in users if len(users) == 1)]
-        return "; ".join([*remarks, "* best"] if self._text_of_values(0).best else remarks)
+        return self._table.footer(self._labels())
 
 
 def _without_variance(compared: Sequence[Compared], difference: object) -> InputError:
@@ -654,15 +562,3 @@ def _respell(report: Report, spellings: tuple[str, ...]) -> Report:
     if report.state.spellings == spellings:
         return report
     return Report(replace(report.state, spellings=spellings), report.users, report.user_table)
-
-
-def _format_counts(counts: Sequence[int]) -> str:
-    """Return the count that all systems share, or the systems' counts joined by slashes."""
-    return "/".join(map(str, counts if len(set(counts)) > 1 else counts[:1]))
-
-
-def _format_candidates(candidates: CandidateCounts | None) -> str:
-    if candidates is None or not candidates.users:
-        return ""
-    fewest, most = candidates.fewest, candidates.most
-    return str(fewest) if fewest == most else f"{fewest} to {most}"
