@@ -52,7 +52,7 @@ sanitize: sanitized
 	cmake --build --preset tsan
 	ctest --preset tsan
 	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
-		--ignore tests/test_benchmarks.py --ignore tests/test_cli.py --ignore tests/test_containers.py \
+		--ignore tests/test_benchmarks.py --ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
 		--ignore tests/test_demo.py --ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore tests/test_layering.py --ignore tests/test_pages.py
 
 # Of exactk alone: all else it takes from the environment of the tests, by a path behind its own.
