@@ -75,7 +75,8 @@ def compare(
         The test behind the p-values. The default ``"t"`` is the paired t test, of the mean that is shown.
         ``"wilcoxon"`` (the signed-rank test, which needs ``per_user=True``) and ``"sign"`` (exact binomial) test
         whether differences are symmetric about 0, and whether wins and losses are equally frequent. With many users
-        they reject equal means if a system loses a little for many users and gains much for few.
+        they reject equal means if a system loses a little for many users and gains much for few. They know neither
+        clusters nor weights, with which they are refused.
     alternative : {"two_sided", "greater", "less"}
         What the p-values are for: that the value differs from that of the baseline (default), is greater, or is less,
         whichever is better. Intervals remain two-sided.

@@ -21,6 +21,8 @@ from exactk._report.comparison_options import (
     Test,
 )
 from exactk._report.state import plan_of_state
+from exactk._runtime.errors import input_error
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from exactk._inputs.types import ClustersLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.report import Report
+    from exactk._runtime.faults import Text
 
 
 class CompareOptions(Options, total=False):
@@ -66,6 +69,7 @@ def compare_systems(
     """Evaluate and compare systems; the options are all those of `exactk.compare`."""
     of_evaluation = {name: option for name, option in options.items() if name not in {*_COMPARISON_OPTIONS, "clusters"}}
     how = ComparisonOptions(**{name: options[name] for name in _COMPARISON_OPTIONS})
+    _check_test(how, clusters=options["clusters"] is not None, weights=options["weights"] is not None)
     pairing = _pairing(engines.pairs, how, options["clusters"], {"user": options["user"]})
     reports = evaluate_with_engine(
         engines.evaluation, SEVERAL_SYSTEMS, truth, systems, metrics, pairing=pairing, **of_evaluation
@@ -78,9 +82,19 @@ def compare_kept_reports(
 ) -> Comparison:
     """Compare reports by what they keep of their users."""
     of_reports = Comparison(reports, how).reports  # raises where they do not compare
+    weighted = any(report.state.weighted for report in of_reports.values())
+    _check_test(how, clusters=clusters is not None, weights=weighted)
     pairing = _pairing(engine, how, clusters, {})
     pairing.add_reports(of_reports)
     return _comparison(of_reports, how, pairing)
+
+
+def _check_test(how: ComparisonOptions, *, clusters: bool, weights: bool) -> None:
+    """Raise InputError if a test would ignore what the values and intervals beside it do not."""
+    ignored = [name for name, is_given in (("clusters", clusters), ("weights", weights)) if is_given]
+    if how.test != "t" and ignored:
+        hint: Text = (Option("test", "t"), " takes them into account")
+        raise input_error("test", f"'t' with {' and '.join(ignored)}", repr(how.test), hint=hint)
 
 
 def _pairing(engine: PairedEngine, how: ComparisonOptions, clusters: object, columns: ColumnNames) -> Pairing:

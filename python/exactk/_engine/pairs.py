@@ -214,7 +214,7 @@ def paired_state(
         None if first.groups is None else np.maximum(first.groups, 0),  # users without a group have no value
         max(1, len(first.labels)),
         clusters,
-        0 if clusters is None else int(clusters.max(initial=-1)) + 1,
+        0 if clusters is None else int(clusters.max(initial=0)) + 1,
         num_threads,
     )
     by_group = engine.sums(problem)

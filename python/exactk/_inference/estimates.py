@@ -83,6 +83,11 @@ class Estimate:
         return math.exp(self.baseline_value) if self.is_logarithmic else float(self.baseline_value)
 
     @property
+    def sign_flips(self) -> int:
+        """The number of signs that sign flips of equal differences choose: the units, or their effective number."""
+        return math.floor(self.degrees_of_freedom) + 1
+
+    @property
     def has_runs(self) -> bool:
         """Whether training runs add to the variance."""
         return bool(self.runs.variance or self.baseline_runs.variance)

@@ -36,13 +36,17 @@ def p_above(estimate: Estimate, margin: Margin) -> float:
     A relative margin r is tested by the contrast a - (1 + r) b: no ratio, whose distribution would be an approximation,
     is needed.
     """
-    return _p_positive(_contrast(estimate, margin), estimate.units)
+    if _is_below_all_values(estimate, margin):
+        return LEAST_P if estimate.contrast().degrees_of_freedom > 0 else math.nan
+    return _p_positive(_contrast(estimate, margin), estimate.sign_flips)
 
 
 def p_below(estimate: Estimate, margin: Margin) -> float:
     """Return the one-sided p-value of the claim that the difference is below the margin."""
+    if _is_below_all_values(estimate, margin):
+        return 1.0 if estimate.contrast().degrees_of_freedom > 0 else math.nan
     contrast = _contrast(estimate, margin)
-    return _p_positive(contrast._replace(difference=-contrast.difference), estimate.units)
+    return _p_positive(contrast._replace(difference=-contrast.difference), estimate.sign_flips)
 
 
 def p_within(estimate: Estimate, margin: Margin) -> float:
@@ -51,25 +55,30 @@ def p_within(estimate: Estimate, margin: Margin) -> float:
     return math.nan if any(map(math.isnan, sides)) else max(sides)
 
 
+def _is_below_all_values(estimate: Estimate, margin: Margin) -> bool:
+    """Return whether the baseline's value plus the margin is 0 or less, and values are geometric means, which are not."""
+    return estimate.is_logarithmic and _share(estimate, margin) <= -1
+
+
+def _share(estimate: Estimate, margin: Margin) -> float:
+    """Return the margin as a share of the baseline's geometric mean."""
+    return margin.size if margin.is_relative else margin.size / math.exp(estimate.baseline_value)
+
+
 def _contrast(estimate: Estimate, margin: Margin) -> Contrast:
     """Return the difference less the margin, with its variance."""
     if margin.is_relative and not estimate.is_logarithmic:
         return estimate.contrast(1 + Fraction(margin.size))
     contrast = estimate.contrast()
-    threshold = margin.size
-    if estimate.is_logarithmic:
-        share = threshold if margin.is_relative else threshold / math.exp(estimate.baseline_value)
-        threshold = math.log1p(share) if share > -1 else -math.inf
-        if math.isinf(threshold):  # no geometric mean is that low
-            return contrast._replace(difference=Fraction(1), variance=Fraction(0))
+    threshold = math.log1p(_share(estimate, margin)) if estimate.is_logarithmic else margin.size
     return contrast._replace(difference=contrast.difference - Fraction(threshold))
 
 
-def _p_positive(contrast: Contrast, units: int) -> float:
-    """Return the one-sided p-value of the claim that a contrast over so many units is above 0."""
+def _p_positive(contrast: Contrast, sign_flips: int) -> float:
+    """Return the one-sided p-value of the claim that a contrast is above 0."""
     if contrast.degrees_of_freedom <= 0:
         return math.nan
     if contrast.variance == 0:  # every unit has this contrast: only one of 2^n sign flips is as extreme
-        return max(math.ldexp(1.0, -units), LEAST_P) if contrast.difference > 0 else 1.0
+        return max(math.ldexp(1.0, -sign_flips), LEAST_P) if contrast.difference > 0 else 1.0
     p = optional.scipy_special().stdtr(float(contrast.degrees_of_freedom), -t_statistic(contrast))
     return max(float(p), LEAST_P)

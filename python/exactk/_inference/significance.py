@@ -33,7 +33,7 @@ def t_test(estimate: Estimate, alternative: Alternative) -> Significance:
     if contrast.degrees_of_freedom <= 0:
         return Significance(math.nan, math.nan, is_exact=False)
     if contrast.variance == 0:
-        return _test_of_equal_differences(contrast.difference, estimate.units, alternative)
+        return _test_of_equal_differences(contrast.difference, estimate.sign_flips, alternative)
     statistic = t_statistic(contrast)
     return Significance(statistic, _p_of_t(statistic, contrast.degrees_of_freedom, alternative), is_exact=False)
 
@@ -47,11 +47,22 @@ def t_statistic(contrast: Contrast) -> float:
 
 
 def root(number: Fraction) -> float:
-    """Return the square root, also of numbers beyond the range of a double."""
+    """Return the square root, also of numbers beyond the range of a double; infinite if it is beyond that range itself."""
     numerator, denominator = number.numerator, number.denominator
     shift = (numerator.bit_length() - denominator.bit_length()) // 2
     quotient = (numerator << max(0, -2 * shift)) / (denominator << max(0, 2 * shift))
-    return math.ldexp(math.sqrt(quotient), shift)
+    try:
+        return math.ldexp(math.sqrt(quotient), shift)
+    except OverflowError:
+        return math.inf
+
+
+def expm1(logarithm: float) -> float:
+    """Return e^x - 1, which is infinite beyond the range of a double: intervals of logarithms of few users are wide."""
+    try:
+        return math.expm1(logarithm)
+    except OverflowError:
+        return math.inf
 
 
 def _p_of_t(statistic: float, degrees_of_freedom: Fraction, alternative: Alternative) -> float:
@@ -64,11 +75,11 @@ def _p_of_t(statistic: float, degrees_of_freedom: Fraction, alternative: Alterna
     return min(1.0, max(float(p), LEAST_P))
 
 
-def _test_of_equal_differences(difference: Fraction, units: int, alternative: Alternative) -> Significance:
+def _test_of_equal_differences(difference: Fraction, signs: int, alternative: Alternative) -> Significance:
     """Return the test of differences that are all equal: of all 2^n sign flips, only one or two are as extreme."""
     if difference == 0:
         return Significance(0.0, 1.0, is_exact=True)
-    one_sided = max(math.ldexp(1.0, -units), LEAST_P)
+    one_sided = max(math.ldexp(1.0, -signs), LEAST_P)
     p = {"two_sided": min(1.0, 2 * one_sided), "greater": one_sided, "less": one_sided}[alternative]
     if alternative != "two_sided" and (difference > 0) != (alternative == "greater"):
         p = 1.0
@@ -120,7 +131,8 @@ def _contrast_interval(estimate: Estimate, confidence: float) -> Interval:
     contrast = estimate.contrast()
     if contrast.degrees_of_freedom <= 0:
         return _UNDEFINED
-    half_width = t_quantile((1 + confidence) / 2, contrast.degrees_of_freedom) * root(contrast.variance)
+    quantile = t_quantile((1 + confidence) / 2, contrast.degrees_of_freedom)
+    half_width = quantile * root(contrast.variance) if contrast.variance else 0.0
     return Interval(float(contrast.difference) - half_width, float(contrast.difference) + half_width)
 
 
@@ -131,12 +143,15 @@ def relative_interval(estimate: Estimate, confidence: float) -> Interval:
     """
     if estimate.is_logarithmic:
         low, high = _contrast_interval(estimate, confidence)
-        return Interval(math.expm1(low), math.expm1(high))
+        return Interval(expm1(low), expm1(high))
     if estimate.degrees_of_freedom <= 0:
         return _UNDEFINED
     if estimate.has_runs:
         return _relative_interval_with_runs(estimate, confidence)
-    squared_quantile = Fraction(t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)) ** 2
+    quantile = t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)
+    if math.isinf(quantile):
+        return _UNDEFINED
+    squared_quantile = Fraction(quantile) ** 2
     # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f.
     quadratic = estimate.baseline_value**2 - squared_quantile * estimate.baseline_variance
     linear = estimate.value * estimate.baseline_value - squared_quantile * estimate.covariance

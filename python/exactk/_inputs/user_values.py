@@ -197,8 +197,8 @@ class Clusters(UserValues):
     argument = "clusters"
 
     @classmethod
-    def _to_array(cls, values: object, strings_code: str) -> NDArray[Any]:
-        return key_array(values, cls.argument, hint=f"{strings_code} converts them to strings" if strings_code else "")
+    def _to_array(cls, values: object, hint: str) -> NDArray[Any]:
+        return key_array(values, cls.argument, hint=hint)
 
     def of_users(self, users: NDArray[Any], first_row: int) -> NDArray[Any]:
         """Return the clusters of users, by their keys or, without keys, by their rows from `first_row` on."""

@@ -353,9 +353,11 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         ]
         if not needed:
             raise _without_variance(compared, difference)
-        if math.isinf(max(needed)):
+        if math.isinf(max(needed)) and any(one.has_runs for one in estimates):
             expected = "a difference above what the variance of training runs hides from any number of users"
             raise input_error("difference", expected, repr(difference), hint="more runs reduce it")
+        if math.isinf(max(needed)):
+            raise input_error("difference", "a difference that some number of users finds", repr(difference))
         return int(max(needed))
 
     def check(

@@ -16,7 +16,7 @@ from exactk._report.validation import checked_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.names import did_you_mean
-from exactk._runtime.numbers import parse_number
+from exactk._runtime.numbers import as_double, parse_number
 
 if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
@@ -208,8 +208,9 @@ def check_confidence(confidence: object) -> None:
     """Raise InputError or InputTypeError unless this is a confidence."""
     if isinstance(confidence, bool) or not isinstance(confidence, Real):
         raise type_error("confidence", "a number such as 0.95", repr(confidence))
-    if not 0.5 <= float(confidence) < 1:
-        hint = Option("confidence", float(f"{float(confidence) / 100:g}")) if 50 <= float(confidence) < 100 else ""
+    number = as_double(confidence)
+    if not 0.5 <= number < 1:
+        hint = Option("confidence", float(f"{number / 100:g}")) if 50 <= number < 100 else ""
         raise input_error("confidence", "at least 0.5 and below 1", repr(confidence), hint=hint)
 
 
@@ -217,7 +218,7 @@ def check_power(power: object) -> None:
     """Raise InputError or InputTypeError unless this is the power of a test."""
     if isinstance(power, bool) or not isinstance(power, Real):
         raise type_error("power", "a number such as 0.8", repr(power))
-    if not 0 < float(power) < 1:
+    if not 0 < as_double(power) < 1:
         raise input_error("power", "a number above 0 and below 1", repr(power))
 
 
@@ -262,7 +263,7 @@ def parse_margin(margin: object, argument: str = "margin") -> Margin:
     expected = "a number above 0 such as 0.002, or a share of the baseline's value such as '1%'"
     if isinstance(margin, bool) or not isinstance(margin, (Real, str)):
         raise type_error(argument, expected, repr(margin))
-    text = margin.strip() if isinstance(margin, str) else repr(float(margin))
+    text = margin.strip() if isinstance(margin, str) else repr(as_double(margin))
     number, is_relative = text.removesuffix("%"), text.endswith("%")
     size = parse_number(number)
     if size is None:

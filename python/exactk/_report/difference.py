@@ -248,10 +248,9 @@ def _test(estimate: Estimate, sums: PairedSums, options: ComparisonOptions) -> S
 
 def _margin_claims(compared: Compared, estimate: Estimate, margin: Margin) -> tuple[float, float]:
     """Return the p-values of "not worse" and of "equivalent"."""
-    if margin.is_relative and not estimate.is_logarithmic and not estimate.baseline_value:
-        if compared.group is None:
-            expected = f"an absolute margin of {compared.value.spelling}"
-            raise input_error("margin", expected, f"a share of the value of {compared.pair[1]!r}, which is 0")
+    if compared.group is None:
+        check_share(compared, estimate, margin, "margin")
+    elif is_share_of_0(estimate, margin):
         return _NO_CLAIMS
     not_worse = math.nan
     if compared.direction == "higher":
@@ -259,6 +258,18 @@ def _margin_claims(compared: Compared, estimate: Estimate, margin: Margin) -> tu
     elif compared.direction == "lower":
         not_worse = p_below(estimate, margin)
     return not_worse, p_within(estimate, margin)
+
+
+def is_share_of_0(estimate: Estimate, margin: Margin) -> bool:
+    """Return whether the margin is a share of the baseline's value, and that is 0."""
+    return margin.is_relative and margin.size != 0 and not estimate.is_logarithmic and not estimate.baseline_value
+
+
+def check_share(compared: Compared, estimate: Estimate, margin: Margin, argument: str) -> None:
+    """Raise InputError if the margin is a share of a value of 0."""
+    if is_share_of_0(estimate, margin):
+        expected = f"an absolute margin of {compared.value.spelling}"
+        raise input_error(argument, expected, f"a share of the value of {compared.pair[1]!r}, which is 0")
 
 
 def _reason_of_test(compared: Compared, options: ComparisonOptions) -> str:

@@ -10,6 +10,7 @@ from exactk._inference.margins import Margin, p_above, p_below
 from exactk._inference.power import units_for
 from exactk._inference.significance import relative_interval, t_interval
 from exactk._plan.metrics import metrics
+from exactk._report.difference import check_share
 from exactk._report.display import printable
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
@@ -148,6 +149,7 @@ def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: fl
             f"{metric}: {compared.pair[0]!r} cannot be compared with {compared.pair[1]!r}: {compared.reason(estimate)}"
         )
     else:
+        check_share(compared, estimate, margin, claim)
         status = _status(claim, _Gain(estimate, compared.direction), margin, 1 - confidence)
         text = _text(claim, status, compared, estimate, margin, confidence)
     return Check(claim, metric, *compared.pair, str(margin), status, text)

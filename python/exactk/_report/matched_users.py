@@ -9,6 +9,7 @@ import numpy as np
 
 from exactk._report.user_keys import equal_arrays, kinds_of_keys
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +86,7 @@ def _with_common_groups(tables: dict[str, UserTable]) -> dict[str, UserTable]:
             if one is not None and other is not None:
                 differs = (one != other) & (one != absent) & (other != absent)
                 if differs.any():
-                    found = f"others in {system!r} for {int(differs.sum())} users"
+                    found = f"others in {system!r} for {plural(int(differs.sum()), 'user')}"
                     raise input_error("reports", f"the same {name} of each user in all reports", found)
         weights = None if weights is None or table.weights is None else np.where(weights == 0, table.weights, weights)
         groups = None if groups is None or table.groups is None else np.where(groups < 0, table.groups, groups)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +11,14 @@ from exactk import _core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+def as_double(number: Any) -> float:  # noqa: ANN401 - any of numbers.Real
+    """Return the number as a double; infinite if it is an integer beyond the range of doubles."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def parse_number(text: str) -> float | None:

@@ -1,0 +1,459 @@
+"""Comparisons of what can hardly be compared: each is an error of the right kind, or has a defined result."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import exactk
+from test_hostile_states import HOSTILE, _paths, _replaced, _without
+
+pytestmark = pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+
+TRUTH: Any = [[1]] * 4
+A: Any = [[1]] * 4
+B: Any = [[2], [1], [2], [1]]
+NOTHING: Any = [[2]] * 4
+
+
+def compared(**options: Any) -> exactk.Comparison:
+    return exactk.compare(TRUTH, {"a": A, "b": B}, "P@1", **options)
+
+
+def report(lists: Any, **options: Any) -> exactk.Report:
+    return exactk.evaluate(TRUTH, lists, "P@1", **{"per_user": True, **options})
+
+
+def keyed(lists: Any, keys: list[Any]) -> exactk.Report:
+    truth, predictions = (dict(zip(keys, rows, strict=True)) for rows in (TRUTH, lists))
+    return exactk.evaluate(truth, predictions, "P@1", per_user=True)
+
+
+# Reports.
+
+
+@pytest.mark.parametrize(
+    ("other", "error", "message"),
+    [
+        (
+            lambda: report(B, per_user=False),
+            exactk.InputError,
+            "the users' values, found none in 'b'; per_user=True keeps them",
+        ),
+        (
+            lambda: report(B, convention={"empty_truth": "compute"}),
+            exactk.StateMismatchError,
+            "the same metrics and convention in all, found empty_truth 'skip' and 'compute' in system 'b'",
+        ),
+        (
+            lambda: keyed(B, ["1", "2", "3", "4"]),
+            exactk.InputTypeError,
+            "user keys of one type, found int in 'a' and str in 'b'",
+        ),
+        (lambda: report(B), exactk.InputTypeError, "user keys in all reports or in none, found keys in 'a' alone"),
+    ],
+)
+def test_reports_that_do_not_match(other: Callable[[], exactk.Report], error: type[Exception], message: str) -> None:
+    is_keyed = "user keys" in message
+    with pytest.raises(error, match=re.escape(message)):
+        _ = exactk.compare_reports({"a": keyed(A, [1, 2, 3, 4]) if is_keyed else report(A), "b": other()}).differences
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 2, 1, 1], "the same weights of each user in all reports, found others in 'b' for 1 user"),
+        ([1, 1, 1, 1], "the same weights of each user in all reports, found others in 'b' for 2 users"),
+        (None, "weighted True and False in system 'b'"),
+    ],
+)
+def test_reports_of_other_weights(weights: Any, message: str) -> None:
+    reports = {"a": report(A, weights=[1, 2, 1, 2]), "b": report(B, weights=weights)}
+    with pytest.raises(exactk.ExactkError, match=f"{re.escape(message)}$"):
+        _ = exactk.compare_reports(reports).differences
+
+
+def test_reports_of_other_numbers_of_users_without_keys() -> None:
+    longer = exactk.evaluate(TRUTH * 2, B * 2, "P@1", per_user=True)
+    with pytest.raises(exactk.InputError, match=r"as many users in all reports, .* found 4 in 'a', 8 in 'b'"):
+        _ = exactk.compare_reports({"a": report(A), "b": longer})
+
+
+def test_a_baseline_that_there_is_not_and_a_system_alone() -> None:
+    with pytest.raises(exactk.InputError, match="baseline: expected one of 'a', 'b', found 'c'"):
+        compared(baseline="c")
+    alone = exactk.compare(TRUTH, {"a": A}, "P@1", baseline="a")
+    assert alone["P@1"] == {"a": 1.0}
+    with pytest.raises(exactk.InputError, match="systems: expected at least two systems, found one"):
+        _ = alone.differences
+
+
+# Few users, and values of any size.
+
+UNDEFINED = ("low", "high", "statistic", "p", "p_adjusted", "p_not_worse", "p_equivalent", "detectable")
+
+
+def assert_undefined(comparison: exactk.Comparison, reason: str) -> None:
+    (row,) = comparison.differences
+    assert (row.reason, row.verdict) == (reason, "undefined")
+    assert all(math.isnan(getattr(row, name)) for name in UNDEFINED)
+    gate = comparison.check(no_worse={row.metric: 0.01}, better=row.metric)
+    assert gate.status == "undecided"
+    assert all(failure.endswith(reason) for failure in gate.failures)
+    assert reason in repr(comparison.differences)
+    with pytest.raises(exactk.InputError):
+        comparison.users_for(row.metric, 0.1)
+
+
+NAN = {"undefined": "nan", "empty_truth": "compute"}
+
+
+@pytest.mark.parametrize(
+    ("truth", "lists", "options", "reason"),
+    [
+        ([], ([], []), {}, "no user has a value in both systems"),
+        ([[]] * 3, (A[:3], B[:3]), {}, "no user has a value in both systems"),
+        (
+            {0: [1], 1: [1]},
+            ({0: [1]}, {1: [1]}),
+            {"convention": {"users": "both"}},
+            "no user has a value in both systems",
+        ),
+        ([[1]], (A[:1], B[:1]), {}, "fewer than two users or clusters"),
+        (TRUTH, (A, B), {"clusters": [7] * 4}, "fewer than two users or clusters"),
+        (TRUTH, (A, B), {"weights": [0, 0, 3, 0]}, "fewer than two users or clusters"),
+        (TRUTH, (A, B), {"weights": [0] * 4}, "the weights, or the denominators, are all 0"),
+        ([[]] * 3, (A[:3], B[:3]), {"convention": NAN}, "undefined for 3 users"),
+    ],
+)
+def test_what_has_no_p_value_says_why(truth: Any, lists: Any, options: Any, reason: str) -> None:
+    systems = dict(zip("ab", lists, strict=True))
+    assert_undefined(exactk.compare(truth, systems, "recall@1", margin=0.1, **options), reason)
+
+
+def test_denominators_that_are_all_0() -> None:
+    convention = {"empty_truth": "compute"}
+    comparison = exactk.compare([[]] * 3, {"a": A[:3], "b": B[:3]}, "recall@1(average=micro)", convention=convention)
+    (row,) = comparison.differences
+    assert (row.reason, row.users) == ("the weights, or the denominators, are all 0", 3)
+
+
+@pytest.mark.parametrize(("users", "p"), [(2, 0.5), (3, 0.25), (20, 2.0**-19)])
+def test_differences_that_are_all_equal(users: int, p: float) -> None:
+    systems = {"a": [[2]] * users, "b": [[1]] * users}
+    (row,) = exactk.compare([[1]] * users, systems, "P@1", margin=0.5).differences
+    assert (row.difference, row.low, row.high, row.statistic, row.effect) == (1, 1, 1, math.inf, math.inf)
+    assert (row.p, row.p_not_worse, row.p_equivalent, row.detectable) == (p, p / 2, 1.0, 0.0)
+    assert row.verdict == ("better" if p < 0.05 else "undecided")
+
+
+def test_two_users() -> None:
+    (row,) = exactk.compare([[1]] * 2, {"a": [[2]] * 2, "b": [[1], [2]]}, "P@1").differences
+    assert [row.statistic, row.p] == pytest.approx([1, 0.5])
+    assert row.low == pytest.approx(0.5 - 12.706204736174694 / 2)
+
+
+@pytest.mark.parametrize("alternative", ["two_sided", "greater", "less"])
+@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
+def test_equal_systems_have_p_1(test: Any, alternative: Any) -> None:
+    comparison = exactk.compare(TRUTH, {"a": B, "b": B}, "P@1", test=test, alternative=alternative, per_user=True)
+    (row,) = comparison.differences
+    assert (row.difference, row.statistic, row.p, row.p_adjusted, row.effect) == (0, 0, 1, 1, 0)
+    assert row.verdict == "undecided"
+
+
+def test_grades_at_the_end_of_their_range() -> None:
+    """Beyond it, they are refused; no value is infinite."""
+    rng = np.random.default_rng(0)
+    lists = {name: [rng.permutation(4).tolist() for _ in range(30)] for name in "ab"}
+    for power in (-256, 0, 256):
+        truth = [{0: 2.0**power, 1: 3 * 2.0 ** (power - 2)}] * 30
+        (row,) = exactk.compare(truth, lists, "dcg@3", margin="5%").differences
+        small = exactk.compare([{0: 1.0, 1: 0.75}] * 30, lists, "dcg@3", margin="5%").differences[0]
+        assert row.p == small.p
+        assert row.p_equivalent == small.p_equivalent
+        assert row.high == small.high * 2.0**power
+    with pytest.raises(exactk.InputError, match=r"grades, at most 2\^256"):
+        exactk.compare([{0: 1e300}], {"a": [[0]], "b": [[1]]}, "dcg@1")
+
+
+@pytest.mark.parametrize("weights", [[1, 2.0**256, 1, 1], [2.0**-256, 1, 2.0**-256, 2.0**-256], [1e-9, 1, 1e-9, 1e-9]])
+@pytest.mark.parametrize("average", ["macro", "geometric", "micro"])
+def test_the_weight_of_one_user_decides_nothing(weights: list[float], average: str) -> None:
+    metric = f"P@1(average={average})"
+    comparison = exactk.compare(TRUTH, {"a": A, "b": B}, metric, weights=weights, margin=0.1)
+    (row,) = comparison.differences
+    assert row.p > 0.99
+    assert row.p_equivalent > 0.4
+    assert comparison.check(no_worse=metric).status == "undecided"
+
+
+def test_users_of_weight_0_are_no_evidence() -> None:
+    """Of sign flips of equal differences, theirs change nothing."""
+    systems = {"a": [[2]] * 20, "b": [[1]] * 20}
+    (row,) = exactk.compare([[1]] * 20, systems, "P@1", weights=[1, 1, 1] + [0] * 17, margin=0.5).differences
+    (alone,) = exactk.compare(
+        [[1]] * 3, {name: lists[:3] for name, lists in systems.items()}, "P@1", margin=0.5
+    ).differences
+    assert (row.p, row.p_not_worse) == (alone.p, alone.p_not_worse) == (0.25, 0.125)
+
+
+def test_two_users_of_a_geometric_mean_have_an_interval_without_end() -> None:
+    truth, lists = [{1: 1e70}, {1: 1.0}], {"a": [[9], [1]], "b": [[1], [9]]}
+    comparison = exactk.compare(truth, lists, "dcg@1(average=geometric)", confidence=0.99)
+    (row,) = comparison.differences
+    assert (row.relative_low, row.relative_high, row.detectable) == (-1, math.inf, math.inf)
+    assert row.low == -row.baseline_value
+    assert "inf" in repr(comparison.differences)
+
+
+# Margins.
+
+
+def test_a_share_of_0_is_no_margin() -> None:
+    def against_nothing(**options: Any) -> exactk.Comparison:
+        return exactk.compare(TRUTH, {"a": NOTHING, "b": B}, "P@1", baseline="a", **options)
+
+    message = "{}: expected an absolute margin of P@1, found a share of the value of 'a', which is 0"
+    with pytest.raises(exactk.InputError, match=message.format("margin")):
+        _ = against_nothing(margin="1%").differences
+    with pytest.raises(exactk.InputError, match=message.format("no_worse")):
+        against_nothing().check(no_worse={"P@1": "1%"})
+    with pytest.raises(exactk.InputError, match=message.format("better")):
+        against_nothing().check(better={"P@1": "1%"})
+    assert against_nothing().check(better="P@1").status == "undecided"
+    assert math.isnan(against_nothing().differences[0].relative)
+    groups = exactk.compare(
+        TRUTH, {"a": [[2], [2], [1], [1]], "b": B}, "P@1", baseline="a", margin="1%", groups=list("xxyy")
+    ).differences.by_group
+    assert [math.isnan(row.p_equivalent) for row in groups] == [True, False]
+
+
+def test_a_margin_as_large_as_a_geometric_mean_is_certain_not_to_be_missed() -> None:
+    truth, lists = [[1]] * 3, {"a": [[1], [2, 1], [1]], "b": [[1], [1], [2, 1]]}
+    metric = "rr@2(average=geometric)"
+    for margin, is_certain in ((0.7, False), (0.9, True), (1e308, True)):
+        (row,) = exactk.compare(truth, lists, metric, baseline="a", margin=margin).differences
+        assert (row.p_not_worse < 1e-300) == is_certain
+        assert row.p_equivalent >= row.p_not_worse
+
+
+def test_numbers_beyond_all_doubles_are_refused_or_hold() -> None:
+    comparison = compared()
+    huge = 10**400
+    for options in ({"confidence": huge}, {"margin": huge}, {"margin": -huge}):
+        with pytest.raises(exactk.InputError, match=f"{next(iter(options))}: expected"):
+            compared(**options)
+    with pytest.raises(exactk.InputError, match="power: expected"):
+        comparison.users_for("P@1", 0.1, power=huge)
+    with pytest.raises(exactk.InputError, match="difference: expected a difference that some number of users finds"):
+        comparison.users_for("P@1", 1e-300)
+    assert comparison.users_for("P@1", 1e300) == 2
+    assert comparison.check(no_worse={"P@1": 1e308}).status == "holds"
+    assert comparison.check(better={"P@1": 1e308}).status == "fails"
+    assert comparison.check(equivalent={"P@1": 1e-308}).status == "undecided"
+
+
+# Groups and clusters.
+
+
+def test_groups_of_one_user() -> None:
+    differences = compared(groups=list("xyyy")).differences
+    assert [(row.group, row.reason) for row in differences.by_group] == [
+        ("x", "fewer than two users or clusters"),
+        ("y", ""),
+    ]
+    assert all(map(math.isnan, differences.heterogeneity.values()))
+    assert all(map(math.isnan, compared(groups=list("wxyz")).differences.heterogeneity.values()))
+
+
+def test_heterogeneity_of_many_groups_is_one_sum() -> None:
+    """Fractions of as many variances would have as many digits; the p-value is never 0."""
+    rng = np.random.default_rng(1)
+    size = 3_000 * 5
+    hits = rng.random((2, size)) < np.where(np.arange(size) < size // 2, 0.9, 0.1)
+    hits[1] ^= rng.random(size) < 0.3
+    lists = {name: np.where(row, 1, 2)[:, None] for name, row in zip("ab", hits, strict=True)}
+    truth = exactk.Truth(np.arange(size + 1), np.ones(size, np.int64))
+    comparison = exactk.compare(truth, lists, "P@1", groups=np.arange(size) // 5)
+    (p,) = comparison.differences.heterogeneity.values()
+    assert 0 < p < 1e-100
+
+
+@pytest.mark.parametrize(
+    ("clusters", "error", "message"),
+    [
+        ([1, 1], exactk.InputError, "clusters: expected one entry per user (4), found 2"),
+        ([1.5, 2.0, 1.0, 1.0], exactk.InputTypeError, "clusters=list(map(str, clusters)) converts them to strings in"),
+        (True, exactk.InputTypeError, "clusters: expected a mapping"),
+    ],
+)
+def test_what_are_no_clusters(clusters: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        compared(clusters=clusters)
+    assert message.removesuffix(" in") in str(caught.value)
+    assert str(caught.value).count("converts them") <= 1
+
+
+def test_every_user_has_a_cluster() -> None:
+    systems = {name: dict(enumerate(lists)) for name, lists in (("a", A), ("b", B))}
+    with pytest.raises(exactk.InputError, match="clusters: expected a cluster for every user, found none at row 3"):
+        exactk.compare(dict(enumerate(TRUTH)), systems, "P@1", clusters={0: 1, 1: 1, 2: 2})
+
+
+def test_a_shard_without_users_may_have_clusters() -> None:
+    clusters = {"u": 1, "v": 2, "w": 2}
+    truth = {user: [1] for user in clusters}
+    systems = {"a": truth, "b": {"u": [2], "v": [1], "w": [2]}}
+    empty = exactk.compare({}, {"a": {}, "b": {}}, "P@1", clusters=clusters)
+    whole = exactk.compare(truth, systems, "P@1", clusters=clusters)
+    assert exactk.merge([empty, whole]).differences == whole.differences
+    assert exactk.compare({}, {"a": {}, "b": {}}, "P@1", groups={"u": "x"}).differences[0].users == 0
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+def test_tests_that_ignore_clusters_and_weights_are_refused_with_them(test: Any) -> None:
+    for options, names in (
+        ({"clusters": [1, 1, 2, 2]}, "clusters"),
+        ({"weights": [1, 1, 2, 2]}, "weights"),
+        ({"clusters": [1, 1, 2, 2], "weights": [1, 1, 2, 2]}, "clusters and weights"),
+    ):
+        message = f"test: expected 't' with {names}, found '{test}'; test='t' takes them into account"
+        with pytest.raises(exactk.InputError, match=re.escape(message)):
+            compared(test=test, per_user=True, **options)
+    weighted = {name: report(lists, weights=[1, 1, 2, 2]) for name, lists in (("a", A), ("b", B))}
+    with pytest.raises(exactk.InputError, match="test: expected 't' with weights"):
+        exactk.compare_reports(weighted, test=test)
+
+
+# Names and documents from anywhere.
+
+NAMES = [
+    "<script>alert(1)</script>",
+    "als_v2_",
+    "a|b",
+    "=cmd|' /C calc'!A0",
+    'q"uote',
+    "ü\u202eß",
+    "x" * 300,
+    "\\&%$#{}~^",
+]
+
+
+@pytest.fixture(scope="module")
+def hostile_names() -> exactk.Comparison:
+    rng = np.random.default_rng(2)
+    systems = {name: [rng.permutation(5)[:3].tolist() for _ in range(20)] for name in NAMES}
+    groups = [NAMES[i % 2] for i in range(20)]
+    return exactk.compare([[1, 2]] * 20, systems, "recall@2", baseline=NAMES[0], groups=groups)
+
+
+def test_names_in_csv_and_json(hostile_names: exactk.Comparison) -> None:
+    differences = hostile_names.differences
+    rows = list(csv.DictReader(io.StringIO(differences.to_csv())))
+    assert [row["system"].lstrip("'") for row in rows] == [name.lstrip("'") for name in NAMES[1:]]
+    again = exactk.Comparison.from_json(hostile_names.to_json())
+    assert again == hostile_names
+    assert again.differences == differences
+    for name in NAMES[1:]:
+        assert again.differences[name, "recall@2"].system == name
+
+
+def test_names_in_tables(hostile_names: exactk.Comparison) -> None:
+    differences = hostile_names.differences
+    rows = [line for line in differences.to_markdown().splitlines() if line.startswith("|")]
+    cells = {len(re.findall(r"(?<!\\)\|", line)) for line in rows}
+    assert len(cells) == 1
+    assert len(rows) >= len(differences) + 2
+    assert "<script>" not in differences.to_markdown()
+    latex = differences.to_latex()
+    body = latex.split("\\begin{tabular}")[1].split("\\end{tabular}")[0].split("\\hline")[2]
+    assert len({line.count(" & ") for line in body.splitlines() if line.strip()}) == 1
+    assert not re.search(r"(?<!\\)[%#_]", body)
+    assert "als\\_v2\\_" in latex
+    lines = repr(differences).splitlines()
+    assert "\u202e" not in repr(differences)
+    assert len(lines) >= len(differences) + 2
+
+
+def test_names_in_junit(hostile_names: exactk.Comparison) -> None:
+    gate = hostile_names.check(no_worse={"recall@2": 0.01}, better="recall@2")
+    suite = ET.fromstring(gate.to_junit())  # noqa: S314 - our own text
+    cases = suite.findall("testcase")
+    assert len(cases) == int(suite.attrib["tests"]) == 2 * (len(NAMES) - 1)
+    assert "<script>" in cases[0].attrib["name"]
+    assert "<script>" not in gate.to_junit()
+
+
+def state_document() -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    users = "abcdef"
+    systems = {name: {user: rng.permutation(6)[:4].tolist() for user in users} for name in ("x", "y")}
+    comparison = exactk.compare(
+        {user: [0, 1, 2] for user in users},
+        systems,
+        ["P@2", "recall@2(average=micro)"],
+        baseline="x",
+        groups=dict(zip(users, "ppqqqq", strict=True)),
+        weights=dict(zip(users, [1, 2, 0.5, 1, 1, 1], strict=True)),
+        margin="5%",
+    )
+    return comparison.state.to_dict()
+
+
+def use(state: exactk.ComparisonState) -> None:
+    """Ask for all that a state gives."""
+    comparison = exactk.merge([state])
+    differences = comparison.differences
+    assert repr(differences) + repr(differences.by_group) + differences.to_csv() + differences.to_latex()
+    assert comparison.check(no_worse={"P@2": "5%"}).to_junit()
+    assert exactk.ComparisonState.from_dict(state.to_dict()) == state
+
+
+def test_every_leaf_of_a_state_changed() -> None:
+    document = state_document()
+    use(exactk.ComparisonState.from_dict(document))
+    paths = [path for path in _paths(document) if path and path[0] in {"options", "paired"}]
+    refused = 0
+    for number, path in enumerate(paths):
+        for value in HOSTILE[number % 4 :: 4]:
+            try:
+                use(exactk.ComparisonState.from_dict(_replaced(document, path, value)))
+            except exactk.ExactkError:
+                refused += 1
+    assert refused > 9 * len(paths)
+
+
+def test_every_entry_of_a_state_dropped() -> None:
+    document = state_document()
+    for path in _paths(document):
+        if path and path[0] in {"options", "paired"}:
+            with pytest.raises(exactk.ExactkError):
+                exactk.ComparisonState.from_dict(_without(document, path))
+
+
+def test_sums_that_no_users_have() -> None:
+    """Counts within their bounds, and moments that some numbers have, but not these counts together."""
+    document = state_document()
+    pair = ("paired", "pairs", 0)
+    for path, value in (
+        ((*pair, "totals", 0, 0), 7),  # more users than there are
+        ((*pair, "totals", 0, 3), 6),  # more wins than users, beside the losses
+        ((*pair, "totals", 0, 5), 0),  # no units of users
+        ((*pair, "totals", 0, 8, 0), "0x0"),  # no squares beside a sum
+        ((*pair, "totals", 0, 8, 5), "-0x1"),
+        ((*pair, "system"), "z"),
+        (("paired", "weighted"), False),
+        (("options", "baseline"), "z"),
+        (("options", "margin"), {"P@9": 0.1}),
+    ):
+        with pytest.raises(exactk.ExactkError):
+            use(exactk.ComparisonState.from_dict(_replaced(document, path, value)))
