@@ -1,0 +1,416 @@
+"""Differences between systems from their definitions, by NumPy and SciPy alone.
+
+Nothing of exactk is used here: users' values come from their lists, sums are sums of doubles, variances are sums of squared
+influences over units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+LEAST_P = float(np.finfo(np.float64).tiny)
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric at a cutoff; its average, and the beta of F."""
+
+    spelling: str
+    kind: str  # what a user has
+    cutoff: int
+    average: str = "macro"
+    beta: float = 1.0
+    direction: str = "higher"
+
+
+METRICS = [
+    Metric("recall@4", "recall", 4),
+    Metric("P@3", "precision", 3),
+    Metric("dcg@5", "dcg", 5),
+    Metric("num_recommended", "length", 99, direction="none"),
+    Metric("rr@5(average=geometric)", "rr", 5, "geometric"),
+    Metric("dcg@4(average=geometric)", "dcg", 4, "geometric"),
+    Metric("recall@4(average=micro)", "recall", 4, "micro"),
+    Metric("P@5(average=micro)", "precision", 5, "micro"),
+    Metric("f1@4(average=of_means)", "f", 4, "of_means"),
+    Metric("fbeta@3(average=of_means,beta=2)", "f", 3, "of_means", 2.0),
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Users' relevant items with grades, the systems' lists, and how they are compared."""
+
+    truth: dict[str, dict[int, float]]
+    systems: dict[str, dict[str, list[int]]]
+    metrics: list[Metric]
+    baseline: str | None = None
+    policies: dict[str, str] = field(default_factory=dict)
+    weights: dict[str, float] | None = None
+    groups: dict[str, str] | None = None
+    clusters: dict[str, int] | None = None
+    options: dict[str, Any] = field(default_factory=dict)  # test, alternative, confidence, adjust, family, margin
+
+    @property
+    def users(self) -> list[str]:
+        """All users: of the truth, then of any system."""
+        return list(dict.fromkeys([*self.truth, *(user for lists in self.systems.values() for user in lists)]))
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        names = list(self.systems)
+        if self.baseline is not None:
+            return [(name, self.baseline) for name in names if name != self.baseline]
+        return [(later, earlier) for i, earlier in enumerate(names) for later in names[i + 1 :]]
+
+
+def policy_of(case: Case, system: str, user: str) -> str:
+    """Return what becomes of a user: computed, skipped, or a value of 0 or 1."""
+    in_truth, in_list = user in case.truth, user in case.systems[system]
+    users = {"truth": in_truth, "both": in_truth and in_list, "predictions": in_list, "union": in_truth or in_list}
+    if not users[case.policies.get("users", "truth")]:
+        return "skip"
+    of_empty_truth = case.policies.get("empty_truth", "skip")
+    if not case.truth.get(user) and of_empty_truth != "compute":
+        return of_empty_truth
+    if not in_list:
+        return case.policies.get("missing_list", "compute")
+    return "compute" if case.systems[system][user] else case.policies.get("empty_list", "compute")
+
+
+def user_numbers(case: Case, system: str, user: str, metric: Metric) -> tuple[float, float, float] | None:
+    """Return a user's value, and numerator and denominator (micro) or precision and recall (of means)."""
+    policy = policy_of(case, system, user)
+    if policy == "skip":
+        return None
+    if policy != "compute":
+        return ({"zero": 0.0, "one": 1.0}[policy],) * 3
+    grades, items = case.truth.get(user, {}), case.systems[system].get(user, [])
+    ranked = list(enumerate(items[: metric.cutoff], start=1))
+    ranks = [rank for rank, item in ranked if item in grades]  # of the hits
+    hits, relevant = float(len(ranks)), float(len(grades))
+    recall, precision = hits / relevant if relevant else 0.0, hits / metric.cutoff
+    numbers: dict[str, tuple[float, float, float]] = {
+        "recall": (recall, hits, relevant),
+        "precision": (precision, hits, metric.cutoff),
+        "f": (math.nan, precision, recall),
+        "dcg": (sum(grades.get(item, 0.0) / math.log2(rank + 1) for rank, item in ranked), math.nan, math.nan),
+        "rr": (1 / ranks[0] if ranks else 0.0, math.nan, math.nan),
+        "length": (len(items), math.nan, math.nan),
+    }
+    return numbers[metric.kind]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Users x (value, first part, second part) of both systems of a pair, their weights and units."""
+
+    system: Floats
+    baseline: Floats
+    weights: Floats
+    units: NDArray[np.int64]
+    is_weighted: bool
+
+
+def value_and_influence(
+    numbers: Floats, weights: Floats, units: NDArray[np.int64], metric: Metric
+) -> tuple[float, Floats]:
+    """Return theta, or its logarithm under the geometric mean, and z by unit."""
+    columns: dict[str, list[tuple[int, int | None]]] = {
+        "macro": [(0, None)],
+        "geometric": [(0, None)],
+        "micro": [(1, 2)],
+        "of_means": [(1, None), (2, None)],
+    }
+    one = np.ones(len(weights))
+    values = np.log(np.maximum(numbers, 1e-5)) if metric.average == "geometric" else numbers
+    ratios, influences = [], []
+    for numerator, denominator in columns[metric.average]:
+        n = np.bincount(units, weights * values[:, numerator])
+        m = np.bincount(units, weights * (one if denominator is None else values[:, denominator]))
+        if m.sum() == 0:
+            return math.nan, np.zeros(len(n))
+        theta = n.sum() / m.sum()
+        ratios.append(theta)
+        influences.append((n - theta * m) / m.mean())
+    if metric.average != "of_means":
+        return float(ratios[0]), influences[0]
+    p, r = ratios
+    a = 1 / (1 + metric.beta**2)
+    d = (1 - a) * p + a * r
+    if d == 0:
+        return 0.0, np.zeros_like(influences[0])
+    return p * r / d, a * r**2 / d**2 * influences[0] + (1 - a) * p**2 / d**2 * influences[1]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Values and influences of a system and its baseline; of geometric means, on the scale of logarithms."""
+
+    value: float
+    influence: Floats
+    baseline_value: float
+    baseline_influence: Floats
+    units: int
+    df: float
+    is_log: bool
+
+    @property
+    def size(self) -> float:
+        """How large the numbers are whose differences may be rounding."""
+        influences = (float(np.abs(one).max()) for one in (self.influence, self.baseline_influence))
+        return abs(self.value) + abs(self.baseline_value) + sum(influences)
+
+    @property
+    def difference(self) -> float:
+        delta = self.value - self.baseline_value
+        return 0.0 if abs(delta) < 1e-14 * self.size else delta
+
+    def error(self, factor: float = 1.0) -> float:
+        """Return the standard error of the value less a multiple of that of the baseline."""
+        if self.units < 2:
+            return 0.0
+        e = self.influence - factor * self.baseline_influence
+        error = math.sqrt(float((e**2).sum()) / (self.units * (self.units - 1)))
+        return 0.0 if error <= 1e-11 * self.size else error
+
+    @property
+    def signs(self) -> int:
+        """The effective number of units, whose signs are flipped where all differences are equal."""
+        return math.floor(self.df + 1 + 1e-9)
+
+    @property
+    def scale(self) -> float:
+        return math.exp(self.baseline_value) if self.is_log else 1.0
+
+    def shown(self, number: float) -> float:
+        """Return a difference as it is shown."""
+        return self.scale * math.expm1(number) if self.is_log else number
+
+
+def estimate(numbers: Numbers, metric: Metric) -> Estimate | None:
+    """Return the estimate; None if a value is 0/0."""
+    units = int(numbers.units.max(initial=-1)) + 1
+    df = units - 1.0
+    of_system, of_baseline = (
+        value_and_influence(one, numbers.weights, numbers.units, metric) for one in (numbers.system, numbers.baseline)
+    )
+    if math.isnan(of_system[0]) or math.isnan(of_baseline[0]):
+        return None
+    if numbers.is_weighted:
+        w = np.bincount(numbers.units, numbers.weights)
+        df = float(w.sum() ** 2 / (w**2).sum()) - 1
+    return Estimate(*of_system, *of_baseline, units, df if df > 1e-12 else 0.0, metric.average == "geometric")
+
+
+def value_cells(e: Estimate) -> dict[str, float]:
+    delta, error, b = e.difference, e.error(), e.baseline_value
+    effect = math.nan
+    if e.units >= 2:
+        effect = delta / (error * math.sqrt(e.units)) if error else math.copysign(math.inf, delta) if delta else 0.0
+    cells = {"difference": e.shown(delta), "effect": effect, "_delta": delta, "_error": error}
+    if e.is_log:
+        return cells | {"value": math.exp(e.value), "baseline_value": math.exp(b), "relative": math.expm1(delta)}
+    return cells | {"value": e.value, "baseline_value": b, "relative": delta / b if b else math.nan}
+
+
+def interval_cells(e: Estimate, confidence: float) -> dict[str, float]:
+    q = float(stats.t.ppf((1 + confidence) / 2, e.df))
+    low, high = e.difference - q * e.error(), e.difference + q * e.error()
+    width = (q + float(stats.t.ppf(POWER, e.df))) * e.error()
+    cells = {"low": e.shown(low), "high": e.shown(high), "detectable": e.shown(width), "degrees_of_freedom": e.df}
+    if e.is_log:
+        return cells | {"relative_low": math.expm1(low), "relative_high": math.expm1(high)}
+    a, b, za, zb = e.value, e.baseline_value, e.influence, e.baseline_influence
+    va, vb, vab = (q**2 * float(one.sum()) / (e.units * (e.units - 1)) for one in (za * za, zb * zb, za * zb))
+    quadratic, linear, constant = b * b - vb, a * b - vab, a * a - va
+    if quadratic <= 1e-12 * b * b:  # any factor of the baseline's value is possible
+        return cells
+    root = math.sqrt(max(0.0, linear**2 - quadratic * constant))
+    return cells | {
+        "relative_low": (linear - root) / quadratic - 1,
+        "relative_high": (linear + root) / quadratic - 1,
+    }
+
+
+def p_positive(contrast: float, error: float, e: Estimate) -> float:
+    """Return the one-sided p-value of a contrast above 0."""
+    if error == 0:
+        return 2.0**-e.signs if contrast > 0 else 1.0
+    return max(float(stats.t.sf(contrast / error, e.df)), LEAST_P)
+
+
+def margin_cells(e: Estimate, margin: float | str, metric: Metric) -> dict[str, float]:
+    share = float(margin[:-1]) / 100 if isinstance(margin, str) else None
+    if share is not None and not e.is_log and not e.baseline_value:
+        return {}
+
+    def claim(sign: int) -> float:
+        """Return p of a difference above -margin (sign -1), or below margin (sign 1)."""
+        if e.is_log:
+            r = sign * (share if share is not None else float(margin) / e.scale)
+            if r <= -1:  # geometric means are positive
+                return LEAST_P
+            return p_positive(-sign * (e.difference - math.log1p(r)), e.error(), e)
+        if share is not None:
+            factor = 1 + sign * share
+            return p_positive(-sign * (e.value - factor * e.baseline_value), e.error(factor), e)
+        return p_positive(-sign * (e.difference - sign * float(margin)), e.error(), e)
+
+    cells = {"p_equivalent": max(claim(-1), claim(1))}
+    return cells | ({"p_not_worse": claim(-1)} if metric.direction == "higher" else {})
+
+
+def t_cells(e: Estimate, alternative: str) -> dict[str, float]:
+    delta, error = e.difference, e.error()
+    if error == 0 and delta == 0:
+        return {"statistic": 0.0, "p": 1.0}
+    if error == 0:
+        is_extreme = alternative == "two_sided" or (delta > 0) == (alternative == "greater")
+        flips = 2.0 ** (1 - e.signs) if alternative == "two_sided" else 2.0**-e.signs
+        return {"statistic": math.copysign(math.inf, delta), "p": flips if is_extreme else 1.0}
+    t = delta / error
+    tail = {"two_sided": 2 * stats.t.sf(abs(t), e.df), "greater": stats.t.sf(t, e.df), "less": stats.t.sf(-t, e.df)}
+    return {"statistic": t, "p": max(float(tail[alternative]), LEAST_P)}
+
+
+def sign_cells(x: Floats, y: Floats, alternative: str) -> dict[str, float]:
+    wins, losses = int((x > y).sum()), int((x < y).sum())
+    if not wins + losses:
+        return {"statistic": 0.0, "p": 1.0}
+    p = stats.binomtest(wins, wins + losses, alternative=alternative.replace("_", "-")).pvalue
+    return {"statistic": float(wins), "p": float(p)}
+
+
+def wilcoxon_cells(x: Floats, y: Floats, alternative: str) -> dict[str, float]:
+    largest = max(1.0, float(np.abs(x).max()), float(np.abs(y).max()))
+    d = np.rint(np.ldexp(x - y, 40 - math.ceil(math.log2(largest))))
+    d = d[d != 0]
+    if not len(d):
+        return {"statistic": 0.0, "p": 1.0, "effect": 0.0}
+    result = stats.wilcoxon(d, alternative=alternative.replace("_", "-"), method="approx")
+    ranks = stats.rankdata(np.abs(d))
+    effect = (ranks[d > 0].sum() - ranks[d < 0].sum()) / ranks.sum()
+    return {"statistic": float(result.statistic), "p": min(1.0, float(result.pvalue)), "effect": float(effect)}
+
+
+FLOATS = (
+    "value", "baseline_value", "difference", "low", "high", "relative", "relative_low", "relative_high", "statistic", "p",
+    "p_not_worse", "p_equivalent", "effect", "detectable", "degrees_of_freedom", "_delta",
+)  # fmt: skip
+
+
+def row(numbers: Numbers, metric: Metric, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of a row, but for those that other rows or users of one side alone decide."""
+    test, alternative = options.get("test", "t"), options.get("alternative", "two_sided")
+    x, y = numbers.system[:, 0], numbers.baseline[:, 0]
+    wins, losses = (0, 0) if metric.average == "of_means" else (int((x > y).sum()), int((x < y).sum()))
+    cells: dict[str, Any] = {
+        "wins": wins,
+        "losses": losses,
+        "ties": len(x) - wins - losses,
+        "users": len(x),
+        "units": int(numbers.units.max(initial=-1)) + 1,
+        "_error": 0.0,
+        **dict.fromkeys(FLOATS, math.nan),
+    }
+    e = estimate(numbers, metric)
+    if not len(x):
+        return cells | {"reason": "no user has a value in both systems"}
+    if e is None:
+        return cells | {"reason": "the weights, or the denominators, are all 0"}
+    cells |= value_cells(e)
+    if not e.df:
+        return cells | {"reason": "fewer than two users or clusters"}
+    cells |= interval_cells(e, options.get("confidence", 0.95))
+    if options.get("margin") is not None:
+        cells |= margin_cells(e, options["margin"], metric)
+    if test != "t" and metric.average == "of_means":
+        return cells | {"reason": f"test={test!r} needs values of users, which an F of means has not"}
+    of_test = {
+        "t": lambda: t_cells(e, alternative),
+        "sign": lambda: sign_cells(x, y, alternative),
+        "wilcoxon": lambda: wilcoxon_cells(x, y, alternative),
+    }
+    return cells | {"reason": ""} | of_test[test]()
+
+
+def rows(case: Case, label: str | None) -> list[dict[str, Any]]:
+    """Return the rows of all users, or of a group, with adjusted p-values and verdicts."""
+    result = []
+    for metric in case.metrics:
+        for pair in case.pairs:
+            users = [user for user in case.users if label is None or (case.groups or {})[user] == label]
+            found = [[user_numbers(case, system, user, metric) for user in users] for system in pair]
+            both = [
+                i for i, (one, other) in enumerate(zip(*found, strict=True)) if one is not None and other is not None
+            ]
+            of_pair = [np.array([one[i] for i in both], np.float64).reshape(-1, 3) for one in found]
+            clusters = [users[i] if case.clusters is None else case.clusters[users[i]] for i in both]
+            codes = np.array([list(dict.fromkeys(clusters)).index(one) for one in clusters], np.int64)
+            weights = np.array([1.0 if case.weights is None else case.weights[users[i]] for i in both])
+            numbers = Numbers(of_pair[0], of_pair[1], weights, codes, case.weights is not None)
+            cells = row(numbers, metric, case.options)
+            alone = [sum(one is not None for one in side) - len(both) for side in found]
+            head = {"metric": metric.spelling, "system": pair[0], "baseline": pair[1], "group": label}
+            result.append(head | cells | {"only_system": alone[0], "only_baseline": alone[1], "_metric": metric})
+    return adjusted(result, case.options)
+
+
+def adjusted(result: list[dict[str, Any]], options: dict[str, Any]) -> list[dict[str, Any]]:
+    level = 1 - options.get("confidence", 0.95)
+    metrics = {one["metric"] for one in result} if options.get("family", "metric") == "metric" else {None}
+    for metric in metrics:
+        family = [one for one in result if metric in {None, one["metric"]} and not math.isnan(one["p"])]
+        p = np.array([one["p"] for one in family])
+        order = np.argsort(p, kind="stable")
+        k = len(p)
+        match options.get("adjust", "holm"):
+            case "holm":
+                sorted_p = np.maximum.accumulate(np.minimum(1, (k - np.arange(k)) * p[order])) if k else p
+                q = np.empty(k)
+                q[order] = sorted_p
+            case "benjamini_hochberg":
+                q = stats.false_discovery_control(p) if k else p
+            case "bonferroni":
+                q = np.minimum(1, k * p)
+            case _:
+                q = p
+        for one, number in zip(family, q.tolist(), strict=True):
+            one["p_adjusted"] = number
+    for one in result:
+        one.setdefault("p_adjusted", math.nan)
+        one["verdict"] = verdict(one, level, options.get("test", "t"))
+    return result
+
+
+def verdict(one: dict[str, Any], level: float, test: str) -> str:
+    if one["reason"]:
+        return "undefined"
+    of_test = {"t": one["difference"], "wilcoxon": one["effect"], "sign": one["wins"] - one["losses"]}[test]
+    names = ("higher", "lower") if one["_metric"].direction == "none" else ("better", "worse")
+    holds = {
+        "equivalent": one["p_equivalent"] <= level,
+        names[0]: one["p_adjusted"] <= level and one["difference"] > 0 and of_test > 0,
+        names[1]: one["p_adjusted"] <= level and one["difference"] < 0 and of_test < 0,
+        "not worse": one["p_not_worse"] <= level,
+    }
+    return next((name for name, does in holds.items() if does), "undecided")
+
+
+def heterogeneity(of_groups: list[dict[str, Any]]) -> float:
+    """Return the p-value of Cochran's Q over the rows of one pair and metric."""
+    effects = [(one["_delta"], one["_error"] ** -2) for one in of_groups if one["_error"] > 0]
+    if len(effects) < 2:
+        return math.nan
+    delta, weight = np.array(effects).T
+    q = float((weight * (delta - (weight * delta).sum() / weight.sum()) ** 2).sum())
+    return max(float(stats.chi2.sf(q, len(effects) - 1)), LEAST_P)
