@@ -152,7 +152,7 @@ def _agree(old: Any, new: Any, tolerance: float) -> bool:
     return bool(old == new)
 
 
-def _environment(library: Adapter, name: str) -> Path:
+def environment(library: Adapter, name: str) -> Path:
     """Return the interpreter of the library's environment, built if need be."""
     folder = ENVIRONMENTS / (library.DISTRIBUTION or name)
     python = folder / "bin" / "python"
@@ -169,7 +169,7 @@ def _environment(library: Adapter, name: str) -> Path:
 
 def _record_in_environment(name: str, source: str | None) -> dict[str, Any]:
     """Record in the library's environment."""
-    command = [str(_environment(load_adapter(name), name)), __file__, "--inside", name]
+    command = [str(environment(load_adapter(name), name)), __file__, "--inside", name]
     # Of TensorFlow and CUDA nothing but errors; no network.
     variables = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "EXACTK_SOURCE": source or ""}
     process = subprocess.run(command, check=False, capture_output=True, text=True, env=variables)  # noqa: S603
