@@ -33,7 +33,11 @@ class RunMeans:
     ) -> None:
         self._geometric_rows = [row for row, value in enumerate(values) if value.rules["average"] == "geometric"]
         self._logarithms = logarithms
-        self._first, self._sums = run, self._terms(run)
+        self._first = run
+        size, users = run.rows.shape
+        self._rows = np.empty((size + run.value_count, users))  # the sums, and room for the rounded means
+        self._sums, self._rounded = self._rows[:size], self._rows[size:]
+        self._sums[:] = self._terms(run)
         self.runs = 1
 
     def add(self, run: UserTable) -> None:
@@ -42,14 +46,16 @@ class RunMeans:
         self.runs += 1
 
     def table(self) -> UserTable:
-        """Return the means, with the weights and groups of the first run."""
-        means = self._sums / self.runs
-        fractions, exponents = np.frexp(means[: self._first.value_count])
-        rounded = np.ldexp(np.rint(np.ldexp(fractions, _COMPARED_BITS)), exponents - _COMPARED_BITS)
-        return replace(self._first, rows=np.concatenate([means, rounded]))
+        """Return the means, with the weights and groups of the first run. No run can be added after that."""
+        self._sums /= self.runs
+        fractions, exponents = np.frexp(self._sums[: self._first.value_count])
+        self._rounded[:] = np.ldexp(np.rint(np.ldexp(fractions, _COMPARED_BITS)), exponents - _COMPARED_BITS)
+        return replace(self._first, rows=self._rows)
 
     def _terms(self, run: UserTable) -> NDArray[np.float64]:
-        terms = np.array(run.rows, order="C")
+        if not self._geometric_rows:
+            return run.rows
+        terms = np.array(run.rows)
         for row in self._geometric_rows:
             terms[row] = self._logarithms(terms[row])
         return terms

@@ -34,10 +34,11 @@ def check_table_memory(
 
     The error names what would make them fit: ``per_user`` or ``baseline``, otherwise ``metrics``.
     """
+    rows_of_table = row_count(values) + (len(values) if options.runs else 0)  # means have the values again, rounded
     rows_beside = 1 + _ROWS_OF_GROUPS * has_groups + _ROWS_OF_CLUSTERS * has_clusters  # 1 of weights
 
     def require(tables: int, argument: str) -> None:
-        _core.require_memory(users, _BYTES * (tables * row_count(values) + rows_beside), argument)
+        _core.require_memory(users, _BYTES * (tables * rows_of_table + rows_beside), argument)
 
     def fits(tables: int) -> bool:
         try:
