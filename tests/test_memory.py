@@ -149,14 +149,17 @@ NEEDS_LESS = "metrics: expected less, found more; fewer metrics, or blocks of us
         ({"baseline": "c", "per_user": True}, 5 * 12 + 1, KEEPS_LESS),
         ({"groups": np.arange(20) % 2}, 5 * 12 + 1 + 3, NEEDS_TWO.format("a")),
         ({"clusters": np.arange(20) // 2}, 5 * 12 + 1 + 4, NEEDS_TWO.format("a")),
-        ({"runs": RUNS}, 5 * 12 + 1, NEEDS_TWO.format("r")),
-        ({"runs": RUNS, "per_user": True}, 7 * 12 + 1, KEEPS_LESS),
+        ({"runs": RUNS}, 5 * 22 + 1, NEEDS_TWO.format("r")),
+        ({"runs": RUNS, "per_user": True}, 7 * 22 + 1, KEEPS_LESS),
     ],
 )
 def test_f24_values_of_systems_that_cannot_fit_are_refused_before_the_work(
     options: dict[str, Any], rows: int, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Five systems with ten values, of which one has a numerator and a denominator; only the limit of memory is not real."""
+    """Five systems with ten values, of which one has a numerator and a denominator; only the limit of memory is not real.
+
+    Means of runs have the values twice.
+    """
     users, evaluated = 20, []
     metrics = ["precision@[1,2,3,4,5,6,7,8,9]", "precision@10(average=micro)"]
     systems = {name: [[1, 2]] * users for name in "abcde"}
