@@ -1,10 +1,12 @@
-"""Compare two recommenders on one data set, in one call of `exactk.compare`.
+"""Compare two recommenders on one data set, in one call of `exactk.compare`, and say for whom one is better.
 
 ``python examples/compare_recommenders.py`` draws a synthetic catalogue; with a path it reads a file in the form of
 MovieLens's ``ratings.csv``.
 
-Everything up to that call is plain NumPy, and `run` hands back the truth and the lists that it evaluated, so that
-`exactk.reference.compare` can check each number of the table.
+A second call tests their difference in nDCG@10 by how many ratings the users have in train, which needs SciPy.
+
+Everything up to these calls is plain NumPy, and `run` hands back the truth and the lists that they evaluated, so that
+`exactk.reference.compare` can check each number of the tables.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ COLUMNS = ("userId", "movieId", "rating", "timestamp")
 METRICS = tuple(
     f"{name}@[5,10,20]" for name in ("precision", "recall", "ndcg", "average_precision", "reciprocal_rank", "hit_rate")
 )
+COMPARED_METRIC = "ndcg@10"
+ACTIVITY = (30, 100)  # ratings in train, from which on a user is in the next group
 SEED = 20
 TEST_SHARE = 5  # a user's latest ratings, one in five, are the test
 FEWEST_RATINGS = TEST_SHARE  # with fewer, a user's test would be empty
@@ -88,6 +92,7 @@ class Demo:
     truth: exactk.Truth
     predictions: dict[str, npt.NDArray[np.int64]]
     result: exactk.Comparison
+    by_activity: exactk.Comparison
     seconds: float  # of the call of exactk.compare alone
 
     def describe(self) -> str:
@@ -102,7 +107,9 @@ class Demo:
             f"Each user's ratings are split by time: the earlier 80 % ({n_train:,}) train, the later 20 % ({n_test:,}) test.\n"
             f"Relevant are the {n_relevant:,} test ratings of {RELEVANT_RATING:g} or more. "
             f"Users left out for having fewer than {FEWEST_RATINGS} ratings: {self.users_left_out:,}.\n"
-            f"\n{self.result!r}\n\n"
+            f"\n{self.result!r}\n"
+            f"\nIs item-item cosine better than popularity?\n{self.by_activity.differences!r}\n"
+            f"\nAnd for whom? By the number of the user's ratings in train:\n{self.by_activity.differences.by_group!r}\n\n"
             f"exactk.compare gave {n_values} values from {n_lists:,} lists with {n_ids:,} ids "
             f"in {self.seconds * 1e3:,.1f} ms.\n"
         )
@@ -120,7 +127,9 @@ def run(path: str | Path | None = None) -> Demo:
     start = time.perf_counter()
     result = exactk.compare(truth, predictions, METRICS)
     seconds = time.perf_counter() - start
-    return Demo(source, users_left_out, train, test, truth, predictions, result, seconds)
+    groups = activity_groups(train)
+    by_activity = exactk.compare(truth, predictions, COMPARED_METRIC, baseline="popularity", groups=groups)
+    return Demo(source, users_left_out, train, test, truth, predictions, result, by_activity, seconds)
 
 
 def synthetic(seed: int, n_users: int = 3_000, n_items: int = 2_000) -> Ratings:
@@ -255,6 +264,14 @@ def truth_of(test: Ratings) -> exactk.Truth:
     return exactk.Truth(np.concatenate(([0], np.cumsum(counts))), relevant.items)
 
 
+def activity_groups(train: Ratings) -> list[str]:
+    """Return the group of each user by the number of ratings in train."""
+    low, high = ACTIVITY
+    labels = (f"1: below {low}", f"2: {low} to {high - 1}", f"3: {high} or more")
+    counts = np.bincount(train.users, minlength=train.n_users)
+    return [labels[index] for index in np.searchsorted(ACTIVITY, counts, side="right")]
+
+
 def rated_matrix(train: Ratings) -> npt.NDArray[np.float64]:
     """Return the dense matrix users x items that is 1 where the user has rated the item."""
     if train.n_users * train.n_items > MOST_CELLS:
@@ -311,7 +328,7 @@ def best_unrated(scores: npt.NDArray[np.float64], rated: npt.NDArray[np.float64]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the script and return its exit code: 2 where the file is at fault."""
+    """Run the script and return its exit code: 2 where the file is at fault, or SciPy is not installed."""
     parser = argparse.ArgumentParser(description="Compare two recommenders on synthetic ratings, or on yours.")
     parser.add_argument(
         "ratings",
@@ -321,7 +338,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     try:
         sys.stdout.write(run(parser.parse_args(argv).ratings).describe())
-    except (exactk.ExactkError, OSError) as error:
+    except (exactk.ExactkError, ImportError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     return 0

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
 
 import compare_recommenders as demo
 import exactk
@@ -111,6 +113,49 @@ def test_movielens_is_read_whole(movielens_demo: demo.Demo) -> None:
     assert (movielens_demo.train.n_users, movielens_demo.train.n_items) == (671, 9066)
     assert movielens_demo.train.users.size + movielens_demo.test.users.size == 100_004
     assert movielens_demo.users_left_out == 0
+
+
+@pytest.mark.parametrize("which", ["synthetic_demo", "movielens_demo"])
+def test_differences_by_activity_are_those_of_scipy(which: str, request: pytest.FixtureRequest) -> None:
+    run: demo.Demo = request.getfixturevalue(which)
+    popularity, similar = (
+        exactk.reference.evaluate(run.truth, lists, "ndcg@10", per_user=True).per_user["ndcg@10"]
+        for lists in run.predictions.values()
+    )
+    counts = np.bincount(run.train.users)
+    activity = [counts < 30, (counts >= 30) & (counts < 100), counts >= 100]
+    differences = run.by_activity.differences
+    assert len(differences) == 1
+    assert [row.group for row in differences.by_group] == ["1: below 30", "2: 30 to 99", "3: 100 or more"]
+    q = []
+    for row, users in zip([*differences, *differences.by_group], [counts > 0, *activity], strict=True):
+        both = users & ~np.isnan(popularity) & ~np.isnan(similar)
+        expected = stats.ttest_rel(similar[both], popularity[both])
+        assert row.users == np.count_nonzero(both)
+        assert (row.wins, row.losses) == ((similar > popularity)[both].sum(), (similar < popularity)[both].sum())
+        assert_allclose([row.statistic, row.p], [expected.statistic, expected.pvalue], rtol=1e-9)
+        assert_allclose([row.low, row.high], expected.confidence_interval(), rtol=1e-9)
+        q.append((row.difference, row.statistic / row.difference))
+    means, precisions = np.array(q[1:]).T
+    mean = np.average(means, weights=precisions**2)
+    expected_p = stats.chi2.sf(float(((means - mean) ** 2 * precisions**2).sum()), 2)
+    assert_allclose(differences.heterogeneity["ndcg@10", "item-item cosine", "popularity"], expected_p, rtol=1e-9)
+
+
+def test_movielens_prints_for_whom_it_is_better(movielens_demo: demo.Demo) -> None:
+    (row,) = movielens_demo.by_activity.differences
+    assert f"{row.baseline_value:.4f} {row.value:.4f} {row.p:.1e} {row.effect:.3f}" == "0.0614 0.0895 9.7e-06 0.174"
+    assert (row.wins, row.ties, row.losses) == (201, 333, 122)
+    printed = movielens_demo.describe()
+    for group, interval, verdict in (
+        ("1: below 30", "-0.0025 to +0.0607", "undecided"),
+        ("2: 30 to 99", "+0.0169 to +0.0501", "better"),
+        ("3: 100 or more", "+0.0000 to +0.0415", "better"),
+    ):
+        (line,) = (line for line in printed.splitlines() if line.startswith(group))
+        assert interval in line
+        assert line.endswith(verdict)
+    assert "heterogeneity between groups, ndcg@10 of item-item cosine: p = 0.64" in printed
 
 
 @pytest.mark.parametrize("which", ["synthetic_demo", "movielens_demo"])
