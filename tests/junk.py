@@ -86,8 +86,10 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "encode_texts": lambda: [_core.Vocabulary(False), ["a", "b"], False, "x"],
     "evaluate": CALLS["evaluate"][1],
     "group_by_user": lambda: [_codes(), 3, [np.arange(4), np.ones(4)], 2, "x"],
+    "hash_keys": CALLS["hash_keys"][1],
     "integer_rows": lambda: [[[1, 2], None, (3,), {4}], None, "x", "grades"],
     "isas": list,
+    "join_hashes": CALLS["join_hashes"][1],
     "metric_table": list,
     "order_by_user": lambda: [_codes(), 3, np.arange(4.0), "x"],
     "padded_lengths": CALLS["padded_lengths"][1],
@@ -103,6 +105,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "split_rows": lambda: [b'a,1\n"b",2\n', ",", True, 2, [1, 0]],
     "text_rows": lambda: [_core.Vocabulary(False), [{"a": 1.0}, {}], False, float, "x", "grades"],
     "topk": CALLS["topk"][1],
+    "truth_digest": CALLS["truth_digest"][1],
 }  # fmt: skip
 
 

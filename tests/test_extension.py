@@ -138,6 +138,14 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         ],
     ),
     "geometric_terms": (_core.geometric_terms, lambda: [np.array([0.0, 0.5, 1.0])]),
+    "truth_digest": (
+        _core.truth_digest,
+        lambda: [
+            sound_lists(), np.array([1.0, 2.0]), np.array([7, 8], np.uint64), np.arange(9, dtype=np.uint64), 2, "",
+        ],
+    ),
+    "hash_keys": (_core.hash_keys, lambda: [sound_vocabulary(), 3, False]),
+    "join_hashes": (_core.join_hashes, lambda: [np.arange(3, dtype=np.uint64), np.arange(3, dtype=np.uint64)]),
     "evaluate": (
         _core.evaluate,
         lambda: [
@@ -647,6 +655,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
+    "truth_digest": lambda threads: CALLS["truth_digest"][0](*CALLS["truth_digest"][1]()[:-2], threads, ""),
     "topk": lambda threads: _core.topk(sound_scores(), 1, None, "lowest_id", "raise", threads, "", None),
     "encode_integers": lambda threads: sound_vocabulary().encode_integers(np.arange(9), threads, "x"),
     "encode_packed": lambda threads: _core.Vocabulary(False).encode_packed(

@@ -264,6 +264,8 @@ def test_f51_any_json(data: Any) -> None:
         ({"totals": []}, "1 sums, found 0"),
         ({"groups": [["a", [[1, 0, "0x0", 80, "0x0", 160, "0x0", 80]]]]}, "groups that add up to the totals"),
         ({"groups": [[1.5, []]]}, "group labels to be strings"),
+        ({"truth_digest": "0x1"}, "truth_digest to be 0x and 32 hexadecimal digits, or null, found '0x1'"),
+        ({"truth_digest": 1}, "truth_digest to be 0x and 32 hexadecimal digits, or null, found 1"),
     ],
 )  # fmt: skip
 def test_f51_what_is_wrong_is_said(change: dict[str, Any], message: str) -> None:

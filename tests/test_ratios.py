@@ -112,7 +112,7 @@ def test_ratios_are_kept_with_per_user_alone() -> None:
         with mock.patch.object(evaluation_module, "solve", mock.Mock(wraps=solve)) as solving:
             evaluation.run(evaluate)
         (engine, plain), _ = solving.call_args
-        assert engine(plain).ratios is None
+        assert engine.solve(plain).ratios is None
         assert problem.per_user
 
 

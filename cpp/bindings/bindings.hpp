@@ -49,6 +49,7 @@ void bind_evaluate(py::module_& module);
 void bind_compare(py::module_& module);
 void bind_files(py::module_& module);
 void bind_vocabulary(py::module_& module);
+void bind_digest(py::module_& module);
 void bind_objects(py::module_& module);
 void bind_arrow(py::module_& module);
 

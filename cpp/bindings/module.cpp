@@ -25,6 +25,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
   bind_compare(module);
   bind_files(module);
   bind_vocabulary(module);
+  bind_digest(module);
   bind_objects(module);
   bind_arrow(module);
   contain_exceptions(module);

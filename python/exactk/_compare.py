@@ -264,8 +264,9 @@ def compare_reports(
     Raises
     ------
     InputError, InputTypeError
-        If there is no report, or a name or a report has another type; if an option is invalid; if keys of users are of
-        several types, or in some reports alone; if a user's weight or group differs between reports.
+        If there is no report, or a name or a report has another type; if an option is invalid; if systems were evaluated
+        on different truths; if keys of users are of several types, or in some reports alone; if a user's weight or group
+        differs between reports.
     StateMismatchError
         If the reports were computed differently. The message says what differs.
 

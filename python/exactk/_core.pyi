@@ -40,8 +40,10 @@ __all__: list[str] = [
     "evaluate",
     "geometric_terms",
     "group_by_user",
+    "hash_keys",
     "integer_rows",
     "isas",
+    "join_hashes",
     "metric_table",
     "order_by_user",
     "padded_lengths",
@@ -54,6 +56,7 @@ __all__: list[str] = [
     "split_rows",
     "text_rows",
     "topk",
+    "truth_digest",
 ]
 
 class ConventionField:
@@ -616,6 +619,13 @@ def group_by_user(
     Group rows by user: return the offset of each user's rows, and the grouped columns, or None if the rows are already grouped.
     """
 
+def hash_keys(
+    vocabulary: Vocabulary, size: typing.SupportsInt | typing.SupportsIndex, as_bytes: bool
+) -> numpy.typing.NDArray[numpy.uint64]:
+    """
+    Return 64 bits of each of the first `size` keys, the same in every process.
+    """
+
 def integer_rows(
     rows: list[typing.Any],
     exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
@@ -629,6 +639,11 @@ def integer_rows(
 def isas() -> list[str]:
     """
     Return the instruction sets that this build contains and this CPU supports, widest last.
+    """
+
+def join_hashes(first_parts: numpy.ndarray, next_part: numpy.ndarray) -> numpy.typing.NDArray[numpy.uint64]:
+    """
+    Return the hash of each key of several parts from that of its first parts and that of the next.
     """
 
 def metric_table() -> list[MetricInfo]:
@@ -735,6 +750,18 @@ def topk(
 ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64] | None]:
     """
     Return the positions of the k best items per user, best first, as an array of shape (users, k) padded with -1. A position is a column of a matrix, an offset into the arrays of sparse scores, or a row of the item embeddings. For embeddings, also return the scores, padded with NaN; otherwise None.
+    """
+
+def truth_digest(
+    truth: Lists,
+    grades: numpy.ndarray | None,
+    users: numpy.ndarray | None,
+    items: numpy.ndarray | None,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    isa: str,
+) -> int:
+    """
+    Return the digest of a truth, whose users and items have the given hashes: users by row, items by code. Without hashes, users have no keys, and items are integers.
     """
 
 MAX_CUTOFF: int = 2147483647

@@ -4,6 +4,7 @@
 
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
+#include "kernels/mix_items.hpp"
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
@@ -191,6 +192,7 @@ struct Int64Lanes {
 
 const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                            .divide = &divide<Lanes>,
+                           .mix_items = &mix_items<Lanes>,
                            .columns = kColumnKernels<Lanes, Float64Lanes>,
                            .float32 = kScoreKernels<Float32Lanes>,
                            .float64 = kScoreKernels<Float64Lanes>,

@@ -2,6 +2,7 @@
 
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
+#include "kernels/mix_items.hpp"
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
@@ -96,6 +97,7 @@ struct ScoreLanes {
 
 const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .divide = &divide<Lanes>,
+                             .mix_items = &mix_items<Lanes>,
                              .columns = kColumnKernels<Lanes, ScoreLanes<double, kLowestDouble>>,
                              .float32 = kScoreKernels<ScoreLanes<float, kLowestFloat>>,
                              .float64 = kScoreKernels<ScoreLanes<double, kLowestDouble>>,

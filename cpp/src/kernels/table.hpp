@@ -105,12 +105,23 @@ struct VectorKernels {
                             std::size_t width, double* squares);
 };
 
+// How an item's key and the bits of its grade are mixed for digests. States keep digests, so the
+// numbers are part of their format; the factors are those of splitmix64.
+inline constexpr std::uint64_t kGradeSeed = 0x082efa98ec4e6c89;
+inline constexpr std::uint64_t kGradeFactor = 0x9e3779b97f4a7c15;
+inline constexpr std::uint64_t kFirstMixFactor = 0xbf58476d1ce4e5b9;
+inline constexpr std::uint64_t kSecondMixFactor = 0x94d049bb133111eb;
+
 struct Kernels {
   // Sums kTerms terms. Returns whether all of them are in [0, 1], as the sums require.
   bool (*sum_unit_terms)(const double* terms, UnitDigits* sums);
   // Computes kTerms quotients; `by_zero` if the denominator is 0.
   void (*divide)(const double* numerators, const double* denominators, double by_zero,
                  double* quotients);
+  // Mixes each key with its grade, or with 1 if `grades` is null. `mixed` may be `keys`. Returns
+  // the sum of what is mixed.
+  std::uint64_t (*mix_items)(const std::uint64_t* keys, const double* grades, std::size_t size,
+                             std::uint64_t* mixed);
   ColumnKernels columns;
   ScoreKernels<float> float32;
   ScoreKernels<double> float64;

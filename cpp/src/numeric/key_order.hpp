@@ -37,11 +37,11 @@ template <class Key>
 // Returns a code that descends as keys ascend; equal keys share one code.
 template <class Key>
 [[nodiscard]] std::make_unsigned_t<KeyBits<Key>> descending_code(Key key) noexcept {
-  using Code = std::make_unsigned_t<KeyBits<Key>>;
-  if (is_nan(key)) return std::numeric_limits<Code>::max();
+  using Unsigned = std::make_unsigned_t<KeyBits<Key>>;
+  if (is_nan(key)) return std::numeric_limits<Unsigned>::max();
   key += Key{0};  // -0.0 becomes 0.0
-  const auto ascending = static_cast<Code>(ordered_bits<Key>(std::bit_cast<KeyBits<Key>>(key)));
-  return static_cast<Code>(std::numeric_limits<KeyBits<Key>>::max()) - ascending;
+  const auto ascending = static_cast<Unsigned>(ordered_bits<Key>(std::bit_cast<KeyBits<Key>>(key)));
+  return static_cast<Unsigned>(std::numeric_limits<KeyBits<Key>>::max()) - ascending;
 }
 
 }  // namespace exactk

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from exactk._engine.problem import KeyedTruth
 from exactk._engine.warnings import has_common_item, has_exclusions
 from exactk._inputs.alignment import AlignedInputs, Alignment, with_user_keys
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
@@ -130,7 +131,7 @@ class _BatchEvaluation:
         self._has_items = self._has_items or len(block.rows.items) > 0
         self._has_match = self._has_match or self._has_truth_item(block.rows.items)
         self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)
-        report = self._evaluation.evaluate_all(inputs)
+        report = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
         if self._sums is None:
             self._sums = StateSums(report.state)
         else:
@@ -173,7 +174,12 @@ class _BatchEvaluation:
         is_in_order = np.array_equal(codes[order], np.arange(len(keys)))
         users = keys if is_in_order else keys.array[codes[order]]
         table = UserTable.concatenate(self._tables).of_users(order) if self._tables else None
-        return Report(self._sums.state(), users, table)
+        return Report(replace(self._sums.state(), truth_digest=self._truth_digest()), users, table)
+
+    def _truth_digest(self) -> int:
+        rows, evaluation = self._truth, self._evaluation
+        keyed = KeyedTruth(Truth.from_valid_rows(rows), rows.user_vocabulary, rows.item_vocabulary)
+        return evaluation.engine.truth_digest(keyed, evaluation.num_threads)
 
 
 def _rows_of_users(rows: Rows, codes: Codes) -> Rows:

@@ -86,11 +86,13 @@ def evaluate_blocks(
             if value is empty_block:  # it has no columns that could be candidates
                 of_block = replace(of_block, candidates=None)
             alignment = _align_block(of_block, block)
+            truth_digest: int | None = None
             for name in of_block.begin_pairs(list(systems), alignment.user_count):
                 predictions = block.systems[name]
                 with in_system(name), explain_repeats(block.classified_truth, block.classified_systems[name]):
                     inputs = alignment.inputs(predictions)
-                    report, flags = of_block.evaluate_system(inputs, is_compared=len(systems) > 1)
+                    report, flags = of_block.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
+                    truth_digest = report.state.truth_digest
                     report = of_block.add_to_pairs(name, report)
                     systems[name].add(report, flags, is_complete=inputs.is_complete)
                     systems[name].add_items(block.truth, predictions)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import cycle, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk import _core
 from exactk._engine.blas import core_view
 from exactk._engine.paired_problem import PairedEngine
-from exactk._engine.problem import Outcome, Problem
+from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem
 from exactk._inference.moments import Moments
+from exactk._inputs.keys.key_lists import encode_row_keys
+from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.fields import core_rules
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.paired_sums import PairedSums
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
 
 
-def core_engine(problem: Problem) -> Outcome:
+def _evaluate(problem: Problem) -> Outcome:
     """Evaluate with the C++ core."""
     _check_counted_users(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
@@ -121,6 +123,29 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
         candidates=candidates,
         ties=tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread)) or None,
     )
+
+
+def _truth_digest(keyed: KeyedTruth, num_threads: int) -> int:
+    """Return the digest of the truth."""
+    truth, items = keyed.truth, None if keyed.items is None else keyed.items.hashes
+    if items is not None and keyed.item_ids is not None:
+        by_id = np.empty_like(items)
+        by_id[keyed.item_ids] = items
+        items = by_id
+    users = _user_hashes(keyed.users)
+    return _core.truth_digest(truth.core, truth.grades, users, items, num_threads, requested_isa())
+
+
+def _user_hashes(users: Snapshot | NDArray[Any] | None) -> NDArray[np.uint64] | None:
+    """Return the hash of each row's user."""
+    if users is None or isinstance(users, Snapshot):
+        return None if users is None else users.hashes
+    keys, codes = encode_row_keys(users, "truth.users", len(users), "row")
+    return keys.hashes[codes]
+
+
+core_engine = Engine(_evaluate, _truth_digest)
+"""The C++ engine."""
 
 
 def core_ranker(problem: TopKProblem) -> BestIndices:

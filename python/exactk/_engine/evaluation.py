@@ -10,7 +10,7 @@ import numpy as np
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings, warn_of_unused_columns
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.problem import Engine, Outcome, Problem
+from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem
 from exactk._engine.rankings import solve
 from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
@@ -91,8 +91,8 @@ class Evaluation:
             groups=None if self.groups is None else self.groups.encode_keys(users),
         )
 
-    def evaluate_all(self, inputs: AlignedInputs) -> Report:
-        """Evaluate all users at once."""
+    def evaluate_all(self, inputs: AlignedInputs, truth_digest: int | None = None) -> Report:
+        """Evaluate all users at once. The digest of the truth is computed unless it is given."""
         codes, labels = None, None
         if self.groups is not None:
             codes, labels = self.groups.encode_by_row(inputs)
@@ -109,7 +109,10 @@ class Evaluation:
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
         order = None if self.groups is None else self.groups.order
-        state = _state_of_outcome(problem, outcome, self.values, labels, order)
+        if truth_digest is None:
+            keyed = KeyedTruth(inputs.truth, inputs.users, inputs.item_vocabulary, inputs.item_ids)
+            truth_digest = self.engine.truth_digest(keyed, self.num_threads)
+        state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest)
         return Report(state, inputs.users, _user_table(problem, outcome, self.values, labels))
 
     def _restrict_lists(self, inputs: AlignedInputs) -> CandidateLists:
@@ -118,14 +121,19 @@ class Evaluation:
         with name_rows_and_keys(inputs):
             return restrict_lists(inputs, self.candidates)
 
-    def evaluate_system(self, inputs: AlignedInputs, *, is_compared: bool) -> tuple[Report, UserFlags]:
-        """Evaluate all users of a system; beside others, also say which users it covers."""
+    def evaluate_system(
+        self, inputs: AlignedInputs, truth_digest: int | None, *, is_compared: bool
+    ) -> tuple[Report, UserFlags]:
+        """Evaluate all users of a system; beside others, also say which users it covers.
+
+        The digest of the truth is that of the first system, None for that system itself.
+        """
         if not is_compared:
             return self.evaluate_all(inputs), NO_FLAGS
         covered = covered_users(inputs, self.convention.users)
         skips_users = may_skip_users(self.values)
         needs_users = self.per_user or skips_users or (self.pairing is not None and self.pairing.needs_users)
-        report = replace(self, per_user=needs_users).evaluate_all(inputs)
+        report = replace(self, per_user=needs_users).evaluate_all(inputs, truth_digest)
         return report, UserFlags(covered, evaluated_users(report) if skips_users else {})
 
     def begin_pairs(self, systems: Sequence[str], users: int) -> Sequence[str]:
@@ -243,6 +251,7 @@ def _state_of_outcome(
     values: tuple[Value, ...],
     labels: list[Label] | None,
     group_order: tuple[Label, ...] | None,
+    truth_digest: int,
 ) -> State:
     size = len(problem.values)
     by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), size)]
@@ -262,6 +271,7 @@ def _state_of_outcome(
         None if labels is None else dict(zip(labels, by_group, strict=False)),
         group_order,
         problem.truth.columns.grade,
+        truth_digest,
     )
 
 

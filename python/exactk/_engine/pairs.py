@@ -13,7 +13,7 @@ from exactk._engine.run_means import RunMeans
 from exactk._engine.table_memory import check_table_memory
 from exactk._report.matched_users import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums
-from exactk._report.state import plan_of_state
+from exactk._report.state import check_same_truth, plan_of_state
 from exactk._report.user_table import has_part_rows, is_unit, row_count
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
@@ -163,9 +163,10 @@ class Pairing:
         self.state = state if self.state is None else self.state.plus(state)
 
     def add_reports(self, reports: Mapping[str, Report]) -> None:
-        """Add reports of any users. Those that keep no users have no pairs."""
+        """Add reports of any users of one truth. Those that keep no users have no pairs."""
         systems = self.begin(list(reports))
         matched = matched_users(reports) if self._pairs else None
+        check_same_truth({system: report.state for system, report in reports.items()}, "reports")
         if matched is None:
             return
         if self._clusters is not None:

@@ -208,12 +208,14 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
             return {name: _evaluate_batches(evaluation, truth_rows, batches)}
     alignment, systems, has_any_exclusions = align_systems(call)
     evaluated: dict[str, EvaluatedSystem] = {}
+    truth_digest: int | None = None
     with evaluation.progress.track(alignment.user_count * len(systems)):
         for name in evaluation.begin_pairs(list(systems), alignment.user_count):
             rows = systems[name]
             with in_system(name), explain_repeats(call.truth, call.systems[name]):
                 inputs = alignment.inputs(rows)
-                report, flags = evaluation.evaluate_system(inputs, is_compared=len(systems) > 1)
+                report, flags = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
+                truth_digest = report.state.truth_digest
                 report = evaluation.add_to_pairs(name, report)
                 ties = describe_ties(report, partial(evaluation.tie_range, inputs))
                 disjoint_keys = describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._inputs.model.sparse_scores import SparseScores
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from exactk._inputs.checks import Codes
+    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
@@ -55,4 +58,17 @@ class Outcome(NamedTuple):
     ratios: NDArray[np.float64] | None  # micro values x 2 x users: numerators and denominators, NaN if not in the sums
 
 
-Engine = Callable[[Problem], Outcome]
+class KeyedTruth(NamedTuple):
+    """The truth as given, with the keys of its users and items."""
+
+    truth: Truth
+    users: Snapshot | NDArray[Any] | None  # the key or label of each row's user; None: users have none
+    items: Snapshot | None  # None: items are integers, and their ids
+    item_ids: Codes | None = None  # the id of each key, if ids are not codes
+
+
+class Engine(NamedTuple):
+    """One of the two implementations of all that is computed from the truth and one system's predictions."""
+
+    solve: Callable[[Problem], Outcome]
+    truth_digest: Callable[[KeyedTruth, int], int]  # of a truth in valid rows, by a number of threads

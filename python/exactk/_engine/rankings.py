@@ -33,11 +33,13 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others in input order
     if len(distinct) == 1:
         predictions = _ranked(problem.predictions, distinct[0])
-        return engine(problem if predictions is problem.predictions else replace(problem, predictions=predictions))
+        return engine.solve(
+            problem if predictions is problem.predictions else replace(problem, predictions=predictions)
+        )
     outcomes, indices = [], []
     for number, ranking in enumerate(distinct):
         indices.append([index for index, one in enumerate(rankings) if one == ranking])
-        outcomes.append(engine(_part(problem, ranking, indices[-1], number, len(distinct))))
+        outcomes.append(engine.solve(_part(problem, ranking, indices[-1], number, len(distinct))))
     return _join(problem, outcomes, indices)
 
 

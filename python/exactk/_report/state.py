@@ -12,6 +12,7 @@ from exactk._plan.conventions import Convention, description
 from exactk._plan.metric_strings import plan
 from exactk._report.counts import Counts
 from exactk._report.validation import (
+    checked_digest,
     checked_fields,
     checked_group_order,
     checked_groups,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from exactk._report.sums import Label, Sums
 
 STATE_PREFIX = b"exactk-state\n"
-_VERSION = 1
+_VERSION = 2
+_OLD_VERSION = 1  # without the digest of the truth
 _EXPECTED = "the output of State.to_dict"
 
 
@@ -63,6 +65,9 @@ class State:
         The categories in order, if the groups were an ordered categorical. Otherwise the groups are sorted by label.
     grade_column : str or None
         The name of the grade column, if the truth was a data frame or file with one.
+    truth_digest : int or None
+        128 bits that tell one truth from another: the users with judged items, by key, and their items and grades, in any
+        container and order. None if it is not known, as in states of version 1.
 
     Examples
     --------
@@ -85,6 +90,7 @@ class State:
     groups: Mapping[Label, tuple[Sums, ...]] | None = None
     group_order: tuple[Label, ...] | None = None
     grade_column: str | None = field(default=None, compare=False)
+    truth_digest: int | None = None
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
@@ -131,8 +137,8 @@ class State:
         if len(header) < len(STATE_PREFIX) + 8 or not header.startswith(STATE_PREFIX):
             raise input_error("state", "the output of State.to_bytes", f"{data[:16]!r}, which is not an exactk state")
         version = int.from_bytes(header[-8:-4], "little")
-        if version != _VERSION:
-            raise input_error("state", f"version {_VERSION}", f"version {version}")
+        if version not in {_OLD_VERSION, _VERSION}:
+            raise input_error("state", f"version {_OLD_VERSION} or {_VERSION}", f"version {version}")
         if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
             raise input_error("state", "an intact state", "a truncated or corrupted state (checksum mismatch)")
         return cls.from_dict(read_json(body, "state", _EXPECTED))
@@ -152,6 +158,7 @@ class State:
             else [[label, [_sums_to_plain(one) for one in sums]] for label, sums in groups.items()],
             "group_order": None if self.group_order is None else list(self.group_order),
             "grade_column": self.grade_column,
+            "truth_digest": None if self.truth_digest is None else f"{self.truth_digest:#034x}",
         }
 
     @classmethod
@@ -165,7 +172,7 @@ class State:
         """
         with plain_data("state", _EXPECTED):
             fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
-            checked_fields(data, (*fields, "grade_column"), "a state")
+            checked_fields(data, (*fields, "grade_column"), "a state", optional=["truth_digest"])  # not in version 1
             if type(data["weighted"]) is not bool:
                 raise fail("weighted to be true or false", data["weighted"])
             convention = Convention.from_dict(data["convention"])
@@ -185,6 +192,7 @@ class State:
                 groups,
                 group_order,
                 grade_column,
+                checked_digest(data.get("truth_digest")),
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -216,6 +224,7 @@ class StateSums:
         self._counts = first.counts
         self._totals = list(first.totals)
         self._grade_columns = {first.grade_column}
+        self._truth_digest = first.truth_digest
         self._group_orders = {first.group_order}
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
 
@@ -228,6 +237,7 @@ class StateSums:
         _add_totals(self._totals, state.totals)
         self._grade_columns.add(state.grade_column)
         self._group_orders.add(state.group_order)
+        self._truth_digest = _sum_of_digests(self._truth_digest, state.truth_digest)
         if self._groups is None or state.groups is None:
             return
         for label, sums in state.groups.items():
@@ -251,7 +261,13 @@ class StateSums:
             groups,
             next(iter(self._group_orders)) if len(self._group_orders) == 1 else None,
             grade_column,
+            self._truth_digest,
         )
+
+
+def _sum_of_digests(one: int | None, other: int | None) -> int | None:
+    """Return the digest of both truths, which have no user in common."""
+    return None if one is None or other is None else (one + other) % 2**128
 
 
 def common_spellings(spellings: Iterable[Sequence[str]], names: Sequence[str]) -> tuple[str, ...]:
@@ -286,6 +302,21 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
     if differences:
         message = f"{argument}: expected the same metrics and convention in all, found {'; '.join(differences)}"
         raise StateMismatchError(message, argument)
+
+
+def check_same_truth(states: Mapping[str, State], argument: str) -> None:
+    """Raise InputError if systems were evaluated on several truths, as far as the states tell it."""
+    digests = {system: state.truth_digest for system, state in states.items() if state.truth_digest is not None}
+    first = next(iter(digests), None)
+    for system, digest in digests.items():
+        if first is not None and digest != digests[first]:
+            one, other = (
+                f"{name!r} ({plural(states[name].counts.users - states[name].counts.missing_truth, 'user')})"
+                for name in (first, system)
+            )
+            found = f"one truth of {one} and another of {other}"
+            hint = "they may be of different splits, or differ in grades or in keys of users: evaluate all on one truth"
+            raise input_error(argument, "systems evaluated on the same truth", found, hint=hint)
 
 
 def check_label_types(groups: Iterable[Mapping[Label, object] | None], argument: str) -> None:

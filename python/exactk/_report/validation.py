@@ -68,11 +68,11 @@ def fail(expected: str, found: object) -> ValueError:
     return ValueError(f"expected {expected}, found {_in_brief(text, 100)}")
 
 
-def checked_fields(data: object, names: Sequence[str], what: str) -> Mapping[str, Any]:
-    """Return the mapping if it has exactly these fields."""
+def checked_fields(data: object, names: Sequence[str], what: str, optional: Sequence[str] = ()) -> Mapping[str, Any]:
+    """Return the mapping if it has exactly these fields, and any of the optional ones."""
     if not isinstance(data, Mapping):
         raise fail(f"{what} to be a mapping", data)
-    if set(data) != set(names):
+    if set(data) - set(optional) != set(names):
         raise fail(f"{what} with {', '.join(names)}", list(data))
     return data
 
@@ -89,6 +89,18 @@ def checked_integer(value: object, what: str, least: int = 0, most: int = _MAX_C
     if type(value) is not int or not least <= value <= most:
         raise fail(f"{what} to be an integer from {least} to {most}", value)
     return value
+
+
+_DIGEST = re.compile(r"0x[0-9a-f]{32}")
+
+
+def checked_digest(data: object) -> int | None:
+    """Return a digest of 128 bits; None if there is none."""
+    if data is None:
+        return None
+    if not isinstance(data, str) or not _DIGEST.fullmatch(data):
+        raise fail("truth_digest to be 0x and 32 hexadecimal digits, or null", data)
+    return int(data, 16)
 
 
 def checked_metrics(names: object, spellings: object, convention: Convention) -> tuple[Value, ...]:

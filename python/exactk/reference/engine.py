@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._engine.problem import Outcome
+from exactk._engine.problem import Engine, Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import STRICT_TIES, fields_of
 from exactk._plan.metrics import metrics as registry
@@ -22,6 +22,7 @@ from exactk.reference.judge import JudgedUser, Rules, is_relevant, item_grades, 
 from exactk.reference.metrics import METRICS, Ratio
 from exactk.reference.ranking import ScoredRow, scored_row
 from exactk.reference.ties import expected_ratio
+from exactk.reference.truth_digest import reference_truth_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +116,7 @@ class _JudgedUsers:
         return included[rules["users"]]
 
 
-def reference_engine(problem: Problem) -> Outcome:
+def _evaluate(problem: Problem) -> Outcome:
     """Evaluate by the definitions."""
     users = _JudgedUsers(problem)
     check_counted_users(problem, users.is_counted)
@@ -137,6 +138,10 @@ def reference_engine(problem: Problem) -> Outcome:
     if not problem.per_user:
         return Outcome(sums, counts, None, None)
     return Outcome(sums, counts, per_user, _parts_of_micro_values(problem, ratios))
+
+
+reference_engine = Engine(_evaluate, reference_truth_digest)
+"""The engine of the definitions."""
 
 
 def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio | None]]:

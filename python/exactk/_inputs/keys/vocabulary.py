@@ -162,6 +162,19 @@ class Snapshot:
         columns = [part[codes] for part, codes in zip(parts, self.by_part, strict=True)]
         return read_only(structured_keys(self.vocabulary.labels, columns))
 
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """64 bits of each key's value, the same in every process: the reference's `hash_of_key`."""
+        vocabularies = zip(self.vocabulary.parts, self.part_sizes, self.kinds, strict=True)
+        first, *others = (_core.hash_keys(part, size, kind == "bytes") for part, size, kind in vocabularies)
+        if not others:
+            return first
+        first_codes, *other_codes = self.by_part
+        joined = first[first_codes]
+        for hashes, codes in zip(others, other_codes, strict=True):
+            joined = _core.join_hashes(joined, hashes[codes])
+        return joined
+
     def repr_of(self, code: int) -> str:
         """Return a key as a message shows it."""
         key = self.array[code]
