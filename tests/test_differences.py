@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -21,6 +21,7 @@ from statsmodels.stats.multitest import multipletests
 
 import exactk
 from exactk._inference.adjustment import adjust
+from strategies import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no item of the truth")
 
@@ -74,6 +75,7 @@ def compared(values: Any, others: Any, **options: Any) -> exactk.Comparison:
 HITS = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=2, max_size=40)
 
 
+@settings(max_examples=examples(100))
 @given(HITS, st.sampled_from(["two_sided", "greater", "less"]), st.sampled_from([0.5, 0.8, 0.95, 0.99]))
 def test_t_is_that_of_scipy(pairs: list[tuple[int, int]], alternative: Any, confidence: float) -> None:
     values, others = (np.array(one) / 10 for one in zip(*pairs, strict=True))
@@ -104,6 +106,7 @@ def test_p_values_reach_down_to_the_smallest_doubles() -> None:
     assert_allclose(row.p, max(float(expected.pvalue), np.finfo(float).tiny), rtol=1e-8)
 
 
+@settings(max_examples=examples(100))
 @given(st.lists(st.floats(1e-6, 1) | st.just(math.nan), min_size=1, max_size=12))
 def test_adjustments_are_those_of_statsmodels(p_values: list[float]) -> None:
     numbers = [p for p in p_values if not math.isnan(p)]
@@ -115,6 +118,7 @@ def test_adjustments_are_those_of_statsmodels(p_values: list[float]) -> None:
             assert_allclose([p for p in adjusted if not math.isnan(p)], expected, rtol=1e-15)
 
 
+@settings(max_examples=examples(100))
 @given(HITS)
 def test_the_sign_test_is_binomial(pairs: list[tuple[int, int]]) -> None:
     row = compared(*zip(*pairs, strict=True), test="sign").differences[0]
@@ -124,6 +128,7 @@ def test_the_sign_test_is_binomial(pairs: list[tuple[int, int]]) -> None:
         assert row.p == 1
 
 
+@settings(max_examples=examples(100))
 @given(HITS)
 def test_wilcoxon_is_that_of_scipy_on_rounded_differences(pairs: list[tuple[int, int]]) -> None:
     comparison = compared(*zip(*pairs, strict=True), test="wilcoxon", per_user=True)
@@ -146,6 +151,7 @@ def test_wilcoxon_needs_the_users_values() -> None:
 # Laws.
 
 
+@settings(max_examples=examples(100))
 @given(HITS)
 def test_exchanging_the_systems_mirrors_the_row(pairs: list[tuple[int, int]]) -> None:
     one = compared(*zip(*pairs, strict=True)).differences[0]
@@ -154,12 +160,14 @@ def test_exchanging_the_systems_mirrors_the_row(pairs: list[tuple[int, int]]) ->
     assert (one.low, one.high) == (-other.high, -other.low)
 
 
+@settings(max_examples=examples(100))
 @given(HITS, st.randoms(use_true_random=False))
 def test_the_order_of_users_changes_nothing(pairs: list[tuple[int, int]], random: Any) -> None:
     shuffled = random.sample(pairs, len(pairs))
     assert compared(*zip(*pairs, strict=True)).differences == compared(*zip(*shuffled, strict=True)).differences
 
 
+@settings(max_examples=examples(100))
 @given(HITS)
 def test_copies_of_users_in_clusters_change_nothing(pairs: list[tuple[int, int]]) -> None:
     one = compared(*zip(*pairs, strict=True)).differences[0]

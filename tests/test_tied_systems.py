@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import exactk
 from exactk._runtime import optional
+from strategies import examples
 
 USERS = 60
 TRUTH = [[1]] * USERS
@@ -53,6 +54,7 @@ def test_a_winner_that_is_better_than_all_is_not_tied() -> None:
     assert repr(choice).endswith("best: b")
 
 
+@settings(max_examples=examples(100))
 @given(st.lists(st.lists(st.integers(1, 5), min_size=12, max_size=12), min_size=2, max_size=4))
 def test_ties_are_those_of_the_paired_t_test_with_holms_adjustment(hits: list[list[int]]) -> None:
     truth = [list(range(10))] * 12
