@@ -230,3 +230,11 @@ def test_adjustments_of_many_p_values_are_those_of_statsmodels(method: str) -> N
         few = np.minimum(np.round(rng.random(size), 1) + 0.01, 1)  # many are equal
         for p in (rng.random(size), 10 ** -rng.uniform(0, 300, size), few):
             assert_allclose(adjust(p.tolist(), method), multipletests(p, method=names[method])[1], rtol=1e-15)
+
+
+def test_adjusted_p_values_are_no_less_by_rounding() -> None:
+    """3 p / 3 may be less than p."""
+    for p in np.random.default_rng(4).random((500, 3)):
+        adjusted = adjust(p.tolist(), "benjamini_hochberg")
+        assert all(one >= other for one, other in zip(adjusted, p, strict=True))
+        assert max(adjusted) == p.max()

@@ -35,7 +35,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     size = len(p_values)
 
     def adjusted(p: list[float]) -> list[float]:
-        scaled = [min(1.0, size * one / i) for i, one in enumerate(p, start=1)]
+        scaled = [min(1.0, size / i * one) for i, one in enumerate(p, start=1)]  # of the largest, p itself: no rounding
         return list(accumulate(reversed(scaled), min))[::-1]
 
     return _by_rank(p_values, adjusted)
