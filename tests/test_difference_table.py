@@ -38,8 +38,8 @@ def test_one_row_says_in_its_caption_what_the_sample_finds() -> None:
     assert repr(compared(two("base", "new"), baseline="base").differences).splitlines() == [
         "metric  system   value  baseline value  difference            interval  relative       p    d_z  wins/ties/losses  verdict",
         "P@10    new     0.3450          0.2700     +0.0750  +0.0250 to +0.1250   +27.8 %  0.0043  0.479          20/10/10   better",
-        "paired t test against base; Holm over 1 comparison per metric; 95 % intervals",
-        "40 users; differences from 0.0711 on would be found in 4 of 5 such samples",
+        "paired t test against base; no adjustment: one comparison per metric; 95 % intervals",
+        "40 users; a true difference of 0.0711 or more would be significant in 4 of 5 samples of this size",
     ]
 
 
@@ -51,8 +51,8 @@ def test_several_rows_have_a_column_of_what_the_sample_finds() -> None:
     for line, row in zip(lines[1:4], differences, strict=True):
         assert re.split("  +", line)[-2:] == [f"{row.detectable:.4f}", row.verdict]
     assert lines[4:] == [
-        "paired t test; Holm over 3 comparisons per metric; 95 % intervals",
-        "40 users; a difference of the detectable size would be found in 4 of 5 such samples",
+        "paired t test; Holm over 3 comparisons per metric; 95 % intervals, not adjusted",
+        "40 users; a true difference of the detectable size or more would be significant before adjustment in 4 of 5 samples of this size",
     ]
     with_baseline = repr(compared(HITS, baseline="base").differences).splitlines()
     assert re.split("  +", with_baseline[0])[:3] == ["metric", "system", "value"]
@@ -88,7 +88,7 @@ def test_users_have_columns_where_rows_have_different_ones() -> None:
     groups = ["few"] * 4 + ["many"] * 36
     differences = compared(two("base", "new"), groups=groups).differences
     assert repr(differences.by_group).splitlines()[-3:] == [
-        "a difference of the detectable size would be found in 4 of 5 such samples",
+        "a true difference of the detectable size or more would be significant in 4 of 5 samples of this size",
         "few users: fewer than 20 differ, so p and interval are rough (P@10 of new against base, group few)",
         f"heterogeneity between groups, P@10 of new against base: p = {differences.heterogeneity['P@10', 'new', 'base']:.2g} (Cochran's Q)",
     ]
@@ -96,7 +96,7 @@ def test_users_have_columns_where_rows_have_different_ones() -> None:
     position = lines[0].index(" users ")
     assert [line[position : position + 6].strip() for line in lines[1:3]] == ["4", "36"]
     clusters = compared(two("base", "new"), clusters=[user // 2 for user in range(40)]).differences
-    assert "\n40 users in 20 clusters; differences from " in repr(clusters)
+    assert "\n40 users in 20 clusters; a true difference of " in repr(clusters)
     of_groups = compared(two("base", "new"), groups=groups, clusters=[user // 2 for user in range(40)]).differences
     assert "  users  clusters  " in repr(of_groups.by_group)
 
@@ -134,7 +134,128 @@ def test_few_users_are_told() -> None:
 def test_few_clusters_are_told() -> None:
     clusters = [user // 4 for user in range(40)]
     differences = compared(two("base", "new"), clusters=clusters).differences
-    assert repr(differences).endswith("few users: fewer than 20 users or clusters differ, so p and interval are rough")
+    assert repr(differences).endswith("few clusters: 10, so p and interval are rough")
+    groups = ["a"] * 12 + ["b"] * 28
+    of_groups = compared(two("base", "new"), clusters=clusters, groups=groups).differences.by_group
+    assert "few clusters: 3 to 7, so p and interval are rough\n" in repr(of_groups)
+    assert "few users" not in repr(of_groups)
+    many = compared(
+        {"base": [5] * 40, "new": [6] * 8 + [5] * 32}, clusters=[user // 2 for user in range(40)]
+    ).differences
+    assert repr(many).endswith("few users: fewer than 20 differ, so p and interval are rough")
+
+
+def test_the_effect_of_clusters_is_named_as_theirs() -> None:
+    of_users = compared(two("base", "new")).differences
+    of_clusters = compared(two("base", "new"), clusters=[user // 2 for user in range(40)]).differences
+    assert "  d_z  " in repr(of_users)
+    assert "  d_z of clusters  " in repr(of_clusters)
+    assert of_users[0].effect != of_clusters[0].effect
+
+
+def test_the_caption_names_the_margin() -> None:
+    def caption(margin: Any) -> str:
+        metrics = ["P@10", "nDCG@10"]
+        return repr(compared(two("base", "new"), metrics, margin=margin).differences).splitlines()[3]
+
+    assert caption("2.5%").endswith("95 % intervals; margin 2.5%")
+    assert caption(0.01).endswith("95 % intervals; margin 0.01")
+    assert caption({"precision@10": "5%", "ndcg@10": 0.02}).endswith("; margin P@10 5%, nDCG@10 0.02")
+    assert caption({"ndcg@10": 0.02}).endswith("; margin nDCG@10 0.02")
+    assert caption(None).endswith("95 % intervals")
+    of_one = compared(two("base", "new"), ["P@10", "mrr"], margin={"P@10": "5%"}).differences
+    assert "margin" not in repr(of_one.of("mrr"))
+    assert "; margin 2.5%;" in compared(two("base", "new"), margin="2.5%").differences.to_markdown()
+
+
+def test_intervals_are_said_not_to_be_adjusted_where_p_values_are() -> None:
+    assert "95 % intervals, not adjusted\n" in repr(compared(HITS).differences)
+    assert "95 % intervals\n" in repr(compared(HITS, adjust="none").differences)
+    every = repr(compared(two("base", "new"), ["P@10", "mrr"], family="all").differences)
+    assert "Holm over 2 comparisons; 95 % intervals, not adjusted\n" in every
+    one = repr(compared(two("base", "new"), family="all").differences)
+    assert "no adjustment: one comparison; 95 % intervals\n" in one
+
+
+def test_what_the_sample_finds_is_not_told_where_it_is_not_known() -> None:
+    for options in ({"test": "sign"}, {"test": "wilcoxon"}, {"alternative": "greater"}, {"alternative": "less"}):
+        text = repr(compared(HITS, per_user=True, **options).differences)
+        assert "detectable" not in text
+        assert "would be significant" not in text
+    equal = compared({"base": HITS["base"], "same": HITS["base"], "new": HITS["new"]}, baseline="base").differences
+    assert [re.split("  +", line)[-2] for line in repr(equal).splitlines()[1:3]] == ["-", f"{equal[1].detectable:.4f}"]
+    assert "would be significant" not in repr(equal[:1])
+    wide = compared({"one": [0, 10], "other": [10, 1]}).differences
+    assert wide[0].detectable > 1
+    assert "would be significant" not in repr(wide)
+    counts = compared({"one": [0, 10], "other": [10, 1]}, "num_hits@10").differences
+    assert "a true difference of " in repr(counts)  # a count may differ by more than 1
+    assert "significant before adjustment in" in repr(compared(HITS).differences[:1])
+
+
+@pytest.mark.parametrize(
+    ("alternative", "note"),
+    [
+        ("greater", "one-sided: tests only whether values are greater; no p-value shows that they are smaller"),
+        ("less", "one-sided: tests only whether values are smaller; no p-value shows that they are greater"),
+    ],
+)
+def test_one_sided_tests_say_what_they_leave_open(alternative: Any, note: str) -> None:
+    one_sided, two_sided = compared(HITS, alternative=alternative), compared(HITS)
+    assert repr(one_sided.differences).endswith(f"\n{note}")
+    assert f"; {note}" in one_sided.to_markdown()
+    assert f"; {note}" in one_sided.to_latex()
+    assert "one-sided" not in repr(two_sided.differences) + two_sided.to_markdown()
+
+
+@pytest.mark.filterwarnings("ignore:means over different users")
+def test_users_left_out_are_told_below_every_table() -> None:
+    truth = {user: [1] for user in range(40)}
+    half = {user: [1 + user % 2] for user in range(25)}
+    systems: Any = {"all": {user: [1 + user % 3] for user in range(40)}, "half": half}
+    comparison = exactk.compare(truth, systems, ["P@1", "mrr"], baseline="all", convention={"users": "both"})
+    note = "left out: 15 users of all whom half lacks"
+    for one in (comparison, exactk.Comparison.from_json(comparison.to_json())):
+        assert note in repr(one.differences).splitlines()
+        for text in (one.differences.to_markdown(), one.differences.to_latex(), one.to_markdown(), one.to_latex()):
+            assert note in text
+    groups: Any = {user: "new" if user < 30 else "old" for user in range(40)}
+    of_groups = exactk.compare(
+        truth, systems, "mrr", baseline="all", convention={"users": "both"}, groups=groups
+    ).differences.by_group
+    expected = "left out: 5 users of all whom half lacks, group new, 10 users of all whom half lacks, group old"
+    assert expected in repr(of_groups)
+    assert "left out" not in repr(compared(HITS).differences)
+
+
+@pytest.mark.filterwarnings("ignore:means over different users")
+def test_users_left_out_of_one_metric_are_told_with_it() -> None:
+    truth: Any = {0: [1], 1: [1], 2: [], 3: [1]}
+    systems: Any = {"a": {user: [1] for user in range(4)}, "b": {0: [1], 1: [2], 3: [2]}}
+    convention: Any = {"users": "predictions", "empty_truth": "compute", "undefined": "skip"}
+    rows = exactk.compare(truth, systems, ["P@1", "recall@1"], convention=convention).differences
+    left_out = [row.only_baseline for row in rows]
+    assert left_out == [1, 0]
+    assert "left out: 1 user of a whom b lacks (P@1)" in repr(rows)
+
+
+def test_weights_and_users_matched_by_row_are_told() -> None:
+    weighted = compared(two("base", "new"), weights=[1.0, 2.0] * 20)
+    assert "\n40 users, weighted; a true" in repr(weighted.differences)
+    assert "; 40 users, weighted)" in weighted.to_markdown()
+    reports = {
+        name: exactk.evaluate([[1]] * 40, [[1 + (user + row) % 3] for row in range(40)], "P@1", per_user=True)
+        for user, name in enumerate("ab")
+    }
+    by_row = exactk.compare_reports(reports)
+    assert "40 users, matched by row; " in repr(by_row.differences)
+    assert "40 users, matched by row)" in by_row.to_latex()
+    keyed = {
+        name: exactk.evaluate({row: [1] for row in range(40)}, {row: [1] for row in range(40)}, "P@1", per_user=True)
+        for name in "ab"
+    }
+    assert "by row" not in repr(exactk.compare_reports(keyed).differences)
+    assert pickle.loads(pickle.dumps(by_row.differences)).to_markdown() == by_row.differences.to_markdown()  # noqa: S301
 
 
 def test_metrics_without_values_of_users_have_no_wins() -> None:

@@ -287,7 +287,7 @@ def test_the_runs_remain_systems_of_the_comparison() -> None:
     assert list(comparison.reports) == list(comparison["recall@5"]) == list(systems)
     pairs = [(row.system, row.baseline) for row in comparison.differences]
     assert pairs == [("single", "old"), ("new", "old"), ("new", "single")]
-    assert "95 % intervals; new: mean of 3 runs; old: mean of 2 runs\n" in repr(comparison.differences)
+    assert "95 % intervals, not adjusted; new: mean of 3 runs; old: mean of 2 runs\n" in repr(comparison.differences)
     of_runs = [comparison["recall@5"][run] for run in RUNS["new"]]
     assert_allclose(comparison.differences["new", "old", "recall@5"].value, np.mean(of_runs), rtol=1e-14)
     assert comparison.users_for("recall@5", 0.5, system="new") > 0
@@ -308,7 +308,7 @@ def test_a_choice_among_runs_tests_each_run_where_its_users_are_kept() -> None:
     lists = {"popularity": [1, 2] * 20, "als-1": [7, 9] * 20, "als-2": [8, 9] * 20}
     runs = {"als": ["als-1", "als-2"]}
     choice = exactk.choose(compared(lists, runs=runs), "P@10")
-    assert choice.untested == "the comparison lacks pairs with 'als-2'; without runs= it has them"
+    assert choice.untested == "the comparison lacks pairs with 'als-2'; with runs= it has those of the means over runs"
     kept = exactk.choose(compared(lists, runs=runs, per_user=True), "P@10")
     assert (kept.untested, kept.tied) == ("", ())
     assert kept == exactk.choose(compared(lists), "P@10")

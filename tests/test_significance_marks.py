@@ -81,6 +81,12 @@ def test_the_caption_says_what_was_tested() -> None:
     )
 
 
+def test_the_caption_says_that_bold_is_of_single_runs() -> None:
+    text = compared(SYSTEMS, runs={"model": ["weak", "strong"]}).to_markdown()
+    assert "\nBest values, also of single runs, in bold; superscript letters: " in text
+    assert "; weak, strong: runs of model, tested as their mean" in text
+
+
 def test_latex_is_a_table_whose_numbers_are_aligned() -> None:
     comparison = compared(SYSTEMS, ["P@10", "num_recommended@10"])
     lines = comparison.to_latex(digits=2).splitlines()
@@ -150,7 +156,9 @@ def test_without_tests_there_are_values_and_bold_alone(monkeypatch: pytest.Monke
 
 def test_ranks_are_tested_where_users_are_kept() -> None:
     text = compared(SYSTEMS, test="wilcoxon", per_user=True).to_markdown()
-    assert "(Wilcoxon signed-rank test; Holm over 6 comparisons per metric; level 0.05; 60 users)" in text
+    assert (
+        "(Wilcoxon signed-rank test; Holm over 6 comparisons per metric; level 0.05; 60 users, matched by row)" in text
+    )
     assert "**<sup>acd</sup>" in text
 
 

@@ -111,7 +111,10 @@ def test_reports_that_do_not_compare_are_chosen_from_all_the_same() -> None:
             {"baseline": "a", "per_user": True, "clusters": [user // 2 for user in range(USERS)]},
             "the comparison lacks pairs with 'b'; baseline='b' adds them",
         ),
-        ({"runs": {"mean": ["a", "b"]}}, "the comparison lacks pairs with 'b'; without runs= it has them"),
+        (
+            {"runs": {"mean": ["a", "b"]}},
+            "the comparison lacks pairs with 'b'; with runs= it has those of the means over runs",
+        ),
         ({"runs": {"mean": ["a", "b"]}, "per_user": True}, ""),
         ({"clusters": [user // 2 for user in range(USERS)]}, ""),
         ({"test": "wilcoxon", "alternative": "greater", "adjust": "none", "margin": "99%"}, ""),

@@ -169,8 +169,8 @@ def compare(
     >>> comparison.differences
     metric  system   value  baseline value  difference            interval  relative      p    d_z  wins/ties/losses  verdict
     P@1     als     0.8000          0.4000     +0.4000  +0.1703 to +0.6297  +100.0 %  0.001  0.495          30/10/10   better
-    paired t test against popularity; Holm over 1 comparison per metric; 95 % intervals
-    50 users; differences from 0.3267 on would be found in 4 of 5 such samples
+    paired t test against popularity; no adjustment: one comparison per metric; 95 % intervals
+    50 users; a true difference of 0.3267 or more would be significant in 4 of 5 samples of this size
 
     Two training runs of a model are one system, whose p-value speaks of new training runs too:
 
@@ -179,8 +179,8 @@ def compare(
     >>> exactk.compare(truth, lists, "P@1", baseline="popularity", runs=runs).differences
     metric  system   value  baseline value  difference            interval  relative      p    d_z  wins/ties/losses  verdict
     P@1     als     0.7400          0.4000     +0.3400  +0.0579 to +0.6221   +85.0 %  0.021  0.398           30/4/16   better
-    paired t test against popularity; Holm over 1 comparison per metric; 95 % intervals; als: mean of 2 runs
-    50 users; differences from 0.3982 on would be found in 4 of 5 such samples
+    paired t test against popularity; no adjustment: one comparison per metric; 95 % intervals; als: mean of 2 runs
+    50 users; a true difference of 0.3982 or more would be significant in 4 of 5 samples of this size
 
     An iterator of blocks has the same values as one call:
 

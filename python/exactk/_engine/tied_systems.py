@@ -61,7 +61,9 @@ def _missing_for_test(state: ComparisonState | None, part: Mapping[str, Report],
         return optional.describe_missing("scipy", "the test", "compare")
     lacks_users = any(report.user_table is None for report in part.values())
     if state is not None and state.paired is not None and (lacks_users or _has_clusters(state.paired)):
-        advice = "without runs= it has them" if state.options.runs else f"baseline={best!r} adds them"
+        advice = (
+            "with runs= it has those of the means over runs" if state.options.runs else f"baseline={best!r} adds them"
+        )
         return f"the comparison lacks pairs with {best!r}; {advice}"
     return "the reports lack the users' values; per_user=True keeps them" if lacks_users else ""
 

@@ -101,8 +101,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     >>> comparison.differences
     metric  system   value  baseline value  difference            interval  relative        p    d_z  wins/ties/losses  verdict
     P@1     b       0.5500          0.2500     +0.3000  +0.1516 to +0.4484  +120.0 %  0.00021  0.646           12/28/0   better
-    paired t test against a; Holm over 1 comparison per metric; 95 % intervals
-    40 users; differences from 0.2109 on would be found in 4 of 5 such samples
+    paired t test against a; no adjustment: one comparison per metric; 95 % intervals
+    40 users; a true difference of 0.2109 or more would be significant in 4 of 5 samples of this size
     few users: fewer than 20 differ, so p and interval are rough
     >>> row = comparison.differences["b", "P@1"]
     >>> f"{row.difference:+.2f} ({row.relative:+.0%}), between {row.low:+.2f} and {row.high:+.2f}"
@@ -226,6 +226,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             self._first.convention,
             {value.name: value.spelling for value in values},
             frozenset(value.spelling for value in values if value.rules["average"] == "of_means"),
+            frozenset(value.spelling for value in values if metrics[value.metric].unit_range),
+            paired.weighted,
+            all(report.user_table is not None and not report.has_keys for report in self._reports.values()),
         )
 
     def _paired_state(self) -> PairedState:
@@ -436,7 +439,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """Return the systems with the best value of a metric: all that are equal, in the order of the comparison.
 
         ``exactk.metrics`` says whether higher or lower values are better. Nobody is best where the metric has no
-        direction (``"none"``) or every value is NaN.
+        direction (``"none"``) or every value is NaN. Training runs, ``runs=``, are systems of their own here, and the best
+        single run is no evidence for its model: ``differences`` has the means over runs.
         """
         values = self[metric]
         (value,) = plan([metric], self._first.convention)

@@ -117,11 +117,6 @@ class ComparisonOptions:
         """Return over how many comparisons p-values are adjusted."""
         return pairs * (metrics if self.family == "all" else 1)
 
-    def caption(self, pairs: int, metrics: int) -> str:
-        """Return what differences were computed by, in a line."""
-        parts = [self.test_text, self.adjustment_text(pairs, metrics), f"{100 * self.confidence:g} % intervals"]
-        return "; ".join([*parts, *self.runs_texts])
-
     @property
     def runs_texts(self) -> list[str]:
         """The number of training runs of each system that has several, in words."""
@@ -139,8 +134,10 @@ class ComparisonOptions:
         """Return the adjustment of p-values in words."""
         if self.adjust == "none":
             return "p-values not adjusted"
-        family = plural(self.family_size(pairs, metrics), "comparison")
-        return f"{_ADJUSTMENTS[self.adjust]} over {family}{'' if self.family == 'all' else ' per metric'}"
+        size, each = self.family_size(pairs, metrics), "" if self.family == "all" else " per metric"
+        if size == 1:
+            return f"no adjustment: one comparison{each}"
+        return f"{_ADJUSTMENTS[self.adjust]} over {plural(size, 'comparison')}{each}"
 
     def margins(self, convention: Convention, metrics: Sequence[str]) -> Mapping[str, Margin]:
         """Return the margin of each metric, by canonical name; that of all others under the empty name.

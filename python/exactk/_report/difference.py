@@ -56,7 +56,8 @@ class Difference(NamedTuple):
         than the margin", not adjusted; NaN without a margin.
     effect : float
         The effect size d_z: the difference divided by the standard deviation of the users' differences, or of the
-        differences of their means over training runs. Under ``test="wilcoxon"``, the rank-biserial correlation.
+        differences of their means over training runs. With ``clusters=`` it is of the clusters' differences, and usually
+        larger than that of users. Under ``test="wilcoxon"``, the rank-biserial correlation.
     wins, ties, losses : int
         The users for whom the system is better, equal and worse; with a greater, equal and smaller value if the metric
         has no direction. All are ties for averages of which users have no values (``"of_means"``).
@@ -65,7 +66,9 @@ class Difference(NamedTuple):
     units : int
         The number of independent units of the sample: users, or clusters of users.
     detectable : float
-        The smallest difference that would be found with a probability of 0.8 in a sample of this size.
+        The smallest true difference that a two-sided t test without adjustment would find significant with a
+        probability of 0.8 in a sample of this size, whatever the ``test``, ``alternative`` and ``adjust``. 0 where the
+        differences have no variance; tables leave it out there, for other tests and beyond all values of the metric.
     verdict : str
         The first of these that holds: ``"equivalent"`` (by the margin), ``"better"`` or ``"worse"`` (the adjusted
         p-value is at most 1 - confidence; under ``test="wilcoxon"`` and ``"sign"``, the mean is on the same side as the

@@ -12,10 +12,11 @@ from exactk._report.tables import TextTable
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from exactk._plan.conventions import Convention
     from exactk._report.difference import Difference
+    from exactk._report.sums import Label
 
 _FEW_USERS = 20
 """With fewer users who differ, tests of skewed differences do not keep their level."""
@@ -38,6 +39,9 @@ class ComparisonMethod:
     convention: Convention
     spellings: Mapping[str, str]  # of the metrics, by canonical name
     of_sums: frozenset[str]  # the spellings of metrics of which users have no values, such as F of means
+    of_unit_range: frozenset[str]  # those of metrics whose values are from 0 to 1
+    is_weighted: bool  # whether users have weights
+    is_by_row: bool  # whether reports of users without keys are matched by row
 
     def to_plain(self) -> dict[str, Any]:
         """Return the fields as public types, for pickles."""
@@ -47,18 +51,64 @@ class ComparisonMethod:
             "convention": self.convention,
             "spellings": dict(self.spellings),
             "of_sums": sorted(self.of_sums),
+            "of_unit_range": sorted(self.of_unit_range),
+            "is_weighted": self.is_weighted,
+            "is_by_row": self.is_by_row,
         }
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         """Return what `to_plain` described."""
         options = ComparisonOptions.from_dict(plain["options"])
-        return cls(**{**plain, "options": options, "of_sums": frozenset(plain["of_sums"])})
+        sets = {name: frozenset(plain[name]) for name in ("of_sums", "of_unit_range")}
+        return cls(**{**plain, "options": options, **sets})
+
+    def caption(self, metrics: Collection[str]) -> str:
+        """Return how differences of these metrics were computed, in a line."""
+        intervals = f"{100 * self.options.confidence:g} % intervals{', not adjusted' if self.is_adjusted else ''}"
+        parts = [self.options.test_text, self.adjustment_text, intervals, *self._margins_text(metrics)]
+        return "; ".join([*parts, *self.options.runs_texts])
 
     @property
-    def caption(self) -> str:
-        """The test, the adjustment and the confidence."""
-        return self.options.caption(self.pair_count, len(self.spellings))
+    def adjustment_text(self) -> str:
+        """The adjustment of p-values in words."""
+        return self.options.adjustment_text(self.pair_count, len(self.spellings))
+
+    def _margins_text(self, metrics: Collection[str]) -> list[str]:
+        """Return the margin of all metrics, or that of each which has one."""
+        margins = self.options.margins(self.convention, list(self.spellings))
+        if "" in margins:
+            return [f"margin {margins['']}"]
+        of_metrics = [
+            f"{spelling} {margins[name]}"
+            for name, spelling in self.spellings.items()
+            if name in margins and spelling in metrics
+        ]
+        return [f"margin {', '.join(of_metrics)}"] if of_metrics else []
+
+    @property
+    def sample(self) -> str:
+        """What the number of users does not say about the sample, in words."""
+        how = ["weighted"] * self.is_weighted + ["matched by row"] * self.is_by_row
+        return " and ".join(how)
+
+    @property
+    def one_side(self) -> list[str]:
+        """What a one-sided test leaves open, in words; none of a two-sided test."""
+        sides = {"greater": ("greater", "smaller"), "less": ("smaller", "greater")}
+        if self.options.alternative not in sides:
+            return []
+        tested, untested = sides[self.options.alternative]
+        return [f"one-sided: tests only whether values are {tested}; no p-value shows that they are {untested}"]
+
+    def detectable(self, row: Difference) -> float:
+        """Return the smallest difference that the row's test is likely to find; NaN where that is not known.
+
+        It is that of a two-sided t test, and there is none without variance, or beyond all values of the metric.
+        """
+        is_tested = self.options.test == "t" and self.options.alternative == "two_sided"
+        most = 1.0 if row.metric in self.of_unit_range else math.inf
+        return row.detectable if is_tested and not row.reason and 0 < row.detectable <= most else math.nan
 
     @property
     def is_adjusted(self) -> bool:
@@ -71,19 +121,25 @@ class _Column(NamedTuple):
     cell: Callable[[Difference], str]
 
 
-def difference_table(rows: Sequence[Difference], method: ComparisonMethod) -> TextTable:
-    """Return the rows as text: of columns that would be the same in all rows, the caption has the number of users."""
-    digits = max([_digits(row) for row in rows], default=DIGITS)
-    effect = "rank-biserial" if method.options.test == "wilcoxon" else "d_z"
+def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decimals: int | None = None) -> TextTable:
+    """Return the rows as text: of columns that would be the same in all rows, the caption has the number of users.
+
+    By default, values have four decimals, and differences as many as their intervals need.
+    """
+    digits = max([_digits(row) for row in rows], default=DIGITS) if decimals is None else decimals
+    value_digits = DIGITS if decimals is None else decimals
+    effect = "d_z" if all(row.users == row.units for row in rows) else "d_z of clusters"
+    effect = "rank-biserial" if method.options.test == "wilcoxon" else effect
     names = [_Column("metric", lambda row: row.metric), _Column("system", lambda row: row.system)]
     if any(row.group is not None for row in rows):
         names.insert(0, _Column("group", lambda row: "" if row.group is None else str(row.group)))
     if method.options.baseline is None:
         names.append(_Column("baseline", lambda row: row.baseline))
+    has_detectable = len(rows) > 1 and _has_detectable(rows, method)
     columns = [
         *names,
-        _Column("value", lambda row: _or_dash(row.value, format_number)),
-        _Column("baseline value", lambda row: _or_dash(row.baseline_value, format_number)),
+        _Column("value", lambda row: _unsigned(row.value, value_digits)),
+        _Column("baseline value", lambda row: _unsigned(row.baseline_value, value_digits)),
         _Column("difference", lambda row: _signed(row.difference, digits)),
         _Column("interval", lambda row: _interval(row, digits)),
         _Column("relative", lambda row: _or_dash(row.relative, percentage)),
@@ -95,7 +151,7 @@ def difference_table(rows: Sequence[Difference], method: ComparisonMethod) -> Te
             lambda row: "-" if row.metric in method.of_sums else f"{row.wins}/{row.ties}/{row.losses}",
         ),
         *([] if users_text(rows) else _columns_of_users(rows)),
-        *([_Column("detectable", lambda row: _unsigned(row.detectable, digits))] if len(rows) != 1 else []),
+        *([_Column("detectable", lambda row: _unsigned(method.detectable(row), digits))] if has_detectable else []),
         _Column("verdict", lambda row: row.verdict),
     ]
     cells = [[column.cell(row) for column in columns] for row in rows]
@@ -110,34 +166,71 @@ def _columns_of_users(rows: Sequence[Difference]) -> list[_Column]:
 
 def caption_lines(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     """Return how the rows were computed, of how many users, and what to keep in mind."""
-    users = [users_text(rows)] if rows and users_text(rows) else []
-    if len(rows) > 1:
-        users.append("a difference of the detectable size would be found in 4 of 5 such samples")
-    elif rows and rows[0].detectable > 0:
-        smallest = _unsigned(rows[0].detectable, _digits(rows[0]))
-        users.append(f"differences from {smallest} on would be found in 4 of 5 such samples")
-    return [method.caption, *(["; ".join(users)] if users else []), *_notes(rows, method)]
+    sample = [users_text(rows), method.sample] if users_text(rows) else [f"users {method.sample}" * bool(method.sample)]
+    users = [", ".join(filter(None, sample))] if rows and any(sample) else []
+    if _has_detectable(rows, method):
+        size = "the detectable size" if len(rows) > 1 else _unsigned(method.detectable(rows[0]), _digits(rows[0]))
+        significant = f"significant{' before adjustment' if method.is_adjusted else ''}"
+        users.append(f"a true difference of {size} or more would be {significant} in 4 of 5 samples of this size")
+    caption = method.caption({row.metric for row in rows})
+    return [caption, *(["; ".join(users)] if users else []), *_notes(rows, method)]
+
+
+def _has_detectable(rows: Sequence[Difference], method: ComparisonMethod) -> bool:
+    return not all(math.isnan(method.detectable(row)) for row in rows)
 
 
 def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     notes = [_OTHER_HYPOTHESES[method.options.test]] if rows and method.options.test in _OTHER_HYPOTHESES else []
-    few = [row for row in rows if _has_few_users(row, method)]
+    notes += method.one_side if rows else []
+    clusters = [row for row in rows if _has_few_clusters(row)]
+    if clusters:
+        counts = sorted({row.units for row in clusters})
+        text = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        notes.append(f"few clusters: {text}, so p and interval are rough{_named(clusters, rows, method)}")
+    few = [row for row in rows if not _has_few_clusters(row) and _has_few_users(row, method)]
     if few:
         named = _named(few, rows, method)
-        differing = "" if all(row.users == row.units for row in few) else " users or clusters"
-        notes.append(f"few users: fewer than {_FEW_USERS}{differing} differ, so p and interval are rough{named}")
+        notes.append(f"few users: fewer than {_FEW_USERS} differ, so p and interval are rough{named}")
+    notes += left_out_lines(rows)
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         named = _named([row for row in rows if row.reason == reason], rows, method)
         notes.append(f"no p-value: {reason}{named}")
     return notes
 
 
+def left_out_lines(rows: Iterable[Difference]) -> list[str]:
+    """Return how many users only one system of a pair has, who are left out, by the pair and their number."""
+    metrics_of: dict[tuple[str, str, Label | None], set[str]] = {}
+    left_out: dict[tuple[tuple[str, str, Label | None], str, str, int], list[str]] = {}
+    for row in rows:
+        pair = (row.system, row.baseline, row.group)
+        metrics_of.setdefault(pair, set()).add(row.metric)
+        for count, system, other in (
+            (row.only_system, row.system, row.baseline),
+            (row.only_baseline, row.baseline, row.system),
+        ):
+            if count:
+                left_out.setdefault((pair, system, other, count), []).append(row.metric)
+    lines = []
+    for (pair, system, other, count), metrics in left_out.items():
+        of_metrics = "" if len(metrics) == len(metrics_of[pair]) else f" ({', '.join(metrics)})"
+        of_group = "" if pair[2] is None else f", group {pair[2]}"
+        lines.append(f"{plural(count, 'user')} of {system} whom {other} lacks{of_group}{of_metrics}")
+    more = [f"{len(lines) - _MOST_NAMED} more pairs or metrics"] if len(lines) > _MOST_NAMED else []
+    return [f"left out: {', '.join([*lines[:_MOST_NAMED], *more])}"] if lines else []
+
+
+def _has_few_clusters(row: Difference) -> bool:
+    """Return whether users are in few clusters, which are the sample."""
+    return not row.reason and row.units != row.users and row.units < _FEW_USERS
+
+
 def _has_few_users(row: Difference, method: ComparisonMethod) -> bool:
-    """Return whether few users, or clusters, decide the row. Systems that are equal for all users need no more users."""
+    """Return whether few users decide the row. Systems that are equal for all users need no more users."""
     if row.reason:
         return False
-    differing = row.wins + row.losses
-    return row.units < _FEW_USERS if row.metric in method.of_sums else 0 < min(differing, row.units) < _FEW_USERS
+    return row.units < _FEW_USERS if row.metric in method.of_sums else 0 < row.wins + row.losses < _FEW_USERS
 
 
 def _named(some: Sequence[Difference], rows: Sequence[Difference], method: ComparisonMethod) -> str:

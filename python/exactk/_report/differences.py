@@ -83,8 +83,8 @@ class Differences(Sequence[Difference]):
     >>> differences
     metric  system   value  baseline value  difference            interval  relative        p    d_z  wins/ties/losses  verdict
     P@1     b       0.5500          0.2500     +0.3000  +0.1516 to +0.4484  +120.0 %  0.00021  0.646           12/28/0   better
-    paired t test against a; Holm over 1 comparison per metric; 95 % intervals
-    40 users; differences from 0.2109 on would be found in 4 of 5 such samples
+    paired t test against a; no adjustment: one comparison per metric; 95 % intervals
+    40 users; a true difference of 0.2109 or more would be significant in 4 of 5 samples of this size
     few users: fewer than 20 differ, so p and interval are rough
     >>> [(row.group, round(row.difference, 3), row.verdict) for row in differences.by_group]
     [('new', 0.444, 'better'), ('old', 0.182, 'better')]

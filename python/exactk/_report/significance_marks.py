@@ -6,7 +6,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.difference import significant_side
-from exactk._report.difference_table import users_text
+from exactk._report.difference_table import left_out_lines, users_text
 from exactk._report.display import NO_SUPERSCRIPTS, Superscripts
 
 if TYPE_CHECKING:
@@ -67,10 +67,14 @@ def significance_marks(
 
 def _caption(differences: Sequence[Difference], method: ComparisonMethod) -> str:
     options = method.options
-    adjustment = options.adjustment_text(method.pair_count, len(method.spellings))
-    users = users_text(differences) or _range_of_users(differences)
-    tests = f"{options.test_text}; {adjustment}; level {1 - options.confidence:.3g}; {users}"
-    sentences = [f"Best values in bold; superscript letters: the systems that are significantly worse ({tests})"]
+    users = ", ".join(filter(None, [users_text(differences) or _range_of_users(differences), method.sample]))
+    tests = f"{options.test_text}; {method.adjustment_text}; level {1 - options.confidence:.3g}; {users}"
+    bold = "Best values, also of single runs, in bold" if options.runs else "Best values in bold"
+    sentences = [
+        f"{bold}; superscript letters: the systems that are significantly worse ({tests})",
+        *method.one_side,
+        *left_out_lines(differences),
+    ]
     if options.baseline is not None:
         sentences.append(f"only differences from {options.baseline} are tested")
     for system, runs in (options.runs or {}).items():
