@@ -49,7 +49,7 @@ def test_an_undefined_value_decides_no_gate(options: dict[str, Any], claim: str)
     comparison = undefined(**options)
     for metric in AVERAGES:
         assert math.isnan(comparison[metric]["a"])
-        for margin in ("1%", 1e9):
+        for margin in ("1%", 0.9):
             gate = comparison.check(**{claim: {metric: margin}})
             assert (gate.status, bool(gate)) == ("undecided", False)
             assert gate.failures == (f"{metric}: 'b' cannot be compared with 'a': undefined for 1 user",)
@@ -67,6 +67,10 @@ def test_an_undefined_value_decides_no_gate(options: dict[str, Any], claim: str)
         ((3, 0.1), "metric: expected metric strings, found 3"),
         (("P@1", 0), "difference: expected a number above 0 such as 0.002"),
         (("P@1", "x%"), "difference: expected a number above 0 such as 0.002"),
+        (
+            ("P@1", 5),
+            "difference: expected a difference of P@1 below 1, as its values are from 0 to 1, found 5; '5%' is 5 %",
+        ),
     ],
 )
 def test_users_for_names_the_argument_at_fault(arguments: tuple[Any, Any], message: str) -> None:
@@ -114,3 +118,36 @@ def test_what_needs_the_users_values_says_what_keeps_them() -> None:
     }
     assert len(exactk.compare_reports(kept).differences) == 1
     assert re.match("reports: ", message_of(calls[0]))
+
+
+@pytest.mark.parametrize("margin", [1, "1.0", 5])
+def test_a_margin_that_no_difference_exceeds_is_refused(margin: Any) -> None:
+    """Meant as percent, it would call a system that loses everything equivalent."""
+    message = f"expected a margin of P@1 below 1, as its values are from 0 to 1, found {float(margin):g}; '{float(margin):g}%' is"
+    for options in ({"margin": margin}, {"margin": {"P@1": margin}}):
+        assert message_of(lambda: compared(**options)).startswith(f"margin: {message}")  # noqa: B023 - called at once
+    for claim in ("better", "no_worse", "equivalent"):
+        assert message_of(lambda: compared().check(**{claim: {"P@1": margin}})).startswith(f"{claim}: {message}")  # noqa: B023 - called at once
+
+
+def test_counts_and_gains_may_have_margins_of_1_and_more() -> None:
+    for metric in ("num_hits@1", "dcg@1", "P@1(duplicate_items=count)"):
+        comparison = exactk.compare(TRUTH, {"a": SYSTEMS["base"], "b": SYSTEMS["new"]}, metric, margin=2)
+        assert comparison.differences[0].verdict == "equivalent"
+        assert comparison.check(no_worse={metric: 1})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: compared().check(no_worse="1%"), "no_worse: expected metrics, or a mapping from metric to margin, found '1%'; no_worse={'P@1': '1%'}"),
+        (lambda: compared().check(equivalent="P@1=1%"), "equivalent: expected metrics, or a mapping from metric to margin, found 'P@1=1%'; equivalent={'P@1': '1%'}"),
+        (lambda: compared(margin="100%"), "margin: expected a number above 0 such as 0.002, or a share of the baseline's value below 100 % such as '1%', found '100%'"),
+        (lambda: compared(confidence=0.05), "confidence: expected at least 0.5 and below 1, found 0.05; confidence=0.95"),
+        (lambda: compared(adjust="fdr_bh"), "adjust: expected one of 'holm', 'benjamini_hochberg', 'bonferroni', 'none', found 'fdr_bh'; did you mean 'benjamini_hochberg'?"),
+        (lambda: compared(adjust="BH"), "adjust: expected one of 'holm', 'benjamini_hochberg', 'bonferroni', 'none', found 'BH'; did you mean 'benjamini_hochberg'?"),
+        (lambda: compared(interval="bootstrap"), "interval: expected 't', found 'bootstrap'"),
+    ],
+)  # fmt: skip
+def test_what_other_tools_write_is_told_in_our_words(call: Any, message: str) -> None:
+    assert message_of(call) == message

@@ -239,7 +239,7 @@ def test_a_share_of_0_is_no_margin() -> None:
 
 def test_a_margin_as_large_as_a_geometric_mean_is_certain_not_to_be_missed() -> None:
     truth, lists = [[1]] * 3, {"a": [[1], [2, 1], [1]], "b": [[1], [1], [2, 1]]}
-    metric = "rr@2(average=geometric)"
+    metric = "dcg@2(average=geometric)"
     for margin, is_certain in ((0.7, False), (0.9, True), (1e308, True)):
         (row,) = exactk.compare(truth, lists, metric, baseline="a", margin=margin).differences
         assert (row.p_not_worse < 1e-300) == is_certain
@@ -256,9 +256,10 @@ def test_numbers_beyond_all_doubles_are_refused_or_hold() -> None:
         comparison.users_for("P@1", 0.1, power=huge)
     with pytest.raises(exactk.InputError, match="difference: expected a difference that some number of users finds"):
         comparison.users_for("P@1", 1e-300)
-    assert comparison.users_for("P@1", 1e300) == 2
-    assert comparison.check(no_worse={"P@1": 1e308}).status == "holds"
-    assert comparison.check(better={"P@1": 1e308}).status == "fails"
+    gains = exactk.compare(TRUTH, {"a": A, "b": B}, "dcg@1")
+    assert gains.users_for("dcg@1", 1e300) == 2
+    assert gains.check(no_worse={"dcg@1": 1e308}).status == "holds"
+    assert gains.check(better={"dcg@1": 1e308}).status == "fails"
     assert comparison.check(equivalent={"P@1": 1e-308}).status == "undecided"
 
 

@@ -21,6 +21,7 @@ from exactk._cli.merge import add_merge
 from exactk._cli.output import flush_streams, print_message, print_text, print_to_stderr, warnings_as_lines
 from exactk._cli.stdin import StandardInput
 from exactk._cli.topk import add_topk
+from exactk._report.comparison_options import similar_choice
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class _Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - of any type
         if action.choices is not None and value not in action.choices:
             names = list(map(str, action.choices))
-            hint = did_you_mean(str(value), names)
+            hint = similar_choice(str(value), names)
             message = f"expected one of {', '.join(names)}, found {value!r}" + (f"; {hint}" if hint else "")
             raise argparse.ArgumentError(action, message)
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._cli.stdin import input_path
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
-from exactk._report.comparison_options import CHOICES, MOST_SYSTEMS, ComparisonOptions, parse_margin
+from exactk._report.comparison_options import CHOICES, MOST_SYSTEMS, ComparisonOptions, check_size, parse_margin
 from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from exactk import Convention
@@ -126,7 +126,8 @@ NOT_GIVEN: dict[str, Any] = {one.name: None for one in _OPTIONS}
 def add_comparison_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     group = parser.add_argument_group(
-        "differences (any of these options, and any gate, prints them; as CSV, in place of the values)"
+        "differences (any of these options, and any gate, prints them; as CSV, in place of the values; JSON has the sums "
+        "from which Comparison.from_json(...).differences computes them)"
     )
     for one in _OPTIONS:
         choices = CHOICES[one.name] if one.metavar is None else None
@@ -179,12 +180,15 @@ def margins_of(arguments: argparse.Namespace, convention: Convention) -> dict[st
     return margins
 
 
-def check_margins(margins: Iterable[str], evaluated: Sequence[Value]) -> None:
-    """Raise InputError for the margin of a metric that is not evaluated."""
+def check_margins(margins: Mapping[str, str], evaluated: Sequence[Value]) -> None:
+    """Raise InputError for the margin of a metric that is not evaluated, or that its values cannot exceed."""
     names = [value.name for value in evaluated]
     for metric in filter(None, margins):
         if metric not in names:
             raise input_error("margin", f"one of {', '.join(value.spelling for value in evaluated)}", metric)
+    for value in evaluated:
+        if text := margins.get(value.name, margins.get("")):
+            check_size(parse_margin(text), value, "margin")
 
 
 def clusters_column(arguments: argparse.Namespace) -> str | None:

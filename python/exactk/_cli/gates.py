@@ -10,6 +10,7 @@ from exactk._cli.arguments import name_argument, output_path
 from exactk._cli.comparison_options import split_margin
 from exactk._cli.output import print_message
 from exactk._plan.metric_strings import plan
+from exactk._report.comparison_options import check_size, parse_margin
 from exactk._report.gate import Claim, Gate, check_direction
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
@@ -104,6 +105,8 @@ def claimed_values(
         with name_argument(claim_option(gate.claim)):
             for value in plan([gate.metric], convention):
                 check_direction(gate.claim, value)
+                if gate.margin:
+                    check_size(parse_margin(gate.margin), value, "")
                 one = ClaimedValue(gate.claim, value, gate.margin or _default_margin(gate.claim, value, margins))
                 earlier = claimed.setdefault((gate.claim, value.name), one)
                 if earlier.margin != one.margin:

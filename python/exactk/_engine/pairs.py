@@ -48,8 +48,8 @@ class Pairing:
         self.state: PairedState | None = None
 
     def check_margins(self, convention: Convention, values: Sequence[Value]) -> None:
-        """Raise InputError for the margin of a metric that is not evaluated."""
-        self._options.margins(convention, [value.name for value in values])
+        """Raise InputError for a margin that no value here can have."""
+        self._options.margins(convention, values)
 
     def begin(self, systems: Sequence[str]) -> list[str]:
         """Begin a block; return the systems in the order in which to add them: the baseline first, runs together."""

@@ -19,6 +19,7 @@ from exactk._report.comparison_options import (
     ClaimsLike,
     ComparisonOptions,
     check_power,
+    check_size,
     claimed_margins,
     name_of_metric,
     parse_margin,
@@ -132,7 +133,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         check_label_types([report.state.groups for report in self._reports.values()], "reports")
         self._options = ComparisonOptions() if options is None else options
         self._options.check_systems(self._reports)
-        self._margins = self._options.margins(first.convention, first.metrics)
+        self._margins = self._options.margins(first.convention, plan_of_state(first.state))
         self._paired = paired
 
     @property
@@ -348,6 +349,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             systems = dict.fromkeys(pair[0] for pair in self._paired_state().totals)
             hint = did_you_mean(system, systems) if isinstance(system, str) else None
             raise input_error("system", f"one of {', '.join(map(repr, systems))}", repr(system), hint=hint or "")
+        check_size(margin, compared[0].value, "difference")
         estimates = [estimate for one in compared if (estimate := one.estimate()) is not None]
         needed = [
             units_for(one, size, self._options.confidence, power)
@@ -386,7 +388,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             The metrics in which no system may be better or worse by more than the margin (TOST).
 
             Metrics without a margin of their own have that of the comparison, ``margin=``. Margins are numbers above 0,
-            such as 0.002, or shares of the baseline's value, such as ``"1%"``.
+            such as 0.002, or shares of the baseline's value, such as ``"1%"``. Where values are from 0 to 1, a number of 1
+            or more is an error.
 
         Returns
         -------
@@ -426,8 +429,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         checks = []
         claims: dict[Claim, ClaimsLike] = {"better": better, "no_worse": no_worse, "equivalent": equivalent}
         for claim, claimed in claims.items():
-            for metric, margin in claimed_margins(claim, claimed, self._margins, self._first.convention).items():
-                name = name_of_metric(metric, self._first.convention, claim)
+            convention, values = self._first.convention, plan_of_state(self._first.state)
+            for metric, margin in claimed_margins(claim, claimed, self._margins, convention, values).items():
+                name = name_of_metric(metric, convention, claim)
                 if name not in compared:
                     raise input_error(claim, f"metrics among {', '.join(self)}", repr(metric))
                 checks += [check_claim(claim, one, margin, self._options.confidence) for one in compared[name]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from exactk._inference.margins import Margin
 from exactk._inference.significance import Alternative
 from exactk._plan.metric_strings import canonical_name
-from exactk._report.validation import checked_fields
+from exactk._report.validation import checked_fields, is_in_unit_range
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.names import did_you_mean
@@ -20,6 +20,7 @@ from exactk._runtime.numbers import as_double, parse_number
 
 if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
+    from exactk._plan.metric_strings import Value
     from exactk._report.paired_sums import Pair
 
 Test: TypeAlias = Literal["t", "wilcoxon", "sign"]
@@ -139,12 +140,12 @@ class ComparisonOptions:
             return f"no adjustment: one comparison{each}"
         return f"{_ADJUSTMENTS[self.adjust]} over {plural(size, 'comparison')}{each}"
 
-    def margins(self, convention: Convention, metrics: Sequence[str]) -> Mapping[str, Margin]:
+    def margins(self, convention: Convention, values: Sequence[Value]) -> Mapping[str, Margin]:
         """Return the margin of each metric, by canonical name; that of all others under the empty name.
 
-        Raise InputError if a metric is none of these canonical names.
+        Raise InputError for a metric that is none of these values, and for a margin that none of its values exceed.
         """
-        parsed = parse_margins(self.margin)
+        parsed, metrics = parse_margins(self.margin), [value.name for value in values]
         margins = {
             name_of_metric(metric, convention, "margin") if metric else "": margin for metric, margin in parsed.items()
         }
@@ -152,6 +153,8 @@ class ComparisonOptions:
             if name and name not in metrics:
                 hint = did_you_mean(name, metrics)
                 raise input_error("margin", f"metrics among {', '.join(metrics)}", repr(metric), hint=hint)
+        for value in values:
+            check_size(margins.get(value.name, margins.get("")), value, "margin")
         return margins
 
 
@@ -207,7 +210,9 @@ def check_confidence(confidence: object) -> None:
         raise type_error("confidence", "a number such as 0.95", repr(confidence))
     number = as_double(confidence)
     if not 0.5 <= number < 1:
-        hint = Option("confidence", float(f"{number / 100:g}")) if 50 <= number < 100 else ""
+        hint: Option | str = ""
+        if 50 <= number < 100 or 0 < number < 0.5:  # a percentage, or the level of a test
+            hint = Option("confidence", float(f"{number / 100 if number >= 50 else 1 - number:g}"))
         raise input_error("confidence", "at least 0.5 and below 1", repr(confidence), hint=hint)
 
 
@@ -232,12 +237,22 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """The values of the options that have few."""
 
 
+_OTHER_NAMES = {"bh": "benjamini_hochberg", "fdr": "benjamini_hochberg", "fdr_bh": "benjamini_hochberg"}
+"""Of choices, in other libraries."""
+
+
+def similar_choice(choice: str, choices: Sequence[str]) -> str:
+    """Return a hint with the choice that is meant, or an empty string."""
+    other = _OTHER_NAMES.get(choice.lower())
+    return f"did you mean {other!r}?" if other in choices else did_you_mean(choice, choices) or ""
+
+
 def _check_choice(name: str, choice: object, choices: Sequence[str]) -> None:
+    expected = f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}"
     if not isinstance(choice, str):
-        raise type_error(name, f"one of {', '.join(map(repr, choices))}", repr(choice))
+        raise type_error(name, expected, repr(choice))
     if choice not in choices:
-        hint = did_you_mean(choice, choices) or ""
-        raise input_error(name, f"one of {', '.join(map(repr, choices))}", repr(choice), hint=hint)
+        raise input_error(name, expected, repr(choice), hint=similar_choice(choice, choices))
 
 
 def parse_margins(margin: object, argument: str = "margin") -> dict[str, Margin]:
@@ -257,7 +272,7 @@ def _checked_metric(metric: Any, argument: str) -> str:  # noqa: ANN401 - a key 
 
 def parse_margin(margin: object, argument: str = "margin") -> Margin:
     """Return a margin such as 0.002, or "1%" of the baseline's value."""
-    expected = "a number above 0 such as 0.002, or a share of the baseline's value such as '1%'"
+    expected = "a number above 0 such as 0.002, or a share of the baseline's value below 100 % such as '1%'"
     if isinstance(margin, bool) or not isinstance(margin, (Real, str)):
         raise type_error(argument, expected, repr(margin))
     text = margin.strip() if isinstance(margin, str) else repr(as_double(margin))
@@ -271,12 +286,22 @@ def parse_margin(margin: object, argument: str = "margin") -> Margin:
     return Margin(size, is_relative)
 
 
+def check_size(margin: Margin | None, value: Value, argument: str) -> None:
+    """Raise InputError for a margin that no difference exceeds: 1 or more, where the values are from 0 to 1."""
+    if margin is None or margin.is_relative or margin.size < 1 or not is_in_unit_range(value):
+        return
+    noun = "difference" if argument == "difference" else "margin"
+    expected = f"a {noun} of {value.spelling} below 1, as its values are from 0 to 1"
+    hint = f"'{margin}%' is {margin} % of the baseline's value" if margin.size < 100 else ""
+    raise input_error(argument, expected, str(margin), hint=hint)
+
+
 ClaimsLike: TypeAlias = str | Iterable[str] | Mapping[str, float | str]
 """Metrics, or the margin of each."""
 
 
 def claimed_margins(
-    argument: str, claims: object, default: Mapping[str, Margin], convention: Convention
+    argument: str, claims: object, default: Mapping[str, Margin], convention: Convention, values: Sequence[Value]
 ) -> dict[str, Margin]:
     """Return the margin of each metric in a claim: those given, or those of the comparison; better by more than 0."""
     if isinstance(claims, Mapping):
@@ -287,7 +312,8 @@ def claimed_margins(
         raise type_error(argument, "metrics, or a mapping from metric to margin", type(claims).__name__)
     margins = {}
     for metric in claims:
-        name = name_of_metric(_checked_metric(metric, argument), convention, argument)
+        _check_no_margin(_checked_metric(metric, argument), argument, values)
+        name = name_of_metric(metric, convention, argument)
         margin = default.get(name, default.get(""))
         if argument == "better":
             margin = Margin(0.0, is_relative=True)
@@ -295,3 +321,14 @@ def claimed_margins(
             raise input_error(argument, f"the margin of {metric}", "none", hint=Option(argument, {metric: "1%"}))
         margins[metric] = margin
     return margins
+
+
+def _check_no_margin(text: str, argument: str, values: Sequence[Value]) -> None:
+    """Raise InputError for a margin in place of a metric, or behind it as on the command line."""
+    metric, _, margin = text.rpartition("=")
+    try:
+        parse_margin(margin)
+    except ExactkError:
+        return
+    hint = Option(argument, {metric or values[0].spelling: margin})
+    raise input_error(argument, "metrics, or a mapping from metric to margin", repr(text), hint=hint)

@@ -10,6 +10,7 @@ from exactk._inference.margins import Margin, p_above, p_below
 from exactk._inference.power import units_for
 from exactk._inference.significance import relative_interval, t_interval
 from exactk._plan.metrics import metrics
+from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
 from exactk._report.display import printable
 from exactk._runtime.errors import input_error
@@ -142,6 +143,7 @@ def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: fl
     """Check one claim about one system against its baseline."""
     metric = compared.value.spelling
     check_direction(claim, compared.value)
+    check_size(margin, compared.value, claim)
     estimate = compared.estimate()
     if estimate is None or estimate.degrees_of_freedom <= 0:
         status: Status = "undecided"
