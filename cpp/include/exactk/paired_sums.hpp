@@ -70,8 +70,8 @@ struct PairedSums : PairedCounts {
   std::vector<ExactInteger> products;  // of columns i <= j: (0, 0), (0, 1), ..., (1, 1), ...
 };
 
-// Returns the sums of groups x pairs x values. Throws InputError before any thread starts summing
-// if the request is malformed.
+// Returns the sums of groups x pairs x values. Throws InputError if the request is malformed. What
+// no pair and no value needs of the tables is not read.
 [[nodiscard]] std::vector<PairedSums> paired_sums(const PairedRequest& request);
 
 }  // namespace exactk

@@ -1,4 +1,5 @@
-// One pass over the users: columns, products, sums. All inputs have been validated.
+// One pass over the users: columns, products, sums. All inputs have been validated except the
+// numbers of the tables.
 
 #include "exactk/paired_sums.hpp"
 
@@ -139,7 +140,7 @@ PairedSumming::PairedSumming(const PairedRequest& request)
            .systems = {},
            .clusters = request.clusters.value_or(std::span<const Offset>{}),
            .order = {}} {
-  validate(request, job_.kernels);
+  validate(request);
   for (const PairedValue& value : request.values) job_.layouts.emplace_back(request, value);
   check_memory(request, job_.layouts);
   const Checkpoint checkpoint = timed_checkpoint(request.poll);
@@ -210,7 +211,11 @@ std::vector<PairedSums> PairedSumming::run() {
     ++state->blocks;
     if (request.finished != nullptr) *request.finished += block.end - block.begin;
   };
-  parallel_for(blocks, threads, body, request.poll);
+  try {
+    parallel_for(blocks, threads, body, request.poll);
+  } catch (const FaultyNumber&) {
+    throw_faulty_number(request);
+  }
   for (const std::unique_ptr<ThreadState>& state : states) {
     if (state) finish_group(*state);
   }

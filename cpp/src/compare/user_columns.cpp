@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "compare/validate.hpp"
+
 namespace exactk {
 
 void UserColumns::read(const PairedJob& job, std::size_t system, std::size_t value,
@@ -9,8 +11,14 @@ void UserColumns::read(const PairedJob& job, std::size_t system, std::size_t val
   const PairedValue& planned = job.request.values[value];
   const std::size_t rows = planned.rows.size();
   shown_ = nullptr;
+  const auto check = [&](const double* numbers, const NumberRange& range) {
+    const bool is_faultless =
+        job.kernels.columns.are_within(numbers, chunk.size, range.low, range.high);
+    if (!is_faultless) throw FaultyNumber{};
+  };
   for (std::size_t i = 0; i < rows; ++i) {
     columns_[i] = read_row(job, job.row(system, planned.rows[i]), chunk, gathered_[i]);
+    check(columns_[i], allowed_numbers(planned));
     if (planned.rows[i] == planned.shown) shown_ = columns_[i];
     Mask numbers{};
     job.kernels.columns.find_numbers(columns_[i], chunk.size, numbers.data());
@@ -19,6 +27,7 @@ void UserColumns::read(const PairedJob& job, std::size_t system, std::size_t val
   present_count_ = count_bits(present_);
   if (planned.shown >= 0 && shown_ == nullptr) {
     shown_ = read_row(job, job.row(system, planned.shown), chunk, gathered_.back());
+    check(shown_, allowed_shown_numbers());
   }
   if (job.has_clusters()) return;
   if (planned.is_geometric || weights != nullptr) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <exception>
 
 #include "compare/chunk.hpp"
 #include "compare/columns.hpp"
@@ -10,10 +11,13 @@
 
 namespace exactk {
 
+// A number that is not allowed. It is looked for again, because others may come before it.
+struct FaultyNumber : std::exception {};
+
 class UserColumns {
  public:
   // Reads a chunk of users, with their weights or null. Without clusters, users are the units, and
-  // the set has their columns.
+  // the set has their columns. Throws FaultyNumber.
   void read(const PairedJob& job, std::size_t system, std::size_t value, const Chunk& chunk,
             const double* weights);
   // Assigns the columns of some of the users.

@@ -19,15 +19,6 @@ namespace {
 // What the values ask of a row of the tables.
 enum class RowUse : std::uint8_t { none, number, unit };
 
-struct NumberRange {
-  double low;
-  double high;
-
-  [[nodiscard]] bool contains_or_is_nan(double number) const noexcept {
-    return !(number < low || number > high);
-  }
-};
-
 NumberRange range_of(RowUse use) {
   return use == RowUse::unit ? NumberRange{0, 1} : NumberRange{-kMaxPairedNumber, kMaxPairedNumber};
 }
@@ -99,56 +90,43 @@ std::vector<RowUse> uses_of_rows(const PairedRequest& request) {
   return uses;
 }
 
-// By a kernel: a search would cost more than the sums.
-bool are_all_in(NumberRange range, std::span<const double> numbers, const Kernels& kernels,
-                const Checkpoint& checkpoint) {
-  const std::size_t whole = numbers.size() / kColumnStep * kColumnStep;
-  bool are_within = std::ranges::all_of(
-      numbers.subspan(whole), [&](double number) { return range.contains_or_is_nan(number); });
-  in_chunks(whole, checkpoint, [&](std::size_t begin, std::size_t end) {
-    are_within = are_within &&
-                 kernels.columns.are_within(&numbers[begin], end - begin, range.low, range.high);
-  });
-  return are_within;
-}
-
-void check_numbers(const PairedRequest& request, const Kernels& kernels) {
-  const std::vector<RowUse> uses = uses_of_rows(request);
-  const auto tables = static_cast<Count>(request.tables.size());
-  const auto row_of = [&](Count block) {
-    return request.tables[static_cast<std::size_t>(block / request.rows)].subspan(
-        static_cast<std::size_t>(block % request.rows * request.users),
-        static_cast<std::size_t>(request.users));
-  };
-  std::vector<std::uint8_t> has_fault(static_cast<std::size_t>(tables * request.rows));
-  const auto check_row = [&](int, Count block, const Checkpoint& checkpoint) {
-    const RowUse use = uses[static_cast<std::size_t>(block % request.rows)];
-    if (use == RowUse::none) return;
-    has_fault[static_cast<std::size_t>(block)] =
-        are_all_in(range_of(use), row_of(block), kernels, checkpoint) ? 0 : 1;
-  };
-  parallel_for(tables * request.rows, request.threads, check_row, request.poll);
-  const auto faulty = std::ranges::find(has_fault, 1);
-  if (faulty == has_fault.end()) return;
-  const auto block = static_cast<Count>(faulty - has_fault.begin());
-  const Count row = block % request.rows;
-  const RowUse use = uses[static_cast<std::size_t>(row)];
-  const auto bad = [&](double number) { return !range_of(use).contains_or_is_nan(number); };
-  const std::span<const double> numbers = row_of(block);
-  const Search search(numbers, bad, timed_checkpoint(request.poll));
-  if (search.count == 0) return;  // another thread has corrected it
-  throw InputError({.argument = element("tables", static_cast<std::size_t>(block / request.rows)),
-                    .expected = use == RowUse::unit ? "numbers from 0 to 1, or NaN"
-                                                    : "numbers up to 2^640 in magnitude, or NaN",
-                    .found = format_number(numbers[static_cast<std::size_t>(search.first)]),
-                    .count = search.count,
-                    .row = row,
-                    .position = search.first});
-}
-
 }  // namespace
 
-void validate(const PairedRequest& request, const Kernels& kernels) {
+NumberRange allowed_numbers(const PairedValue& value) noexcept {
+  return range_of(value.is_unit ? RowUse::unit : RowUse::number);
+}
+
+NumberRange allowed_shown_numbers() noexcept { return range_of(RowUse::number); }
+
+void throw_faulty_number(const PairedRequest& request) {
+  const std::vector<RowUse> uses = uses_of_rows(request);
+  const Checkpoint checkpoint = timed_checkpoint(request.poll);
+  for (std::size_t table = 0; table < request.tables.size(); ++table) {
+    for (Count row = 0; row < request.rows; ++row) {
+      const RowUse use = uses[static_cast<std::size_t>(row)];
+      if (use == RowUse::none) continue;
+      const NumberRange range = range_of(use);
+      const auto bad = [&](double number) { return !range.contains_or_is_nan(number); };
+      const std::span<const double> numbers = request.tables[table].subspan(
+          static_cast<std::size_t>(row * request.users), static_cast<std::size_t>(request.users));
+      const Search search(numbers, bad, checkpoint);
+      if (search.count == 0) continue;
+      throw InputError({.argument = element("tables", table),
+                        .expected = use == RowUse::unit
+                                        ? "numbers from 0 to 1, or NaN"
+                                        : "numbers up to 2^640 in magnitude, or NaN",
+                        .found = format_number(numbers[static_cast<std::size_t>(search.first)]),
+                        .count = search.count,
+                        .row = row,
+                        .position = search.first});
+    }
+  }
+  throw InputError({.argument = "tables",
+                    .expected = "numbers that do not change during the call",
+                    .found = "others"});
+}
+
+void validate(const PairedRequest& request) {
   check_threads(request.threads);
   check_tables(request);
   for (std::size_t i = 0; i < request.values.size(); ++i) check_value(request, i);
@@ -160,7 +138,6 @@ void validate(const PairedRequest& request, const Kernels& kernels) {
     check_size(request.clusters->size(), request.users, "clusters", "one cluster per user");
     check_codes(*request.clusters, request.cluster_count, request.users, "cluster", checkpoint);
   }
-  check_numbers(request, kernels);
 }
 
 }  // namespace exactk

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from exactk._report.matched_users import has_same_users
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -65,9 +66,10 @@ def may_skip_users(values: Iterable[Value]) -> bool:
     )
 
 
-def evaluated_users(report: Report) -> Flags:
-    """Return the users that each value evaluates; none for values that are computed from means."""
-    return {name: ~np.isnan(values) for name, values in report.per_user.items()}
+def evaluated_users(report: Report, values: Container[int] | None = None) -> Flags:
+    """Return the users that each value, or each of these, evaluates; none for values that are computed from means."""
+    per_user = report.per_user.items()
+    return {name: ~np.isnan(one) for i, (name, one) in enumerate(per_user) if values is None or i in values}
 
 
 def warn_of_differing_users(
@@ -83,16 +85,28 @@ def warn_of_reports_of_different_users(reports: Mapping[str, Report]) -> None:
     """Warn of the same for reports, which count the users without predictions but do not name them."""
     first, *others = reports.values()
     judged = {system: one.counts["users"] - one.counts["missing_truth"] for system, one in reports.items()}
-    have_same_users = all(np.array_equal(first.users, other.users) for other in others)
+    have_same_users = all(has_same_users(first, other) for other in others)
     if truths := "" if have_same_users else _describe_truths(reports, judged):
         warn(truths)
         return
-    evaluated = {system: evaluated_users(report) for system, report in reports.items()} if have_same_users else {}
+    evaluated: dict[str, Flags] = {}
+    if have_same_users and (values := _partly_evaluated(reports)):
+        evaluated = {system: evaluated_users(report, values) for system, report in reports.items()}
     covered = {system: judged[system] - one.counts["missing_predictions"] for system, one in reports.items()}
     coverage = ""
     if len(set(covered.values())) > 1:
         coverage = f"systems cover different users: predictions are for {_list_users(covered)}"
     _warn(plan_of_state(first.state), coverage, _describe_means(reports, evaluated))
+
+
+def _partly_evaluated(reports: Mapping[str, Report]) -> set[int]:
+    """Return the values that some report does not have for all of its users, by position."""
+    return {
+        index
+        for report in reports.values()
+        for index, count in enumerate(report.counts["evaluated"].values())
+        if count < report.counts["users"] or report.undefined_users(index)
+    }
 
 
 def _warn(values: Sequence[Value], coverage: str, means: str, advice: str = "") -> None:

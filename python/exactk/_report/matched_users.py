@@ -36,14 +36,14 @@ def matched_users(reports: Mapping[str, Report]) -> MatchedUsers | None:
     kept = {system: table for system, report in reports.items() if (table := report.user_table) is not None}
     if len(kept) < len(reports):
         return None
-    users = {system: report.users for system, report in reports.items()}
-    first = next(iter(users.values()))
-    if any(report.has_keys != next(iter(reports.values())).has_keys for report in reports.values()):
+    first = next(iter(reports.values()))
+    if any(report.has_keys != first.has_keys for report in reports.values()):
         keyed = next(system for system, report in reports.items() if report.has_keys)
         raise type_error("reports", "user keys in all reports or in none", f"keys in {keyed!r} alone")
-    if all(equal_arrays(first, other) for other in users.values()):
-        return MatchedUsers(first, _with_common_groups(kept))
-    if not next(iter(reports.values())).has_keys:
+    if all(has_same_users(first, other) for other in reports.values()):
+        return MatchedUsers(first.users, _with_common_groups(kept))
+    users = {system: report.users for system, report in reports.items()}
+    if not first.has_keys:
         sizes = ", ".join(f"{len(one)} in {system!r}" for system, one in users.items())
         raise input_error("reports", "as many users in all reports, as they have no keys", sizes)
     _check_kinds(users)
@@ -56,6 +56,13 @@ def matched_users(reports: Mapping[str, Report]) -> MatchedUsers | None:
     }
     firsts = {user: row for row, user in reversed(list(enumerate(everyone.tolist())))}
     return MatchedUsers(everyone[[firsts[user] for user in of_everyone]], _with_common_groups(tables))
+
+
+def has_same_users(one: Report, other: Report) -> bool:
+    """Return whether reports have the same users in the same order; row numbers, if neither has keys."""
+    if not one.has_keys and not other.has_keys:
+        return one.state.counts.users == other.state.counts.users
+    return equal_arrays(one.users, other.users)
 
 
 def _check_kinds(users: Mapping[str, NDArray[Any]]) -> None:
