@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import signal
 import statistics
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 
 import exactk
+from exactk import _core
 from exactk._engine import blas
 from jobs import long_evaluation, uniform_lists
 from strategies import Evaluation
@@ -247,6 +249,47 @@ def test_f25_an_interrupt_ends_a_call_of_embeddings(
     exactk.neighbors(np.eye(3), 1)  # imports SciPy
     with no_garbage_collection():
         for delay, threads in ((0.05, 1), (0.25, 2)):
+            waits = (seconds_to_interrupt(partial(call, threads), delay) for _ in range(4))
+            assert any(wait < DEADLINE_SECONDS for wait in waits), f"{delay} s after the begin"
+
+
+def paired_call(tables: int = 4, users: int = 1_000_000, **options: Any) -> Callable[[int], object]:
+    """Return a call that sums over every pair of systems, with weights."""
+    generator = np.random.default_rng(7)
+    arguments: dict[str, Any] = {
+        "tables": [generator.random((2, users)) for _ in range(tables)],
+        "values": [_core.PairedValue([0, 1], -1, False, False), _core.PairedValue([0], 0, True, True)],
+        "pairs": list(itertools.combinations(range(tables), 2)),
+        "weights": generator.random(users),
+        "groups": None,
+        "group_count": 1,
+        "clusters": None,
+        "cluster_count": 1,
+    } | options
+    return lambda threads: _core.paired_sums(**arguments, num_threads=threads, isa="", progress=None)
+
+
+PAIRED: dict[str, Callable[[], Callable[[int], object]]] = {
+    "many users": paired_call,
+    "many systems": lambda: paired_call(30, 30_000),
+    "clusters": lambda: paired_call(
+        clusters=np.random.default_rng(7).integers(0, 300_000, 1_000_000), cluster_count=300_000
+    ),
+    "many groups": lambda: paired_call(
+        users=100_000, groups=np.random.default_rng(7).integers(0, 20_000, 100_000), group_count=20_000
+    ),
+}
+
+
+@pytest.mark.native
+@pytest.mark.deadline
+@pytest.mark.parametrize("name", PAIRED)
+def test_f25_an_interrupt_ends_the_summing_of_pairs(name: str, alarm_handler: Callable[[Any], None]) -> None:
+    """Of several tries the best, for a machine that is busy with something else."""
+    alarm_handler(signal.default_int_handler)
+    call = PAIRED[name]()
+    with no_garbage_collection():
+        for delay, threads in ((0.02, 1), (0.15, 1), (0.1, 2)):
             waits = (seconds_to_interrupt(partial(call, threads), delay) for _ in range(4))
             assert any(wait < DEADLINE_SECONDS for wait in waits), f"{delay} s after the begin"
 
