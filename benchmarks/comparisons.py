@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,11 +79,11 @@ def exactk_differences(reports: Mapping[str, exactk.Report]) -> exactk.Differenc
 def scipy_tests(tables: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> dict[tuple[str, str], tuple[float, float]]:
     """Return t and p of each metric and system."""
     baseline, *others = tables
-    return {
-        (metric, system): tuple(map(float, stats.ttest_rel(tables[system][metric], tables[baseline][metric])))
-        for metric in tables[baseline]
-        for system in others
-    }  # type: ignore[return-value]
+    tests = {}
+    for metric, system in product(tables[baseline], others):
+        statistic, p = stats.ttest_rel(tables[system][metric], tables[baseline][metric])
+        tests[metric, system] = float(statistic), float(p)
+    return tests
 
 
 def check(differences: exactk.Differences, tables: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
@@ -129,7 +130,7 @@ def with_instructions(isa: str, call: Callable[[], object]) -> float:
 def measure(compared: Compared, rounds: int = ROUNDS) -> dict[str, Sample]:
     """Check the answers; time exactk with each instruction set, and SciPy, in turns."""
     reports = compared.reports()
-    tables = {system: dict(report.per_user or {}) for system, report in reports.items()}
+    tables = {system: dict(report.per_user) for system, report in reports.items()}
     call = partial(exactk_differences, reports)
     turns: dict[str, Callable[[], float]] = {"SciPy": partial(cpu_seconds, partial(scipy_tests, tables))}
     for isa in available_isas():

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import exactk
-from benchmarks import bandwidth, loops, products, results, selections, streams
+from benchmarks import bandwidth, comparisons, loops, products, results, selections, streams
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
 from benchmarks.factor_tables import factor_promises, factors_table
 from benchmarks.factors import Embedded
@@ -73,6 +73,7 @@ from benchmarks.workloads import (
     SCORES,
     WORKLOADS,
 )
+from exactk._runtime.isa import available_isas
 
 ROOT = Path(__file__).parent.parent
 SMALL = replace(LISTS_100, name="small", users=50)
@@ -482,6 +483,31 @@ def test_a_peer_that_does_not_start_says_why() -> None:
     with pytest.raises(PeerError, match=r"No module named 'benchmarks\.versus\.peers\.nobody'"):
         process.ask("turn", call="nobody")
     process.stop()
+
+
+def test_paired_tests_are_those_of_scipy() -> None:
+    """What is compared has differences in every metric; a wrong answer is not timed."""
+    compared = comparisons.Compared(systems=3, users=2_000)
+    samples = comparisons.measure(compared, rounds=1)
+    assert list(samples) == ["SciPy", *available_isas()]
+    reports = compared.reports()
+    differences = comparisons.exactk_differences(reports)
+    assert len(differences) == 20
+    assert all(row.wins and row.ties and row.losses for row in differences)
+    tables = {system: dict(report.per_user) for system, report in reports.items()}
+    comparisons.check(differences, tables)
+    tables["system 2"]["ndcg@10"] = tables["system 2"]["ndcg@5"]
+    with pytest.raises(WrongAnswerError, match="ndcg@10 of system 2: t is"):
+        comparisons.check(differences, tables)
+
+
+def test_the_table_of_paired_tests_compares_by_rounds() -> None:
+    """Rounds of 1 and 3 seconds; SciPy takes twice as long, reading 0.4 seconds."""
+    samples = {"SciPy": Sample((2.0, 6.0)), "scalar": Sample((2.0, 6.0)), "avx2": Sample((1.0, 3.0))}
+    table = comparisons.comparison_table(comparisons.Compared(), samples, 2e9)
+    assert list(map(format_cell, table.rows[0])) == ["avx2", "2,000", "1,000-3,000", "800", "400", "5", "4,000 (2 x)"]
+    assert table.title == "9 pairs x 10 metrics x 1,000,000 users"
+    assert table.columns[-1] == "90 x ttest_rel, CPU ms"
 
 
 def test_the_loops_of_the_page_and_their_calls_agree_on_more_data() -> None:
