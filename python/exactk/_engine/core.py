@@ -125,6 +125,9 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
     )
 
 
+_FEW_ITEMS = 1000  # in less time than it takes to read the environment
+
+
 def _truth_digest(keyed: KeyedTruth, num_threads: int) -> int:
     """Return the digest of the truth."""
     truth, items = keyed.truth, None if keyed.items is None else keyed.items.hashes
@@ -133,7 +136,8 @@ def _truth_digest(keyed: KeyedTruth, num_threads: int) -> int:
         by_id[keyed.item_ids] = items
         items = by_id
     users = _user_hashes(keyed.users)
-    return _core.truth_digest(truth.core, truth.grades, users, items, num_threads, requested_isa())
+    isa = requested_isa() if len(truth.items) > _FEW_ITEMS else "scalar"
+    return _core.truth_digest(truth.core, truth.grades, users, items, num_threads, isa)
 
 
 def _user_hashes(users: Snapshot | NDArray[Any] | None) -> NDArray[np.uint64] | None:
