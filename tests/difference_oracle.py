@@ -193,7 +193,7 @@ class Estimate:
 
     def shown(self, number: float) -> float:
         """Return a difference as it is shown."""
-        return self.scale * math.expm1(number) if self.is_log else number
+        return self.scale * expm1(number) if self.is_log else number
 
 
 def estimate(numbers: Numbers, metric: Metric) -> Estimate | None:
@@ -218,7 +218,7 @@ def value_cells(e: Estimate) -> dict[str, float]:
         effect = delta / (error * math.sqrt(e.units)) if error else math.copysign(math.inf, delta) if delta else 0.0
     cells = {"difference": e.shown(delta), "effect": effect, "_delta": delta, "_error": error}
     if e.is_log:
-        return cells | {"value": math.exp(e.value), "baseline_value": math.exp(b), "relative": math.expm1(delta)}
+        return cells | {"value": math.exp(e.value), "baseline_value": math.exp(b), "relative": expm1(delta)}
     return cells | {"value": e.value, "baseline_value": b, "relative": delta / b if b else math.nan}
 
 
@@ -228,7 +228,7 @@ def interval_cells(e: Estimate, confidence: float) -> dict[str, float]:
     width = (q + float(stats.t.ppf(POWER, e.df))) * e.error()
     cells = {"low": e.shown(low), "high": e.shown(high), "detectable": e.shown(width), "degrees_of_freedom": e.df}
     if e.is_log:
-        return cells | {"relative_low": math.expm1(low), "relative_high": math.expm1(high)}
+        return cells | {"relative_low": expm1(low), "relative_high": expm1(high)}
     a, b, za, zb = e.value, e.baseline_value, e.influence, e.baseline_influence
     va, vb, vab = (q**2 * float(one.sum()) / (e.units * (e.units - 1)) for one in (za * za, zb * zb, za * zb))
     quadratic, linear, constant = b * b - vb, a * b - vab, a * a - va
@@ -239,6 +239,12 @@ def interval_cells(e: Estimate, confidence: float) -> dict[str, float]:
         "relative_low": (linear - root) / quadratic - 1,
         "relative_high": (linear + root) / quadratic - 1,
     }
+
+
+def expm1(logarithm: float) -> float:
+    """Return e^x - 1, infinite for the wide intervals of few users."""
+    with np.errstate(over="ignore"):
+        return float(np.expm1(logarithm))
 
 
 def p_positive(contrast: float, error: float, e: Estimate) -> float:
