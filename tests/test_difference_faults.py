@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from collections.abc import Callable
@@ -458,3 +459,50 @@ def test_sums_that_no_users_have() -> None:
     ):
         with pytest.raises(exactk.ExactkError):
             use(exactk.ComparisonState.from_dict(_replaced(document, path, value)))
+
+
+CONTRADICTIONS: dict[str, Callable[[Any, Any], object]] = {
+    "another scale": lambda pair, _: pair["totals"][0].__setitem__(7, pair["totals"][0][7] + 1),
+    "other sums": lambda pair, _: pair["totals"][0][6].__setitem__(0, hex(int(pair["totals"][0][6][0], 16) + 1)),
+    "exchanged groups": lambda pair, _: pair["groups"][0].__setitem__(1, pair["groups"][1][1]),
+    "exchanged reports": lambda _, reports: reports[0].update(system="b") or reports[1].update(system="a"),
+}
+
+
+@pytest.mark.parametrize("contradiction", CONTRADICTIONS)
+@pytest.mark.parametrize(
+    "metric", ["P@1", "recall@2(average=micro)", "f1@2(average=of_means)", "P@1(average=geometric)"]
+)
+def test_sums_over_pairs_that_contradict_the_systems_are_refused(metric: str, contradiction: str) -> None:
+    truth, a = [[1, 2]] * 40, [[1, 2]] * 5 + [[1, 3]] * 5 + [[3, 4]] * 30
+    b = [[1, 3]] * 22 + [[3, 2]] * 18
+    comparison = exactk.compare(truth, {"a": a, "b": b}, metric, groups=["x"] * 7 + ["y"] * 33)
+    document = json.loads(comparison.to_json())
+    assert exactk.Comparison.from_json(json.dumps(document)) == comparison
+    CONTRADICTIONS[contradiction](document["comparison"]["paired"]["pairs"][0], document["reports"])
+    with pytest.raises(exactk.InputError, match="found invalid data"):
+        exactk.Comparison.from_json(json.dumps(document))
+
+
+def test_a_comparison_in_json_is_an_object() -> None:
+    document = json.loads(exactk.compare([[1]], {"a": [[1]], "b": [[2]]}, "P@1").to_json())
+    with pytest.raises(exactk.InputError, match="expected a comparison, or null, found 'two_sided'"):
+        exactk.Comparison.from_json(json.dumps(document | {"comparison": "two_sided"}))
+
+
+def test_comparisons_with_and_without_clusters_do_not_merge() -> None:
+    truth, systems = [[1]] * 4, {"a": [[1], [1], [2], [2]], "b": [[1], [2], [1], [1]]}
+    states = [exactk.compare(truth, systems, "P@1", clusters=clusters).state for clusters in (None, [0, 0, 1, 1])]
+    with pytest.raises(exactk.StateMismatchError, match="expected clusters in all or in none, found clusters in some"):
+        exactk.merge(states)
+
+
+def test_intervals_of_tiny_and_of_few_values_exist() -> None:
+    tiny = exactk.compare(
+        [{1: 1e-200, 2: 5e-201}] * 20,
+        {"a": [[1, 3]] * 10 + [[2, 3]] * 10, "b": [[2, 1]] * 15 + [[3, 4]] * 5},
+        "dcg@2",
+    ).differences[0]
+    assert tiny.relative_low < tiny.relative < tiny.relative_high
+    few = exactk.evaluate([[1], [1]], [[1], [2]], "P@1(average=geometric)")
+    assert few.interval("P@1(average=geometric)", 0.995).high == math.inf

@@ -157,6 +157,7 @@ class Pairing:
         groups = {pair: sums for state in self._states for pair, sums in (state.groups or {}).items()}
         state = PairedState(
             self._states[0].weighted,
+            self._clusters is not None,
             {pair: totals[pair] for pair in self._pairs},
             {pair: groups[pair] for pair in self._pairs} if groups else None,
         )
@@ -233,7 +234,9 @@ def paired_state(
             ]
         else:  # a cluster may have users in several groups
             (totals,) = engine.sums(replace(problem, groups=None, group_count=1))
-    return PairedState(first.weights is not None, dict(zip(pairs, map(tuple, totals), strict=True)), groups)
+    return PairedState(
+        first.weights is not None, clusters is not None, dict(zip(pairs, map(tuple, totals), strict=True)), groups
+    )
 
 
 def paired_values(values: Sequence[Value], *, are_means: bool = False) -> tuple[PairedValue, ...]:

@@ -74,7 +74,7 @@ def _pairs_with(best: str, others: Sequence[str], paired: PairedState | None) ->
     pairs = [pair for other in others for pair in ((other, best), (best, other)) if pair in totals]
     if paired is None or len(pairs) < len(others):
         return None
-    return PairedState(paired.weighted, {pair: totals[pair] for pair in pairs})
+    return PairedState(paired.weighted, paired.clustered, {pair: totals[pair] for pair in pairs})
 
 
 def _has_clusters(paired: PairedState) -> bool:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from exactk._inference.estimates import Contrast, Estimate
 
 Alternative: TypeAlias = Literal["two_sided", "greater", "less"]
@@ -57,10 +59,19 @@ def root(number: Fraction) -> float:
         return math.inf
 
 
+def exp(logarithm: float) -> float:
+    """Return e^x, which is infinite beyond the range of a double: intervals of logarithms of few users are wide."""
+    return _or_infinite(math.exp, logarithm)
+
+
 def expm1(logarithm: float) -> float:
-    """Return e^x - 1, which is infinite beyond the range of a double: intervals of logarithms of few users are wide."""
+    """Return e^x - 1, which may be infinite like `exp`."""
+    return _or_infinite(math.expm1, logarithm)
+
+
+def _or_infinite(function: Callable[[float], float], number: float) -> float:
     try:
-        return math.expm1(logarithm)
+        return function(number)
     except OverflowError:
         return math.inf
 
@@ -158,7 +169,7 @@ def relative_interval(estimate: Estimate, confidence: float) -> Interval:
     constant = estimate.value**2 - squared_quantile * estimate.variance
     if quadratic <= 0:
         return _UNDEFINED
-    half_width = root(max(Fraction(0), linear**2 - quadratic * constant)) / float(quadratic)
+    half_width = root(max(Fraction(0), linear**2 - quadratic * constant) / quadratic**2)
     middle = float(linear / quadratic - 1)
     return Interval(middle - half_width, middle + half_width)
 

@@ -60,7 +60,10 @@ def read_document(source: Source, argument: str, expected: str) -> Document:
         checked_fields(document, _FIELDS, "JSON of a report")
         if (document["format"], document["version"]) != (_FORMAT, _VERSION):
             raise fail(f"{_FORMAT} of version {_VERSION}", (document["format"], document["version"]))
-        return Document(_by_system(checked_list(document["reports"], "reports")), document["comparison"])
+        comparison = document["comparison"]
+        if not (comparison is None or isinstance(comparison, Mapping)):
+            raise fail("a comparison, or null", comparison)
+        return Document(_by_system(checked_list(document["reports"], "reports")), comparison)
 
 
 def _by_system(reports: Sequence[Any]) -> dict[str | None, dict[str, Any]]:

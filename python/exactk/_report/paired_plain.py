@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from exactk._inference.moments import Moments
+from exactk._plan.metric_strings import part_indices
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import State, check_same_plan, plan_of_state
 from exactk._report.validation import checked_fields, checked_integer, checked_list, fail, read_hex
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.paired_sums import Pair
-    from exactk._report.sums import Label
+    from exactk._report.sums import Label, Sums
 
 _MAX_SCALE = 2 * 4096
 _COLUMNS = {"micro": 5, "of_means": 5}  # of a mean, 3
@@ -36,7 +39,7 @@ def paired_to_plain(paired: PairedState) -> dict[str, Any]:
                 else [[label, list(map(_paired_sums_to_plain, sums))] for label, sums in groups.items()],
             }
         )
-    return {"weighted": paired.weighted, "pairs": pairs}
+    return {"weighted": paired.weighted, "clustered": paired.clustered, "pairs": pairs}
 
 
 def _paired_sums_to_plain(sums: PairedSums) -> list[Any]:
@@ -59,7 +62,9 @@ def paired_from_plain(data: object, systems: Mapping[str, State], options: Compa
         check_same_plan(first, state, "comparison")
     if data is None:
         return None
-    checked = checked_fields(data, ("weighted", "pairs"), "paired")
+    checked = checked_fields(data, ("weighted", "clustered", "pairs"), "paired")
+    if type(checked["clustered"]) is not bool:
+        raise fail("clustered to be true or false", checked["clustered"])
     if checked["weighted"] is not first.weighted:
         raise fail(f"weighted to be {first.weighted}, as in the systems", checked["weighted"])
     values, expected = plan_of_state(first), options.pairs(list(systems))
@@ -73,7 +78,49 @@ def paired_from_plain(data: object, systems: Mapping[str, State], options: Compa
         users = min(systems[run].counts.users for system in pair for run in options.runs_of(system))
         totals[pair] = _checked_sums(row["totals"], values, users)
         groups[pair] = _checked_groups(row["groups"], values, first)
-    return PairedState(first.weighted, totals, None if first.groups is None else groups)
+    paired = PairedState(first.weighted, checked["clustered"], totals, None if first.groups is None else groups)
+    for pair in expected:
+        _check_pair(paired, pair, values, systems)
+    return paired
+
+
+def _check_pair(paired: PairedState, pair: Pair, values: Sequence[Value], systems: Mapping[str, State]) -> None:
+    """Raise ValueError if sums over a pair contradict those of its systems, or its groups.
+
+    Sums with weights, and over clusters, are of rounded numbers, and only approximately the same.
+    """
+    if paired.weighted or paired.clustered:
+        return
+    parts = part_indices(values)
+    for index, (value, sums) in enumerate(zip(values, paired.totals[pair], strict=True)):
+        for side, (system, only) in enumerate(zip(pair, (sums.only_system, sums.only_baseline), strict=True)):
+            if only or system not in systems:  # users whom the other system lacks, or a mean of training runs
+                continue
+            of_parts = [systems[system].totals[part] for part in parts[index]]
+            expected = _numbers_of_state(value, of_parts)
+            found = [sums.moments.sum(side * len(expected) + column) for column in range(len(expected))]
+            if found != expected and not any(part.undefined for part in of_parts):
+                raise fail(f"the sums of {value.name} of {system!r} in its pairs too", "others")
+        groups = [by_value[index] for by_value in (paired.groups or {}).get(pair, {}).values()]
+        if groups and not _are_equal(reduce(PairedSums.plus, groups), sums):
+            raise fail(f"sums of {value.name} by group that add up to those of all users", "others")
+
+
+def _numbers_of_state(value: Value, parts: Sequence[Sums]) -> list[Fraction]:
+    """Return the sums of a system's columns."""
+    totals = [Fraction(part.total, 1 << part.total_scale) for part in parts]
+    is_micro = value.rules["average"] == "micro"
+    return totals + [Fraction(part.weight, 1 << part.weight_scale) for part in parts if is_micro]
+
+
+def _are_equal(one: PairedSums, other: PairedSums) -> bool:
+    def numbers(moments: Moments) -> list[Fraction]:
+        sums = [Fraction(total, 1 << moments.sums_scale) for total in moments.sums]
+        return sums + [Fraction(product, 1 << moments.products_scale) for product in moments.products]
+
+    return (one[:5], one.moments.units) == (other[:5], other.moments.units) and numbers(one.moments) == numbers(
+        other.moments
+    )
 
 
 def _checked_groups(data: object, values: Sequence[Value], first: State) -> dict[Label, tuple[PairedSums, ...]]:

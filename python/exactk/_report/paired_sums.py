@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -54,8 +54,8 @@ class PairedState:
 
     Attributes
     ----------
-    weighted : bool
-        Whether users had weights.
+    weighted, clustered : bool
+        Whether users had weights, and whether they were in clusters.
     totals : Mapping of (system, baseline) to tuple of PairedSums
         The sums of each value over all users.
     groups : Mapping of (system, baseline) to Mapping of label to tuple of PairedSums, or None
@@ -63,25 +63,33 @@ class PairedState:
     """
 
     weighted: bool
+    clustered: bool
     totals: Mapping[Pair, tuple[PairedSums, ...]]
     groups: Mapping[Pair, Mapping[Label, tuple[PairedSums, ...]]] | None = None
 
     def plus(self, other: PairedState) -> PairedState:
         """Return the sums over both sets of users."""
-        if (self.weighted, list(self.totals)) != (other.weighted, list(other.totals)):
+        for what, one, another in (
+            ("weights", self.weighted, other.weighted),
+            ("clusters", self.clustered, other.clustered),
+        ):
+            if one != another:
+                message = f"parts: expected {what} in all or in none, found {what} in some"
+                raise StateMismatchError(message, "parts")
+        if list(self.totals) != list(other.totals):
             message = (
                 f"parts: expected the same pairs of systems in all, found {list(self.totals)} and {list(other.totals)}"
             )
             raise StateMismatchError(message, "parts")
         totals = {pair: _add(sums, other.totals[pair]) for pair, sums in self.totals.items()}
         if self.groups is None or other.groups is None:
-            return PairedState(self.weighted, totals)
+            return replace(self, totals=totals, groups=None)
         groups = {}
         for pair, by_label in self.groups.items():
             groups[pair] = dict(by_label)
             for label, sums in other.groups[pair].items():
                 groups[pair][label] = _add(by_label[label], sums) if label in by_label else sums
-        return PairedState(self.weighted, totals, groups)
+        return replace(self, totals=totals, groups=groups)
 
 
 def _add(one: tuple[PairedSums, ...], other: tuple[PairedSums, ...]) -> tuple[PairedSums, ...]:

@@ -7,7 +7,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from exactk._inference.significance import Interval, mean_interval
+from exactk._inference.significance import Interval, exp, mean_interval
 from exactk._plan.metrics import metrics
 from exactk._runtime.errors import input_error
 
@@ -73,7 +73,7 @@ def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, w
         return Interval(math.nan, math.nan)
     total, squares = Fraction(part.total, 2**part.total_scale), Fraction(part.squares, 2**part.squares_scale)
     bounds = mean_interval(total / part.users, squares / part.users, part.users, confidence)
-    return Interval(*map(math.exp, bounds)) if average == "geometric" else bounds
+    return Interval(*map(exp, bounds)) if average == "geometric" else bounds
 
 
 def evaluated_users(sums: Sequence[Sums]) -> int:
