@@ -49,7 +49,7 @@ class Pairing:
 
     def check_margins(self, convention: Convention, values: Sequence[Value]) -> None:
         """Raise InputError for a margin that no value here can have."""
-        self._options.margins(convention, values)
+        self._options.checked_margins(convention, values)
 
     def begin(self, systems: Sequence[str]) -> list[str]:
         """Begin a block; return the systems in the order in which to add them: the baseline first, runs together."""

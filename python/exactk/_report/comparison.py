@@ -133,7 +133,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         check_label_types([report.state.groups for report in self._reports.values()], "reports")
         self._options = ComparisonOptions() if options is None else options
         self._options.check_systems(self._reports)
-        self._margins = self._options.margins(first.convention, plan_of_state(first.state))
+        self._margins = self._options.checked_margins(first.convention, plan_of_state(first.state))
         self._paired = paired
 
     @property

@@ -140,12 +140,19 @@ class ComparisonOptions:
             return f"no adjustment: one comparison{each}"
         return f"{_ADJUSTMENTS[self.adjust]} over {plural(size, 'comparison')}{each}"
 
-    def margins(self, convention: Convention, values: Sequence[Value]) -> Mapping[str, Margin]:
+    def checked_margins(self, convention: Convention, values: Sequence[Value]) -> Mapping[str, Margin]:
+        """Return the margins of these values. Raise InputError also for one that no difference exceeds."""
+        margins = self.margins(convention, [value.name for value in values])
+        for value in values:
+            check_size(margins.get(value.name, margins.get("")), value, "margin")
+        return margins
+
+    def margins(self, convention: Convention, metrics: Sequence[str]) -> Mapping[str, Margin]:
         """Return the margin of each metric, by canonical name; that of all others under the empty name.
 
-        Raise InputError for a metric that is none of these values, and for a margin that none of its values exceed.
+        Raise InputError if a metric is none of these canonical names.
         """
-        parsed, metrics = parse_margins(self.margin), [value.name for value in values]
+        parsed = parse_margins(self.margin)
         margins = {
             name_of_metric(metric, convention, "margin") if metric else "": margin for metric, margin in parsed.items()
         }
@@ -153,8 +160,6 @@ class ComparisonOptions:
             if name and name not in metrics:
                 hint = did_you_mean(name, metrics)
                 raise input_error("margin", f"metrics among {', '.join(metrics)}", repr(metric), hint=hint)
-        for value in values:
-            check_size(margins.get(value.name, margins.get("")), value, "margin")
         return margins
 
 
