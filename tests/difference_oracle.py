@@ -413,10 +413,18 @@ def verdict(one: dict[str, Any], level: float, test: str) -> str:
 
 
 def heterogeneity(of_groups: list[dict[str, Any]]) -> float:
-    """Return the p-value of Cochran's Q over the rows of one pair and metric."""
-    effects = [(one["_delta"], one["_error"] ** -2) for one in of_groups if one["_error"] > 0]
-    if len(effects) < 2:
+    """Return the p-value of Welch's test over the rows of one pair and metric."""
+    effects = [
+        (one["_delta"], one["_error"] ** -2, one["degrees_of_freedom"])
+        for one in of_groups
+        if one["_error"] > 0 and one["degrees_of_freedom"] > 0
+    ]
+    k = len(effects)
+    if k < 2:
         return math.nan
-    delta, weight = np.array(effects).T
-    q = float((weight * (delta - (weight * delta).sum() / weight.sum()) ** 2).sum())
-    return max(float(stats.chi2.sf(q, len(effects) - 1)), LEAST_P)
+    delta, weight, df = np.array(effects).T
+    share = weight / weight.sum()
+    q = float((weight * (delta - (share * delta).sum()) ** 2).sum())
+    h = float(((1 - share) ** 2 / df).sum())
+    f = q / (k - 1) / (1 + 2 * (k - 2) * h / (k**2 - 1))
+    return max(float(stats.f.sf(f, k - 1, (k**2 - 1) / (3 * h))), LEAST_P)

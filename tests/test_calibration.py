@@ -165,12 +165,14 @@ def test_users_exchanged_in_one_group_leave_other_groups() -> None:
     assert one[0] != other[0]
 
 
-def test_heterogeneity_of_equal_groups_is_uniform() -> None:
+@pytest.mark.parametrize(("groups", "users"), [(5, 60), (30, 10)])
+def test_heterogeneity_of_equal_groups_is_uniform(groups: int, users: int) -> None:
+    """Cochran's Q rejects a quarter of 30 equal groups of 10 users."""
     rng = np.random.default_rng(9)
     p_values = []
     for _ in range(120):
-        base, new = rng.binomial(TENTHS, 0.5, (2, 5 * 60))
-        (p,) = compared({"base": base, "new": new}, 60, baseline="base").differences.heterogeneity.values()
+        base, new = rng.binomial(TENTHS, 0.5, (2, groups * users))
+        (p,) = compared({"base": base, "new": new}, users, baseline="base").differences.heterogeneity.values()
         p_values.append(p)
     assert share_rejected(p_values) <= bounds(120)[1]
     assert stats.kstest(p_values, "uniform").pvalue > 0.001

@@ -127,7 +127,7 @@ def test_groups_print_whether_they_differ(run: Run, name: str) -> None:
     differences = compared(["base", "new"], ["P@10"], baseline="base", groups=GROUPS).differences
     printed = run(*TWO, "--groups", "groups.csv", "--baseline", "base", "--format", name).out
     p = differences.heterogeneity["P@10", "new", "base"]
-    assert f"heterogeneity between groups, P@10 of new: p = {p:.2g} (Cochran's Q)" in printed
+    assert f"heterogeneity between groups, P@10 of new: p = {p:.2g} (Welch's test)" in printed
 
 
 def test_csv_has_the_differences_with_both_values(run: Run) -> None:

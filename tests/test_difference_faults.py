@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -273,6 +274,9 @@ def test_groups_of_one_user() -> None:
         ("x", "fewer than two users or clusters"),
         ("y", ""),
     ]
+    assert repr(differences.by_group).endswith(
+        "of b against a: p = - (Welch's test; rough: 1 group of fewer than 10 users or clusters; 1 group without variance left out)"
+    )
     assert all(map(math.isnan, differences.heterogeneity.values()))
     assert all(map(math.isnan, compared(groups=list("wxyz")).differences.heterogeneity.values()))
 
@@ -287,7 +291,17 @@ def test_heterogeneity_of_many_groups_is_one_sum() -> None:
     truth = exactk.Truth(np.arange(size + 1), np.ones(size, np.int64))
     comparison = exactk.compare(truth, lists, "P@1", groups=np.arange(size) // 5)
     (p,) = comparison.differences.heterogeneity.values()
-    assert 0 < p < 1e-100
+    assert 0 < p < 1e-20
+    assert repr(comparison.differences.by_group).endswith("groups without variance left out)")
+
+
+def test_p_of_heterogeneity_is_never_0() -> None:
+    groups = np.repeat(["up", "down"], 1000)
+    first, second = np.where(groups == "up", 2, 1), np.where(groups == "up", 1, 2)
+    first[::1000] = second[::1000]
+    lists = {"a": first[:, None], "b": second[:, None]}
+    differences = exactk.compare(np.ones((2000, 1), np.int64), lists, "P@1", groups=groups).differences
+    assert differences.heterogeneity["P@1", "b", "a"] == sys.float_info.min
 
 
 @pytest.mark.parametrize(

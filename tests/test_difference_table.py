@@ -90,7 +90,7 @@ def test_users_have_columns_where_rows_have_different_ones() -> None:
     assert repr(differences.by_group).splitlines()[-3:] == [
         "a true difference of the detectable size or more would be significant in 4 of 5 samples of this size",
         "few users: fewer than 20 differ, so p and interval are rough (P@10 of new against base, group few)",
-        f"heterogeneity between groups, P@10 of new against base: p = {differences.heterogeneity['P@10', 'new', 'base']:.2g} (Cochran's Q)",
+        f"heterogeneity between groups, P@10 of new against base: p = {differences.heterogeneity['P@10', 'new', 'base']:.2g} (Welch's test; rough: 1 group of fewer than 10 users or clusters)",
     ]
     lines = repr(differences.by_group).splitlines()
     position = lines[0].index(" users ")
@@ -105,7 +105,7 @@ def test_groups_print_whether_they_differ() -> None:
     groups = ["a", "b"] * 20
     differences = compared(HITS, baseline="base", groups=groups).differences
     expected = [
-        f"heterogeneity between groups, P@10 of {system}: p = {differences.heterogeneity['P@10', system, 'base']:.2g} (Cochran's Q)"
+        f"heterogeneity between groups, P@10 of {system}: p = {differences.heterogeneity['P@10', system, 'base']:.2g} (Welch's test)"
         for system in ("new", "old")
     ]
     assert repr(differences.by_group).splitlines()[-2:] == expected
@@ -114,7 +114,7 @@ def test_groups_print_whether_they_differ() -> None:
     assert differences.of(system="old").by_group == differences.by_group.of(system="old")
     assert len(differences.of(system="old").heterogeneity) == 1
     one_group = compared(HITS, baseline="base", groups=["a"] * 40).differences
-    assert repr(one_group.by_group).endswith("P@10 of old: p = - (Cochran's Q)")
+    assert repr(one_group.by_group).endswith("P@10 of old: p = - (Welch's test)")
 
 
 def test_few_users_are_told() -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.oneway import anova_oneway
 
 import exactk
 from exactk._inference.adjustment import adjust
@@ -291,9 +292,27 @@ def test_groups_are_compared_by_themselves() -> None:
         (row,) = (row for row in whole.by_group if row.group == label)
         assert row._replace(group=None) == alone
     one, other = whole.by_group
-    variances = [standard_error(row) ** 2 for row in (one, other)]
-    q = (one.difference - other.difference) ** 2 / sum(variances)
-    assert_allclose(whole.heterogeneity["recall@5", "new", "base"], stats.chi2.sf(q, 1), rtol=1e-9)
+    names = ("difference", "degrees_of_freedom")
+    (d, df), (other_d, other_df) = ([getattr(row, name) for name in names] for row in (one, other))
+    v, other_v = (standard_error(row) ** 2 for row in (one, other))
+    welch = (v + other_v) ** 2 / (v**2 / df + other_v**2 / other_df)
+    expected = 2 * stats.t.sf(abs(d - other_d) / (v + other_v) ** 0.5, welch)
+    assert_allclose(whole.heterogeneity["recall@5", "new", "base"], expected, rtol=1e-9)
+
+
+def test_heterogeneity_is_that_of_statsmodels() -> None:
+    rng = np.random.default_rng(11)
+    labels = rng.integers(4, size=200)
+    hits = rng.binomial(10, (0.4, 0.5), (200, 2)).T
+    lists = {
+        name: np.where(np.arange(10) < one[:, None], 1, 2) + 2 * np.arange(10)
+        for name, one in zip("ab", hits, strict=True)
+    }
+    relevant = np.tile(1 + 2 * np.arange(10), (200, 1))
+    differences = exactk.compare(relevant, lists, "P@10", groups=labels).differences
+    gains = [(hits[1] - hits[0])[labels == label] for label in range(4)]
+    expected = anova_oneway(gains, use_var="unequal").pvalue
+    assert_allclose(differences.heterogeneity["P@10", "b", "a"], expected, rtol=1e-9)
 
 
 # Margins and gates.

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+import operator
 from decimal import Context, Decimal, localcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inference.significance import LEAST_P, expm1, root, t_quantile
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
-    from exactk._inference.estimates import Estimate
+    from exactk._inference.estimates import Contrast, Estimate
 
 POWER = 0.8
 """The chance of finding a difference of the detectable size, as is usual."""
+
+SMALL_GROUP = 10
 
 _DIGITS = Context(prec=50)  # a sum of many fractions would have the digits of all of them
 
@@ -52,19 +56,43 @@ def units_for(
     return max(2, math.ceil(users)) if users < math.inf else math.inf
 
 
-def heterogeneity(differences: list[Fraction], variances: list[Fraction]) -> float:
-    """Return the p-value of Cochran's Q: whether a difference differs between groups; NaN for fewer than two groups.
+class Heterogeneity(NamedTuple):
+    """Whether a difference differs between groups, by Welch's test."""
 
-    Groups without variance say nothing about their precision, and are left out.
+    p: float  # NaN for fewer than two groups
+    small: int  # groups of fewer than `SMALL_GROUP` units, of which many make p too small
+    left_out: int  # groups without variance or with one unit, whose precision is unknown
+
+
+def heterogeneity(contrasts: Sequence[Contrast | None]) -> Heterogeneity:
+    r"""Return Welch's test of equal means [1]_ for the difference of each group, which tends to Cochran's Q in large groups.
+
+    With :math:`w_g = 1 / SE_g^2`, the shares :math:`s_g = w_g / \sum w` and :math:`h = \sum (1 - s_g)^2 / \nu_g` over k groups,
+
+    .. math:: W = \frac{\sum w_g (\Delta_g - \bar\Delta)^2 / (k - 1)}{1 + 2 h (k - 2) / (k^2 - 1)}
+
+    is distributed as F with :math:`k - 1` and :math:`(k^2 - 1) / (3 h)` degrees of freedom. The groups are taken as
+    independent, also where a cluster has users in several.
+
+    References
+    ----------
+    .. [1] Welch, "On the comparison of several mean values: an alternative approach", 1951.
     """
-    pairs = [(d, v) for d, v in zip(differences, variances, strict=True) if v > 0]
-    if len(pairs) < 2:
-        return math.nan
+    tested = [one for one in contrasts if one is not None and one.variance > 0 and one.degrees_of_freedom > 0]
+    count, left_out = len(tested), len(contrasts) - len(tested)
+    small = sum(one.degrees_of_freedom + 1 < SMALL_GROUP for one in tested)
+    if count < 2:
+        return Heterogeneity(math.nan, small, left_out)
     with localcontext(_DIGITS):
-        groups = [(_decimal(d), 1 / _decimal(v)) for d, v in pairs]
-        mean = sum((d * weight for d, weight in groups), Decimal(0)) / sum((weight for _, weight in groups), Decimal(0))
-        q = float(sum(((d - mean) ** 2 * weight for d, weight in groups), Decimal(0)))
-    return max(float(optional.scipy_special().chdtrc(len(groups) - 1, q)), LEAST_P)
+        weights = [1 / _decimal(one.variance) for one in tested]
+        deltas, total = [_decimal(one.difference) for one in tested], sum(weights, Decimal(0))
+        mean = sum(map(operator.mul, deltas, weights), Decimal(0)) / total
+        q = float(sum(((d - mean) ** 2 * weight for d, weight in zip(deltas, weights, strict=True)), Decimal(0)))
+        rests = [float(1 - weight / total) for weight in weights]
+    h = math.fsum(rest**2 / float(one.degrees_of_freedom) for rest, one in zip(rests, tested, strict=True))
+    statistic = q / (count - 1) / (1 + 2 * h * (count - 2) / (count**2 - 1))
+    p = float(optional.scipy_special().fdtrc(count - 1, (count**2 - 1) / (3 * h), statistic))
+    return Heterogeneity(max(p, LEAST_P), small, left_out)
 
 
 def _decimal(number: Fraction) -> Decimal:

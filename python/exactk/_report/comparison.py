@@ -213,10 +213,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         heterogeneity: dict[tuple[str, str, str], list[Compared]] = {}
         for one in of_groups:
             heterogeneity.setdefault((one.value.spelling, *one.pair), []).append(one)
-        p_of_groups = {key: heterogeneity_of(rows) for key, rows in heterogeneity.items()}
+        tests = {key: heterogeneity_of(rows) for key, rows in heterogeneity.items()}
         method, rows_of_groups = self._method(paired), tested_rows(of_groups, self._options, margins)
-        by_group = Differences(rows_of_groups, method, heterogeneity=p_of_groups) if groups else None
-        return Differences(tested_rows(totals, self._options, margins), method, by_group, p_of_groups)
+        by_group = Differences(rows_of_groups, method, heterogeneity=tests) if groups else None
+        return Differences(tested_rows(totals, self._options, margins), method, by_group, tests)
 
     def _method(self, paired: PairedState) -> ComparisonMethod:
         """Return how the differences are computed."""

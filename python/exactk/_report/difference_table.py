@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from exactk._inference.power import SMALL_GROUP
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.display import DIGITS, format_number
 from exactk._report.tables import TextTable
@@ -14,6 +15,7 @@ from exactk._runtime.faults import plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from exactk._inference.power import Heterogeneity
     from exactk._plan.conventions import Convention
     from exactk._report.difference import Difference
     from exactk._report.sums import Label
@@ -249,7 +251,7 @@ def name_of_row(row: Difference, method: ComparisonMethod) -> str:
 
 
 def heterogeneity_lines(
-    rows: Iterable[Difference], heterogeneity: Mapping[tuple[str, str, str], float], method: ComparisonMethod
+    rows: Iterable[Difference], heterogeneity: Mapping[tuple[str, str, str], Heterogeneity], method: ComparisonMethod
 ) -> list[str]:
     """Return whether the differences differ between groups, one line per metric and pair."""
     names = {
@@ -258,10 +260,18 @@ def heterogeneity_lines(
         if row.group is not None
     }
     return [
-        f"heterogeneity between groups, {name}: p = {_or_dash(heterogeneity[key], format_p)} (Cochran's Q)"
+        f"heterogeneity between groups, {name}: {_describe(heterogeneity[key])}"
         for key, name in names.items()
         if key in heterogeneity
     ]
+
+
+def _describe(test: Heterogeneity) -> str:
+    """Return the p-value, and which groups make it rough or are not in it."""
+    small = f"rough: {plural(test.small, 'group')} of fewer than {SMALL_GROUP} users or clusters"
+    left_out = f"{plural(test.left_out, 'group')} without variance left out"
+    notes = ["Welch's test", *([small] if test.small else []), *([left_out] if test.left_out else [])]
+    return f"p = {_or_dash(test.p, format_p)} ({'; '.join(notes)})"
 
 
 def users_text(rows: Sequence[Difference]) -> str:

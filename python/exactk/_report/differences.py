@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from exactk._inference.adjustment import adjust
-from exactk._inference.power import heterogeneity
+from exactk._inference.power import Heterogeneity, heterogeneity
 from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
 from exactk._report.difference_table import ComparisonMethod, caption_lines, difference_table, heterogeneity_lines
@@ -51,11 +51,10 @@ def tested_rows(
     return rows
 
 
-def heterogeneity_of(groups: Iterable[Compared]) -> float:
-    """Return the p-value of the claim that a difference differs between groups (Cochran's Q)."""
-    estimates = [estimate for estimate in (one.estimate() for one in groups) if estimate is not None]
-    contrasts = [estimate.contrast() for estimate in estimates]
-    return heterogeneity([one.difference for one in contrasts], [one.variance for one in contrasts])
+def heterogeneity_of(groups: Iterable[Compared]) -> Heterogeneity:
+    """Return the test of the claim that a difference differs between groups."""
+    estimates = (one.estimate() for one in groups)
+    return heterogeneity([None if estimate is None else estimate.contrast() for estimate in estimates])
 
 
 class Differences(Sequence[Difference]):
@@ -71,8 +70,10 @@ class Differences(Sequence[Difference]):
     by_group : Differences
         The same by group of users, adjusted within each group; empty without ``groups=``.
     heterogeneity : Mapping of (metric, system, baseline) to float
-        The p-value of Cochran's Q, which is small if the difference is not the same in all groups; NaN for fewer than
-        two groups. Empty without ``groups=``.
+        The p-value of Welch's test, which is small if the difference is not the same in all groups; NaN for fewer than
+        two groups. Groups without variance, such as those of one user, are left out; the line below the table of
+        groups counts them. Groups are taken as independent, also where a cluster has users in several. Empty without
+        ``groups=``.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class Differences(Sequence[Difference]):
     >>> [(row.group, round(row.difference, 3), row.verdict) for row in differences.by_group]
     [('new', 0.444, 'better'), ('old', 0.182, 'better')]
     >>> round(differences.heterogeneity["P@1", "b", "a"], 3)
-    0.074
+    0.084
     """
 
     def __init__(
@@ -97,14 +98,15 @@ class Differences(Sequence[Difference]):
         rows: Sequence[Difference],
         method: ComparisonMethod,
         by_group: Differences | None = None,
-        heterogeneity: Mapping[tuple[str, str, str], float] | None = None,
+        heterogeneity: Mapping[tuple[str, str, str], Heterogeneity] | None = None,
     ) -> None:
         self._rows, self._method = tuple(rows), method
         self._by_group = by_group
         self._heterogeneity = dict(heterogeneity or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Differences._from_plain, (self._rows, self._method.to_plain(), self._by_group, self._heterogeneity))
+        heterogeneity = {key: tuple(one) for key, one in self._heterogeneity.items()}
+        return (Differences._from_plain, (self._rows, self._method.to_plain(), self._by_group, heterogeneity))
 
     @classmethod
     def _from_plain(
@@ -112,9 +114,10 @@ class Differences(Sequence[Difference]):
         rows: Sequence[Difference],
         method: dict[str, Any],
         by_group: Differences | None,
-        heterogeneity: dict[tuple[str, str, str], float],
+        heterogeneity: dict[tuple[str, str, str], tuple[float, int, int]],
     ) -> Differences:
-        return cls(rows, ComparisonMethod.from_plain(method), by_group, heterogeneity)
+        tests = {key: Heterogeneity(*one) for key, one in heterogeneity.items()}
+        return cls(rows, ComparisonMethod.from_plain(method), by_group, tests)
 
     @property
     def by_group(self) -> Differences:
@@ -123,8 +126,8 @@ class Differences(Sequence[Difference]):
 
     @property
     def heterogeneity(self) -> Mapping[tuple[str, str, str], float]:
-        """The p-value of Cochran's Q by metric, system and baseline."""
-        return MappingProxyType(self._heterogeneity)
+        """The p-value of Welch's test by metric, system and baseline."""
+        return MappingProxyType({key: one.p for key, one in self._heterogeneity.items()})
 
     def of(self, metric: str | None = None, system: str | None = None) -> Differences:
         """Return the rows of a metric, of a system, or of both, also those of groups.
@@ -141,7 +144,7 @@ class Differences(Sequence[Difference]):
     def _part(self, rows: Sequence[Difference], by_group: Differences | None = None) -> Differences:
         """Return some of the rows."""
         keys = {(row.metric, row.system, row.baseline) for row in rows}
-        heterogeneity = {key: p for key, p in self._heterogeneity.items() if key in keys}
+        heterogeneity = {key: one for key, one in self._heterogeneity.items() if key in keys}
         return Differences(rows, self._method, by_group, heterogeneity)
 
     def _spelling(self, metric: str) -> str:
