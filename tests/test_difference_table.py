@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import pickle
 import re
@@ -14,6 +15,7 @@ from exactk._report.difference_table import format_p, percentage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 HITS = {
     "base": [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2] * 2,
@@ -310,10 +312,103 @@ def test_any_spelling_of_a_metric_finds_its_rows() -> None:
     )
     assert differences.of("ndcg@10") == differences.of("nDCG@10")
     assert {row.metric for row in differences.by_group.of("NDCG@10")} == {"nDCG@10"}
-    for key in (("new", "P@3"), ("new", "nothing"), ("new", "P@"), ("base", "new", "P@10")):
+    for key in (("new", "P@3"), ("new", "nothing"), ("new", "P@"), ("base", "base", "P@10")):
         with pytest.raises(KeyError, match="names 0 differences; the metrics are 'P@10', 'nDCG@10'"):
             _ = differences[key]
     assert pickle.loads(pickle.dumps(differences)) == differences  # noqa: S301
+
+
+def of_runs() -> exactk.Differences:
+    return compared(HITS, runs={"mean": ["new", "old"]}, baseline="base").differences
+
+
+def of_groups() -> exactk.Differences:
+    return compared(HITS, ["P@10", "mrr"], baseline="base", groups=["a", "b"] * 20).differences
+
+
+@pytest.mark.parametrize(
+    ("of", "key", "advice", "code"),
+    [
+        (of_groups, "precision@10", "has the rows of a metric", "differences.of('precision@10')"),
+        (of_groups, "new", "has the rows of a system", "differences.of(system='new')"),
+        (of_groups, "a", "of a group", "[row for row in differences.by_group if row.group == 'a']"),
+        (of_groups, "P@10", "of a metric", "differences.by_group.of('P@10')"),
+        (of_groups, ("new", "P@10"), "in 2 groups", "differences.by_group.of('P@10', 'new')"),
+        (of_groups, ("P@10", "new"), "the metric comes last", "differences['new', 'P@10']"),
+        (of_groups, ("P@10", "new", "base"), "the metric comes last", "differences['new', 'base', 'P@10']"),
+        (of_groups, ("base", "P@10"), "'base' is the baseline", "differences['new', 'P@10']"),
+        (of_groups, ("base", "new", "P@10"), "the other way round", "differences['new', 'base', 'P@10']"),
+        (lambda: compared(HITS).differences, ("old", "P@10"), "different baselines", "differences['old', 'base', 'P@10']"),
+        (of_runs, ("old", "P@10"), "'old' is a run of 'mean'", "differences['mean', 'P@10']"),
+        (of_runs, ("new", "base", "P@10"), "'new' is a run of 'mean'", "differences['mean', 'base', 'P@10']"),
+    ],
+)  # fmt: skip
+def test_an_index_that_names_no_row_is_told_what_to_write(of: Any, key: Any, advice: str, code: str) -> None:
+    differences = of()
+    rows = differences.by_group if "by_group" in code else differences
+    with pytest.raises(TypeError if isinstance(key, str) else KeyError) as caught:
+        _ = rows[key]
+    (message,) = caught.value.args
+    assert repr(key) in message
+    assert advice in message
+    assert code in message
+    assert eval(code, {"differences": differences})  # noqa: S307 - what the message says to write
+
+
+@pytest.mark.parametrize("key", [(), ("P@10",), ("new", "base", "base", "P@10")])
+def test_an_index_of_another_length_is_refused(key: Any) -> None:
+    with pytest.raises(KeyError, match="expected a system and a metric, or a system, its baseline and a metric"):
+        _ = compared(two("base", "new")).differences[key]
+
+
+def test_a_name_that_nothing_has_is_told_what_there_is() -> None:
+    with pytest.raises(TypeError, match=r"found 'x'; the metrics are 'P@10', the pairs are \('new', 'base'\)"):
+        _ = compared(two("base", "new")).differences["x"]  # type: ignore[call-overload]
+
+
+def test_exports_take_a_path_and_digits(tmp_path: Path) -> None:
+    differences = compared(HITS, ["P@10", "mrr"], baseline="base", groups=["a", "b"] * 20).differences
+    for rows in (differences, differences.by_group):
+        for name in ("to_csv", "to_markdown", "to_latex"):
+            export = getattr(rows, name)
+            for options in ({}, {"digits": 2}):
+                path = tmp_path / "file"
+                assert export(path, **options) is None
+                text = path.read_text(encoding="utf-8")
+                assert text == export(**options) + ("" if name == "to_csv" else "\n")
+            for digits, error in ((-1, exactk.InputError), (2.0, exactk.InputTypeError), (18, exactk.InputError)):
+                with pytest.raises(error, match="digits: expected an integer"):
+                    export(digits=digits)
+    row = differences[0]
+    assert (
+        f"| {row.value:.2f} | {row.baseline_value:.2f} | {row.difference:+.2f} | {row.low:+.2f} to {row.high:+.2f} |"
+        in (differences.to_markdown(digits=2))
+    )
+    assert f"{row.value:.1f} & {row.baseline_value:.1f} & {row.difference:+.1f} & " in differences.to_latex(digits=1)
+    cells = next(csv.DictReader(differences.to_csv(digits=3).splitlines()))
+    assert float(cells["difference"]) == round(row.difference, 3)
+    assert cells["users"] == "40"
+    assert float(next(csv.DictReader(differences.to_csv().splitlines()))["difference"]) == row.difference
+
+
+def test_latex_has_minus_signs_and_powers_of_ten() -> None:
+    latex = compared(
+        {"base": [1] * 40, "new": [2, 2, 2, 3] * 10, "old": [0, 1, 1, 1] * 10}, baseline="base"
+    ).differences.to_latex()
+    assert latex.splitlines()[2].startswith(r"\caption{Paired t test against base; ")
+    row = compared({"base": [1] * 40, "new": [2, 2, 2, 3] * 10}).differences[0]
+    mantissa, exponent = f"{row.p:.2g}".split("e-")
+    assert rf"${mantissa} \cdot 10^{{-{int(exponent)}}}$ & " in latex
+    assert "$-$0.0250" in latex
+    assert not re.search(r"e-\d|[ {]-\d", latex.replace("{-", "{"))
+
+
+@pytest.mark.parametrize("export", ["to_pandas", "to_csv", "to_latex", "to_markdown"])
+def test_the_table_of_differences_has_exports_of_its_own(export: str) -> None:
+    comparison = compared(two("base", "new"))
+    with pytest.raises(exactk.InputError) as caught:
+        getattr(comparison, export)(table="differences")
+    assert "'differences'; comparison.differences has its own exports" in str(caught.value)
 
 
 def test_a_margin_of_a_metric_that_is_not_computed_is_told_before_work() -> None:

@@ -10,6 +10,7 @@ from exactk._inference.adjustment import adjust
 from exactk._inference.power import Heterogeneity, heterogeneity
 from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
+from exactk._report.difference_lookup import lookup_error, names_of, text_index_error
 from exactk._report.difference_table import ComparisonMethod, caption_lines, difference_table, heterogeneity_lines
 from exactk._report.display import (
     format_csv,
@@ -21,6 +22,7 @@ from exactk._report.display import (
     printable,
     without_markup,
 )
+from exactk._report.exports import checked_digits, return_or_write, rounded
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.margins import Margin
     from exactk._report.comparison_options import ComparisonOptions
+    from exactk._report.exports import FilePath
     from exactk._report.tables import Columns, TextTable
 
 
@@ -138,7 +141,7 @@ class Differences(Sequence[Difference]):
         rows = [row for row in self if spelling in {None, row.metric} and system in {None, row.system, row.baseline}]
         if self and not rows:
             asked = [repr(one) for one in (metric, system) if one is not None]
-            raise KeyError(f"no difference of {' and '.join(asked)}; {self._describe()}")
+            raise KeyError(f"no difference of {' and '.join(asked)}; {names_of(self)}")
         return self._part(rows, None if self._by_group is None else self._by_group.of(metric, system))
 
     def _part(self, rows: Sequence[Difference], by_group: Differences | None = None) -> Differences:
@@ -174,24 +177,57 @@ class Differences(Sequence[Difference]):
         """Return an Arrow table."""
         return optional.arrow_table(self.columns())
 
-    def to_csv(self) -> str:
-        """Return CSV, with numbers in full precision."""
-        return format_csv(self.columns())
+    @overload
+    def to_csv(self, path: None = None, *, digits: int | None = None) -> str: ...
+    @overload
+    def to_csv(self, path: FilePath, *, digits: int | None = None) -> None: ...
+    def to_csv(self, path: FilePath | None = None, *, digits: int | None = None) -> str | None:
+        """Return CSV with a column per field of the rows, or write it to a file.
 
-    def to_markdown(self) -> str:
-        """Return a Markdown table, with the caption below."""
-        table = self._text_table()
-        return markdown_with_caption(
-            format_markdown(*without_markup(table.header, table.rows), table.left), self._caption
-        )
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write. Without it, the text is returned.
+        digits : int, optional
+            Decimals to which numbers are rounded. By default they are in full precision.
+        """
+        columns = self.columns()
+        if digits is not None:
+            columns = {name: rounded(column, checked_digits(digits)) for name, column in columns.items()}
+        return return_or_write(format_csv(columns), path)
 
-    def to_latex(self) -> str:
-        """Return a LaTeX ``table`` with a caption. It needs no package."""
-        return latex_float(format_latex(*self._text_table()), self._caption)
+    @overload
+    def to_markdown(self, path: None = None, *, digits: int | None = None) -> str: ...
+    @overload
+    def to_markdown(self, path: FilePath, *, digits: int | None = None) -> None: ...
+    def to_markdown(self, path: FilePath | None = None, *, digits: int | None = None) -> str | None:
+        """Return a Markdown table with the caption below, or write it to a file; see `to_latex` for the parameters."""
+        table = self._text_table(digits)
+        text = format_markdown(*without_markup(table.header, table.rows), table.left)
+        return return_or_write(markdown_with_caption(text, self._caption), path)
+
+    @overload
+    def to_latex(self, path: None = None, *, digits: int | None = None) -> str: ...
+    @overload
+    def to_latex(self, path: FilePath, *, digits: int | None = None) -> None: ...
+    def to_latex(self, path: FilePath | None = None, *, digits: int | None = None) -> str | None:
+        """Return a LaTeX ``table`` with a caption, or write it to a file. It needs no package.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write. Without it, the text is returned.
+        digits : int, optional
+            Decimals of values, differences and intervals. By default, values have four, and differences as many as
+            their intervals need.
+        """
+        table = self._text_table(digits)
+        return return_or_write(latex_float(format_latex(*table), self._caption), path)
 
     @property
     def _caption(self) -> str:
-        return "; ".join(self._caption_lines())
+        caption = "; ".join(self._caption_lines())
+        return caption[:1].upper() + caption[1:]
 
     def _caption_lines(self) -> list[str]:
         heterogeneity = heterogeneity_lines(self, self._heterogeneity, self._method)
@@ -200,8 +236,8 @@ class Differences(Sequence[Difference]):
     def __repr__(self) -> str:
         return "\n".join([format_text(*self._text_table()), *map(printable, self._caption_lines())])
 
-    def _text_table(self) -> TextTable:
-        return difference_table(self, self._method)
+    def _text_table(self, digits: int | None = None) -> TextTable:
+        return difference_table(self, self._method, None if digits is None else checked_digits(digits))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -215,24 +251,20 @@ class Differences(Sequence[Difference]):
     def __getitem__(self, index: slice) -> Differences: ...
     @overload
     def __getitem__(self, index: tuple[str, str] | tuple[str, str, str]) -> Difference: ...
-    def __getitem__(self, index: int | slice | tuple[str, ...]) -> Difference | Differences:
+    def __getitem__(self, index: int | slice | tuple[str, ...] | str) -> Difference | Differences:
         """Return a row by its number, by system and metric, or by system, baseline and metric."""
         if isinstance(index, slice):
             return self._part(self._rows[index])
+        if isinstance(index, str):
+            raise text_index_error(index, self._spelling(index), self)
         if not isinstance(index, tuple):
             return self._rows[index]
-        *systems, metric = index
+        *systems, metric = index or ("",)
         spelling = self._spelling(metric)
         rows = [row for row in self if row.metric == spelling and [row.system, row.baseline][: len(systems)] == systems]
-        if len(rows) != 1:
-            raise KeyError(f"{index!r} names {len(rows)} differences; {self._describe()}")
+        if len(rows) != 1 or len(index) not in {2, 3}:
+            raise lookup_error(index, spelling, self, self._method.options.runs or {})
         return rows[0]
-
-    def _describe(self) -> str:
-        """Return the metrics and the pairs of systems."""
-        metrics = ", ".join(dict.fromkeys(repr(row.metric) for row in self))
-        pairs = ", ".join(dict.fromkeys(f"({row.system!r}, {row.baseline!r})" for row in self))
-        return f"the metrics are {metrics}, the pairs are {pairs}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Differences):

@@ -105,6 +105,19 @@ def escape_latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
+_EXPONENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-])0*(\d+)")
+_MINUS = re.compile(r"(?:^|(?<=\s))-(?=\d)")
+
+
+def _latex_numbers(cell: str) -> str:
+    """Return a cell with powers of ten and minus signs, where it has 1e-05 and hyphens."""
+    powers = _EXPONENT.sub(
+        lambda one: rf"${one[1]} \cdot 10^{{{one[2].strip('+')}{one[3]}}}$",
+        cell,
+    )
+    return _MINUS.sub("$-$", powers)
+
+
 def format_latex(
     header: Row,
     rows: Sequence[Row],
@@ -122,6 +135,8 @@ def format_latex(
         return " & ".join(row) + r" \\"
 
     lines = [[escape_latex(cell) for cell in row] for row in _printable_rows(header, rows)]
+    for cells in lines[1:]:
+        cells[left:] = map(_latex_numbers, cells[left:])
     for row, column in best:
         lines[row + 1][column] = rf"\textbf{{{lines[row + 1][column]}}}"
     for column, letter in superscripts.of_columns.items():

@@ -95,7 +95,7 @@ class Exports(ABC):
         path : str or path-like, optional
             The file to write. Without it, the text is returned.
         """
-        return _return_or_write(json_document(self._to_document()), path)
+        return return_or_write(json_document(self._to_document()), path)
 
     @classmethod
     def from_json(cls, source: Source) -> Self:
@@ -118,11 +118,11 @@ class Exports(ABC):
     def to_markdown(self, path: FilePath, *, table: Table = "values", digits: int = DIGITS) -> None: ...
     def to_markdown(self, path: FilePath | None = None, *, table: Table = "values", digits: int = DIGITS) -> str | None:
         """Return a Markdown table, or write it to a file; see `to_latex` for what it has and the parameters."""
-        text_table = self._text_table(table, _checked_digits(digits))
+        text_table = self._text_table(table, checked_digits(digits))
         header, rows = display.without_markup(text_table.header, text_table.rows)
         superscripts, caption = self._marks(table)
         text = display.format_markdown(header, rows, text_table.left, text_table.best, superscripts)
-        return _return_or_write(display.markdown_with_caption(text, caption) if caption else text, path)
+        return return_or_write(display.markdown_with_caption(text, caption) if caption else text, path)
 
     @overload
     def to_latex(self, path: None = None, *, table: Table = "values", digits: int = DIGITS) -> str: ...
@@ -145,10 +145,10 @@ class Exports(ABC):
         digits : int
             Decimals of each number but counts.
         """
-        text_table = self._text_table(table, _checked_digits(digits))
+        text_table = self._text_table(table, checked_digits(digits))
         superscripts, caption = self._marks(table)
         text = display.format_latex(*text_table, superscripts)
-        return _return_or_write(display.latex_float(text, caption) if caption else text, path)
+        return return_or_write(display.latex_float(text, caption) if caption else text, path)
 
     @overload
     def to_csv(
@@ -184,8 +184,8 @@ class Exports(ABC):
         """
         columns = {name: plain_column(column) for name, column in self.columns(table, wide=wide).items()}
         if digits is not None:
-            columns = {name: _rounded(column, _checked_digits(digits)) for name, column in columns.items()}
-        return _return_or_write(display.format_csv(columns), path)
+            columns = {name: rounded(column, checked_digits(digits)) for name, column in columns.items()}
+        return return_or_write(display.format_csv(columns), path)
 
     def to_pandas(self, table: Table = "values", *, wide: bool | None = None) -> pd.DataFrame:
         """Return a pandas data frame.
@@ -229,7 +229,8 @@ def json_of(result: Exports, command: Sequence[str], inputs: Sequence[Mapping[st
     return json_document(result._to_document(), command, inputs)  # noqa: SLF001 - of the class's own module
 
 
-def _checked_digits(digits: object) -> int:
+def checked_digits(digits: object) -> int:
+    """Return the decimals to which numbers are rounded; raise InputError or InputTypeError if these are none."""
     if isinstance(digits, bool) or not isinstance(digits, int):
         raise type_error("digits", "an integer", repr(digits))
     if not 0 <= digits <= _MAX_DIGITS:
@@ -237,11 +238,12 @@ def _checked_digits(digits: object) -> int:
     return digits
 
 
-def _rounded(column: list[Any], digits: int) -> list[Any]:
+def rounded(column: list[Any], digits: int) -> list[Any]:
+    """Return the cells with numbers but integers rounded."""
     return [round(cell, digits) if isinstance(cell, float) else cell for cell in column]
 
 
-def _return_or_write(text: str, path: FilePath | None) -> str | None:
+def return_or_write(text: str, path: FilePath | None) -> str | None:
     """Return the text, or write it to a file as UTF-8, with lone surrogates escaped."""
     if path is None:
         return text

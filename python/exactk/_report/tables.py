@@ -35,7 +35,8 @@ class TextTable(NamedTuple):
 
 def unknown_table(table: object) -> InputError:
     """Return the error for a table that there is not."""
-    return input_error("table", f"one of {', '.join(map(repr, TABLES))}", repr(table))
+    hint = "comparison.differences has its own exports, such as to_pandas()" if table == "differences" else ""
+    return input_error("table", f"one of {', '.join(map(repr, TABLES))}", repr(table), hint=hint)
 
 
 def metric_columns(values: Sequence[Value], times: int = 1) -> Columns:
