@@ -55,6 +55,11 @@ def p_within(estimate: Estimate, margin: Margin) -> float:
     return math.nan if any(map(math.isnan, sides)) else max(sides)
 
 
+def contrast_at(estimate: Estimate, margin: Margin) -> Contrast | None:
+    """Return the difference less the margin, as it is tested; None if the margin is below all values."""
+    return None if _is_below_all_values(estimate, margin) else _contrast(estimate, margin)
+
+
 def _is_below_all_values(estimate: Estimate, margin: Margin) -> bool:
     """Return whether the baseline's value plus the margin is 0 or less, and values are geometric means, which are not."""
     return estimate.is_logarithmic and _share(estimate, margin) <= -1

@@ -35,18 +35,32 @@ def detectable_difference(estimate: Estimate, confidence: float, power: float = 
     return math.exp(estimate.baseline_value) * expm1(width) if estimate.is_logarithmic else width
 
 
-def units_for(
-    estimate: Estimate, difference: float, confidence: float, power: float = POWER, *, sides: int = 2
-) -> float:
+def units_for(estimate: Estimate, difference: float, confidence: float, power: float = POWER) -> float:
     """Return how many users, or clusters, find a difference with this chance: ((z_{1 - alpha/2} + z_power) sd / d)^2.
 
     More users do not reduce the variance of training runs: the number is infinite if that alone hides the difference.
     """
-    special = optional.scipy_special()
-    contrast = estimate.contrast()
-    quantiles = float(special.ndtri(1 - (1 - confidence) / sides) + special.ndtri(power))
     if estimate.is_logarithmic:
         difference = math.log1p(difference / math.exp(estimate.baseline_value))
+    return _units(estimate, estimate.contrast(), difference, 1 - (1 - confidence) / 2, power)
+
+
+def units_to_decide(estimate: Estimate, contrast: Contrast, confidence: float) -> float:
+    """Return how many users, or clusters, find the contrast on its side of 0 in a one-sided test, if it stayed as it is.
+
+    Without variance, only one of 2^n sign flips is as extreme. NaN if the contrast is 0.
+    """
+    difference = abs(float(contrast.difference))
+    if not difference:
+        return math.nan
+    if not contrast.variance:
+        return math.ceil(-math.log2(1 - confidence))
+    return max(estimate.units + 1, _units(estimate, contrast, difference, confidence, POWER))
+
+
+def _units(estimate: Estimate, contrast: Contrast, difference: float, probability: float, power: float) -> float:
+    special = optional.scipy_special()
+    quantiles = float(special.ndtri(probability) + special.ndtri(power))
     errors = quantiles / difference  # a product of doubles may be infinite, where their power is an error
     of_runs = errors * errors * float(contrast.variance - contrast.users_variance) if estimate.has_runs else 0.0
     if of_runs >= 1:

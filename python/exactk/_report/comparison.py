@@ -324,8 +324,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         Raises
         ------
         InputError, InputTypeError
-            If the metric, the system or the difference is none; if no pair has two users, or a relative difference is
-            of a baseline's value of 0; if training runs vary so much that no number of users finds the difference.
+            If the metric, the system or the difference is none; if no pair has two users whose differences vary, or a
+            relative difference is of a baseline's value of 0; if training runs vary so much that no number of users finds the difference.
 
         Examples
         --------
@@ -354,7 +354,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         needed = [
             units_for(one, size, self._options.confidence, power)
             for one in estimates
-            if one.degrees_of_freedom > 0 and (size := margin.difference(one.shown_baseline_value))
+            if one.degrees_of_freedom > 0
+            and one.contrast().variance
+            and (size := margin.difference(one.shown_baseline_value))
         ]
         if not needed:
             raise _without_variance(compared, difference)
@@ -413,9 +415,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a")
         >>> gate = comparison.check(better="P@1", equivalent={"P@1": "10%"})
         >>> gate
-        <Gate fails>
-        holds: P@1: 'b' differs from 'a' by +56 % to +273 % (one-sided bounds at 95 %, 40 users), so it is better
-        fails: P@1: 'b' differs from 'a' by +56 % to +273 % (one-sided bounds at 95 %, 40 users), so they differ by more than 10%
+        <Gate fails: 1 of 2 hold>
+        fails: P@1: 'b' differs from 'a' by +56 % to +273 % (one-sided bounds at 95 %, 40 users), so they differ by more than 10%; few users: 12 differ, so the bounds are rough
+        holds: P@1: 'b' differs from 'a' by +56 % to +273 % (one-sided bounds at 95 %, 40 users), so it is better; few users: 12 differ, so the bounds are rough
+        one-sided t tests, not adjusted; verdicts in tables are by the test and adjustment that are named there
         >>> bool(gate), gate.status
         (False, 'fails')
         """
@@ -551,7 +554,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
 def _without_variance(compared: Sequence[Compared], difference: object) -> InputError:
     """Return the error for pairs of which none says how many users a difference needs."""
-    reason = next((reason for one in compared if (reason := one.reason(one.estimate()))), "")
+    estimates = [one.estimate() for one in compared]
+    reason = next(filter(None, map(Compared.reason, compared, estimates)), "")
+    if not reason and not any(one.contrast().variance for one in estimates if one is not None):
+        reason = "the same difference for every user"
     spelling, baseline = compared[0].value.spelling, compared[0].pair[1]
     if reason:
         return input_error("metric", "a metric whose differences have a variance", f"{spelling!r}: {reason}")

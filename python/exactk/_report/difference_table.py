@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exactk._report.difference import Difference
     from exactk._report.sums import Label
 
-_FEW_USERS = 20
+FEW_USERS = 20
 """With fewer users who differ, tests of skewed differences do not keep their level."""
 
 _MOST_NAMED = 3  # rows in a note
@@ -193,7 +193,7 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     few = [row for row in rows if not _has_few_clusters(row) and _has_few_users(row, method)]
     if few:
         named = _named(few, rows, method)
-        notes.append(f"few users: fewer than {_FEW_USERS} differ, so p and interval are rough{named}")
+        notes.append(f"few users: fewer than {FEW_USERS} differ, so p and interval are rough{named}")
     notes += left_out_lines(rows)
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         named = _named([row for row in rows if row.reason == reason], rows, method)
@@ -225,14 +225,14 @@ def left_out_lines(rows: Iterable[Difference]) -> list[str]:
 
 def _has_few_clusters(row: Difference) -> bool:
     """Return whether users are in few clusters, which are the sample."""
-    return not row.reason and row.units != row.users and row.units < _FEW_USERS
+    return not row.reason and row.units != row.users and row.units < FEW_USERS
 
 
 def _has_few_users(row: Difference, method: ComparisonMethod) -> bool:
     """Return whether few users decide the row. Systems that are equal for all users need no more users."""
     if row.reason:
         return False
-    return row.units < _FEW_USERS if row.metric in method.of_sums else 0 < row.wins + row.losses < _FEW_USERS
+    return row.units < FEW_USERS if row.metric in method.of_sums else 0 < row.wins + row.losses < FEW_USERS
 
 
 def _named(some: Sequence[Difference], rows: Sequence[Difference], method: ComparisonMethod) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from xml.sax.saxutils import quoteattr
 
-from exactk._inference.margins import Margin, p_above, p_below
-from exactk._inference.power import units_for
+from exactk._inference.margins import Margin, contrast_at, p_above, p_below
+from exactk._inference.power import units_to_decide
 from exactk._inference.significance import relative_interval, t_interval
 from exactk._plan.metrics import metrics
 from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
+from exactk._report.difference_table import FEW_USERS
 from exactk._report.display import printable
+from exactk._report.junit import Case, junit_report
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 
@@ -58,8 +59,9 @@ class Check(NamedTuple):
 class Gate:
     r"""The result of `exactk.Comparison.check`: true if all claims hold.
 
-    It prints every claim with its finding, and so does pytest for
-    ``assert comparison.check(no_worse={"ndcg@10": "1%"})``; elsewhere write ``assert gate, gate``.
+    It prints every claim with its finding, first those that do not hold. Write ``assert gate, str(gate)``: pytest
+    shortens what it prints of an object, though not a string. A gate tests one side of each claim by a t test and without
+    adjustment, so that it may hold where the verdict of the difference is ``"undecided"``.
 
     Attributes
     ----------
@@ -79,7 +81,7 @@ class Gate:
     >>> gate.status, bool(gate)
     ('undecided', False)
     >>> print(gate.failures[0])
-    P@1: 'b' differs from 'a' by -32 % to +47 % (one-sided bounds at 95 %, 40 users), so it may be worse by more than 5%; about 4,059 users would decide
+    P@1: 'b' differs from 'a' by -32 % to +47 % (one-sided bounds at 95 %, 40 users), so it may be worse by more than 5%; about 3,875 users would show that it is not, if the difference stays as it is; few users: 4 differ, so the bounds are rough
     """
 
     def __init__(self, checks: Iterable[Check]) -> None:
@@ -117,26 +119,35 @@ class Gate:
         return cls(Check(*check) for check in checks)
 
     def __repr__(self) -> str:
-        lines = [f"{check.status}: {check.text}" for check in self.checks]
-        return "\n".join([f"<Gate {self.status}>", *map(printable, lines)])
+        order: tuple[Status, ...] = ("fails", "undecided", "holds")  # pytest shortens the middle
+        lines = [
+            f"{check.status}: {check.text}" for check in sorted(self.checks, key=lambda one: order.index(one.status))
+        ]
+        return "\n".join([f"<Gate {self.status}: {self.count_text}>", *map(printable, lines), HOW_TESTED])
+
+    @property
+    def count_text(self) -> str:
+        """How many claims hold, in words."""
+        return f"{sum(check.status == 'holds' for check in self.checks)} of {len(self.checks)} hold"
 
     def to_junit(self) -> str:
         """Return a JUnit report, which CI systems show: one test case per claim and system.
 
         Claims that fail or are undecided are failures, with the status as their type.
         """
-        failing = sum(check.status != "holds" for check in self.checks)
-        cases = []
-        for check in self.checks:
-            name = f"{check.claim} {check.metric} {check.margin}: {check.system} against {check.baseline}"
-            case = f'<testcase classname="exactk" name={quoteattr(printable(name))}'
-            if check.status == "holds":
-                cases.append(f"{case}/>")
-            else:
-                message = quoteattr(printable(check.text))
-                cases.append(f'{case}><failure type="{check.status}" message={message}/></testcase>')
-        head = f'<testsuite name="exactk" tests="{len(cases)}" failures="{failing}">'
-        return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>", ""])
+        return junit_report(junit_cases(self))
+
+
+def junit_cases(gate: Gate) -> Iterator[Case]:
+    """Yield a test case for each claim."""
+    for check in gate:
+        margin = "" if check.margin == str(_ANY) else f" {check.margin}"
+        name = f"{check.claim} {check.metric}{margin}: {check.system} against {check.baseline}"
+        yield Case(name, check.status, check.text)
+
+
+_ANY = Margin(0.0, is_relative=True)
+"""The margin of what is to be better by any difference."""
 
 
 def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: float) -> Check:
@@ -190,6 +201,9 @@ def _status(claim: Claim, gain: _Gain, margin: Margin, level: float) -> Status:
     return "holds" if holds else "fails" if fails else "undecided"
 
 
+HOW_TESTED = "one-sided t tests, not adjusted; verdicts in tables are by the test and adjustment that are named there"
+"""What to know of every gate beside a table of differences."""
+
 _FINDINGS: dict[tuple[Claim, Status], str] = {
     ("better", "holds"): "it is better{margin}",
     ("better", "fails"): "it is not better{margin}",
@@ -207,19 +221,40 @@ def _text(
     claim: Claim, status: Status, compared: Compared, estimate: Estimate, margin: Margin, confidence: float
 ) -> str:
     system, baseline = compared.pair
-    bounds = _bounds_text(estimate, margin, confidence)
     unit = "user" if estimate.units == compared.sums.users else "cluster"
+    units = plural(estimate.units, unit)
+    if _is_equal(compared, estimate):
+        found = f"{system!r} has the same value as {baseline!r} for every user ({units})"
+    else:
+        bounds = _bounds_text(estimate, margin, confidence)
+        found = (
+            f"{system!r} differs from {baseline!r} by {bounds} (one-sided bounds at {100 * confidence:g} %, {units})"
+        )
     finding = _FINDINGS[claim, status].format(margin=f" by more than {margin}" if margin.size else "")
-    text = (
-        f"{compared.value.spelling}: {system!r} differs from {baseline!r} by {bounds} "
-        f"(one-sided bounds at {100 * confidence:g} %, {plural(estimate.units, unit)}), so {finding}"
-    )
-    if status != "undecided":
-        return text
-    needed = _units_to_decide(claim, compared, estimate, margin, confidence)
-    if math.isinf(needed):
-        return f"{text}; more training runs would decide, more {unit}s alone would not"
-    return f"{text}; about {needed:,.0f} {unit}s would decide" if needed <= _MOST_USERS else text
+    parts = [f"{compared.value.spelling}: {found}, so {finding}"]
+    if status == "undecided":
+        parts.append(_what_decides(claim, compared, estimate, margin, confidence, unit))
+    parts.append(_few_users_text(compared, estimate.units))
+    return "; ".join(filter(None, parts))
+
+
+def _is_equal(compared: Compared, estimate: Estimate) -> bool:
+    """Return whether the systems are equal for every user, of whom an F of means has no values."""
+    contrast, sums = estimate.contrast(), compared.sums
+    differs = contrast.difference or contrast.variance or sums.greater or sums.less
+    return not differs and compared.value.rules["average"] != "of_means"
+
+
+def _few_users_text(compared: Compared, units: int) -> str:
+    """Return that few users, or clusters, decide; empty if many do."""
+    differing = compared.sums.greater + compared.sums.less
+    if units < min(FEW_USERS, compared.sums.users):
+        few = f"few clusters: {units}"
+    elif 0 < differing < FEW_USERS:
+        few = f"few users: {differing} differ"
+    else:
+        few = f"few users: {units}" if units < FEW_USERS else ""
+    return few and f"{few}, so the bounds are rough"
 
 
 def _bounds_text(estimate: Estimate, margin: Margin, confidence: float) -> str:
@@ -236,16 +271,31 @@ def _two_digits(number: float) -> str:
     return f"{number:+.2g}" if abs(number) < 99.5 else f"{number:+,.0f}"
 
 
-def _units_to_decide(claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float) -> float:
-    """Return how many users would decide, if the difference stayed as it is.
+_DECISIONS: dict[tuple[Claim, bool], str] = {
+    ("better", True): "it is",
+    ("better", False): "it is not",
+    ("no_worse", True): "it is not",
+    ("no_worse", False): "it is",
+    ("equivalent", True): "they do not",
+    ("equivalent", False): "they do",
+}
+"""What more users would show of an undecided claim, which would then hold or not."""
 
-    Infinity if none would, because training runs vary too much; NaN if the difference is at the margin.
-    """
-    value, baseline_value = float(estimate.value), float(estimate.baseline_value)
-    if estimate.is_logarithmic:
-        value, baseline_value = math.exp(value), math.exp(baseline_value)
-    gain = baseline_value - value if compared.direction == "lower" else value - baseline_value
-    size = margin.difference(baseline_value)
-    edges = {"better": [size], "no_worse": [-size], "equivalent": [-size, size]}[claim]
-    distance = min(abs(gain - edge) for edge in edges)
-    return units_for(estimate, distance, confidence, sides=1) if distance else math.nan
+
+def _what_decides(
+    claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float, unit: str
+) -> str:
+    """Return how many users would decide, and what, if the difference stays as it is; empty if it is at the margin."""
+    edges = {"better": [(margin, 1)], "no_worse": [(-margin, 1)], "equivalent": [(-margin, 1), (margin, -1)]}[claim]
+    sign = -1 if compared.direction == "lower" else 1
+    at_edges = [(contrast_at(estimate, -edge if sign < 0 else edge), sign * side) for edge, side in edges]
+    contrasts = [(one, side) for one, side in at_edges if one is not None]
+    nearest = min((one for one, _ in contrasts), key=lambda one: abs(one.difference))
+    needed = units_to_decide(estimate, nearest, confidence)
+    if math.isinf(needed) and estimate.has_runs:
+        return f"more training runs would decide, more {unit}s alone would not"
+    if not needed <= _MOST_USERS:
+        return ""
+    holds = all(side * one.difference > 0 for one, side in contrasts)
+    shown = _DECISIONS[claim, holds]
+    return f"about {needed:,.0f} {unit}s would show that {shown}, if the difference stays as it is"

@@ -1,0 +1,40 @@
+"""JUnit reports, which CI systems show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from exactk._report.display import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ELEMENTS = {"error": "error"}  # any other status is a failure
+
+
+class Case(NamedTuple):
+    """A test case: its status is "holds", "error" or the type of its failure."""
+
+    name: str
+    status: str
+    text: str
+
+
+def junit_report(cases: Iterable[Case]) -> str:
+    """Return the report: a case that holds has its text as output, any other as the message of a failure or error."""
+    cases = list(cases)
+    errors = sum(case.status == "error" for case in cases)
+    failures = sum(case.status not in {"holds", "error"} for case in cases)
+    head = f'<testsuite name="exactk" tests="{len(cases)}" failures="{failures}" errors="{errors}">'
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *map(_element, cases), "</testsuite>", ""])
+
+
+def _element(case: Case) -> str:
+    if case.status == "holds":
+        found = f"<system-out>{escape(printable(case.text))}</system-out>"
+    else:
+        found = (
+            f'<{_ELEMENTS.get(case.status, "failure")} type="{case.status}" message={quoteattr(printable(case.text))}/>'
+        )
+    return f'<testcase classname="exactk" name={quoteattr(printable(case.name))}>{found}</testcase>'
