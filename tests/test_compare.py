@@ -307,9 +307,15 @@ def test_comparisons_of_shards_merge() -> None:
         merged = exactk.merge(pieces)
         assert merged.state == whole.state
         assert merged.differences == whole.differences
-    with pytest.raises(exactk.StateMismatchError, match="expected comparisons of the same options in all"):
+    with pytest.raises(
+        exactk.StateMismatchError,
+        match=r"parts: expected comparisons of the same baseline in all, found None and 'als'$",
+    ):
         exactk.merge([parts[0], exactk.compare(TRUTH, SYSTEMS, METRICS, baseline="als")])
-    with pytest.raises(exactk.InputTypeError, match="parts: expected reports or states; or comparisons alone"):
+    with pytest.raises(
+        exactk.InputTypeError,
+        match="parts: expected comparisons alone, or reports and states, found Comparison beside Report",
+    ):
         exactk.merge([parts[0], parts[0].reports["als"]])  # type: ignore[list-item]
     with pytest.raises(exactk.InputTypeError, match="expected a sequence of reports or states, found Comparison"):
         exactk.merge(whole)  # type: ignore[call-overload]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import exactk
@@ -151,3 +153,83 @@ def test_counts_and_gains_may_have_margins_of_1_and_more() -> None:
 )  # fmt: skip
 def test_what_other_tools_write_is_told_in_our_words(call: Any, message: str) -> None:
     assert message_of(call) == message
+
+
+MIXED = {"clusters": [1.0, float("nan")] * 10}, {"clusters": dict.fromkeys(range(20), None)}
+
+
+@pytest.mark.parametrize("options", MIXED)
+def test_users_without_a_cluster_are_not_one_cluster(options: dict[str, Any]) -> None:
+    truth, lists = dict(enumerate(TRUTH)), {name: dict(enumerate(SYSTEMS[name])) for name in ("base", "new")}
+    is_by_row = isinstance(options["clusters"], list)
+    message = message_of(
+        lambda: exactk.compare(truth, lists, "P@1", **options) if not is_by_row else compared(**options)
+    )
+    assert (
+        message
+        == f"clusters: expected a cluster for every user, found NaN or None (the first of {10 if is_by_row else 20})"
+    )
+
+
+def test_the_user_without_a_cluster_is_named() -> None:
+    truth: Any = {f"u{user}": [1] for user in range(3)}
+    message = message_of(lambda: exactk.compare(truth, {"a": truth, "b": truth}, "P@1", clusters={"u0": 1, "u2": 1}))
+    assert message == "clusters: expected a cluster for every user, found none of user 'u1'"
+
+
+def test_a_column_of_clusters_is_one_of_the_users() -> None:
+    message = message_of(lambda: compared(clusters="member"))
+    assert message.endswith("found 'member'; such as user=['member', 'session'], so that the users are the sessions")
+
+
+@pytest.mark.parametrize(
+    ("runs", "found"),
+    [
+        (["base", "new"], "list; runs={'mean': ['base', 'new']}"),
+        ("base", "str; such as runs={'als': ['als-1', 'als-2']}"),
+        ({"als": [{1: [2]}, {1: [2]}]}, "dict"),
+    ],
+)
+def test_runs_are_named(runs: Any, found: str) -> None:
+    assert message_of(lambda: compared(runs=runs)).endswith(f", found {found}")
+
+
+@pytest.mark.parametrize("runs", [list, lambda runs: {str(number): run for number, run in enumerate(runs)}])
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_runs_in_place_of_a_system_are_systems(runs: Any, kind: Any) -> None:
+    lists = kind(SYSTEMS["base"]), kind(SYSTEMS["new"])
+    message = message_of(lambda: exactk.compare(TRUTH, {"als": runs(lists), "b": SYSTEMS["new"]}, "P@1"))
+    assert message.endswith("; for training runs, pass each as a system, and write runs={'als': ['als-0', 'als-1']}")
+
+
+def test_a_container_in_place_of_options_is_not_printed() -> None:
+    systems: Any = {"a": {1: [2]}}
+    assert message_of(lambda: compared(baseline=systems)).endswith("or None, found dict")
+
+
+def test_systems_as_two_arguments_are_named_before_metrics() -> None:
+    truth: Any = {0: [1], 1: [2]}
+    hint = "; exactk.compare(truth, {'a': a, 'b': b}, metrics) compares two systems"
+    names: Any = {"u0": [1], "u1": [2]}
+    assert message_of(lambda: exactk.compare(names, names, names)) == (
+        f"systems: expected a mapping from each system's name to its predictions, found a mapping from user{hint}"
+    )
+    array: Any = np.ones((2, 1), int)
+    assert message_of(lambda: exactk.compare(truth, array, array)).startswith("systems: expected a mapping")
+    assert message_of(lambda: exactk.compare(names, {"a": names}, ["nothing"])).startswith("metrics: ")
+
+
+def test_merging_names_only_what_differs() -> None:
+    parts = [compared(), compared(baseline="base", margin=0.1)]
+    assert message_of(lambda: exactk.merge(parts)) == (
+        "parts: expected comparisons of the same baseline in all, found None and 'base'"
+    )
+    mixed: Any = [parts[0], parts[0].reports["base"]]
+    expected = "parts: expected comparisons alone, or reports and states, found Comparison beside Report"
+    assert message_of(lambda: exactk.merge(mixed)) == expected
+
+
+@pytest.mark.parametrize("path", ["monday.json", Path("monday.json")])
+def test_reports_are_read_from_files(path: Any) -> None:
+    hint = "; exactk.Report.from_json(pathlib.Path('monday.json')) reads a report"
+    assert message_of(lambda: exactk.compare_reports({"monday": path})).endswith(f" for 'monday'{hint}")

@@ -321,7 +321,7 @@ def test_what_are_no_clusters(clusters: Any, error: type[Exception], message: st
 
 def test_every_user_has_a_cluster() -> None:
     systems = {name: dict(enumerate(lists)) for name, lists in (("a", A), ("b", B))}
-    with pytest.raises(exactk.InputError, match="clusters: expected a cluster for every user, found none at row 3"):
+    with pytest.raises(exactk.InputError, match="clusters: expected a cluster for every user, found none of user 3"):
         exactk.compare(dict(enumerate(TRUTH)), systems, "P@1", clusters={0: 1, 1: 1, 2: 2})
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._inputs.paths import names_file
 from exactk._inputs.user_values import Clusters
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,6 +42,12 @@ class ClusterCodes:
                 raise input_error("clusters", f"one of the user columns {', '.join(names)}", repr(self.container))
             column: NDArray[Any] = users[self.container]
             return column
+        if isinstance(self.container, str) and self._values is None and not names_file(self.container):
+            expected = (
+                "a cluster of each user: a mapping, a Series, a data frame, or a column of users of several columns"
+            )
+            hint = f"such as user=[{self.container!r}, 'session'], so that the users are the sessions"
+            raise type_error("clusters", expected, repr(self.container), hint=hint)
         if self._values is None:
             self._values = Clusters.from_argument(self.container, self._columns)
         return self._values.of_users(users, self._row)

@@ -13,7 +13,7 @@ from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.systems import in_system, open_systems
+from exactk._engine.systems import check_systems_before_metrics, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_candidates,
@@ -101,7 +101,11 @@ def evaluate_with_engine(
 ) -> dict[str, Report]:
     """Return each system's report from the given engine; the other arguments are those of `exactk.evaluate`."""
     convention = as_convention(convention)
-    values = plan(metrics, convention)
+    try:
+        values = plan(metrics, convention)
+    except ExactkError:
+        check_systems_before_metrics(form, classify(predictions, form.argument))
+        raise
     if pairing is not None:
         pairing.check_margins(convention, values)
     warn_of_unused_fields(convention, values)

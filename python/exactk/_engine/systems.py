@@ -45,10 +45,13 @@ class Form(NamedTuple):
 
         Only this hint depends on what a mapping holds, never what it means.
         """
-        if (error.argument or "").partition(".")[0] not in {self.argument, "predictions", "truth"}:
+        argument = (error.argument or "").partition(".")[0]
+        if argument not in {self.argument, "predictions", "truth"}:
             return error
         metrics = repr(values[0].spelling) if len(values) == 1 else "metrics"
         hint = self.other_call(classified, f"({truth}, {self.argument}, {metrics})")
+        if not hint and argument == "predictions" != self.argument:
+            hint = _runs_instead(classified)
         return error.amended(hint=(hint,)) if hint else error
 
 
@@ -76,11 +79,25 @@ def in_context(context: str) -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
+        if (error.argument or "").partition(".")[0] == "clusters":  # are those of all systems
+            raise
         raise error.within(context) from error
 
 
 def _one_system(classified: ClassifiedValue) -> Systems:
     return {"": classified}
+
+
+def check_systems_before_metrics(form: Form, classified: ClassifiedValue) -> None:
+    """Raise InputTypeError, where the metrics are none, if the systems are the predictions of one: metrics are others'."""
+    if form is not SEVERAL_SYSTEMS or classified.container is BLOCKS:
+        return
+    form.systems(classified)
+    if _have_all_contents(classified, _is_of_one_user):
+        hint = "exactk.compare(truth, {'a': a, 'b': b}, metrics) compares two systems"
+        raise type_error(
+            "systems", "a mapping from each system's name to its predictions", "a mapping from user", hint=hint
+        )
 
 
 def _systems_by_name(classified: ClassifiedValue) -> Systems:
@@ -114,6 +131,23 @@ def _evaluate_instead(classified: ClassifiedValue, arguments: str) -> str:
     """Return how to evaluate one system, if the values of a mapping from system are the items of single users."""
     is_meant = _have_all_contents(classified, _is_of_one_user)
     return f"exactk.evaluate{arguments} takes a mapping from user" if is_meant else ""
+
+
+def _runs_instead(classified: ClassifiedValue) -> str:
+    """Return how to compare several training runs, if a system holds those of several systems."""
+    if classified.container is not MAPPING:
+        return ""
+    for name, system in classified.value.items():
+        runs, container = classify(system, "predictions")
+        if container is LIST:
+            runs, container = dict(enumerate(runs)), MAPPING
+        if (
+            container is MAPPING
+            and len(runs) > 1
+            and _have_all_contents(ClassifiedValue(runs, MAPPING), _is_of_many_users)
+        ):
+            return f"for training runs, pass each as a system, and write runs={{{name!r}: [{name + '-0'!r}, {name + '-1'!r}]}}"
+    return ""
 
 
 def _have_all_contents(classified: ClassifiedValue, kind: Callable[[object], bool]) -> bool:

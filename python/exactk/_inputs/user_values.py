@@ -198,6 +198,10 @@ class Clusters(UserValues):
 
     @classmethod
     def _to_array(cls, values: object, hint: str) -> NDArray[Any]:
+        kept = values.tolist() if isinstance(values, np.ndarray) else values
+        missing = [value is None or value != value for value in kept] if isinstance(kept, list) else []  # noqa: PLR0124 - NaN
+        if any(missing):  # as strings, all of these users would be one cluster
+            raise input_error(cls.argument, "a cluster for every user", "NaN or None", count=sum(missing))
         return key_array(values, cls.argument, hint=hint)
 
     def of_users(self, users: NDArray[Any], first_row: int) -> NDArray[Any]:
@@ -209,6 +213,6 @@ class Clusters(UserValues):
             return clusters
         positions = [self._position_of_key.get(user, -1) for user in users.tolist()]
         if -1 in positions:
-            row = positions.index(-1)
-            raise input_error(self.argument, "a cluster for every user", "none", row=row, count=positions.count(-1))
+            found = f"none of user {users[positions.index(-1)].item()!r}"
+            raise input_error(self.argument, "a cluster for every user", found, count=positions.count(-1))
         return self.values[positions]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +126,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         for system, report in self._reports.items():
             check_system_name(system, "reports")
             if not isinstance(report, Report):
-                raise type_error("reports", "a Report of each system", f"{type(report).__name__} for {system!r}")
+                raise _not_a_report(system, report)
             try:
                 check_same_plan(first.state, report.state, "reports")
             except StateMismatchError as error:
@@ -571,6 +572,13 @@ def check_system_name(name: object, argument: str) -> None:
         raise type_error(argument, "system names as keys", repr(name))
     if not name:
         raise input_error(argument, "a name for each system", repr(name))
+
+
+def _not_a_report(system: str, value: object) -> Exception:
+    """Return the error for a system whose report is another value, such as the path of one."""
+    is_path = isinstance(value, (str, PathLike))
+    hint = f"exactk.Report.from_json(pathlib.Path({str(value)!r})) reads a report" if is_path else ""
+    return type_error("reports", "a Report of each system", f"{type(value).__name__} for {system!r}", hint=hint)
 
 
 def _respell(report: Report, spellings: tuple[str, ...]) -> Report:

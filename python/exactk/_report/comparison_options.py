@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
-from numbers import Real
+from numbers import Number, Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from exactk._inference.margins import Margin
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
     from exactk._report.paired_sums import Pair
+    from exactk._runtime.faults import Text
 
 Test: TypeAlias = Literal["t", "wilcoxon", "sign"]
 IntervalMethod: TypeAlias = Literal["t"]
@@ -60,7 +61,7 @@ class ComparisonOptions:
             _check_choice(name, getattr(self, name), choices)
         check_confidence(self.confidence)
         if self.baseline is not None and not isinstance(self.baseline, str):
-            raise type_error("baseline", "the name of a system, or None", repr(self.baseline))
+            raise type_error("baseline", "the name of a system, or None", _shown(self.baseline))
         parse_margins(self.margin)
         if self.runs and self.test != "t":
             expected = "'t' for several runs of a system, as no other test takes their variance into account"
@@ -174,7 +175,8 @@ def parse_runs(runs: object) -> dict[str, tuple[str, ...]] | None:
     if runs is None:
         return None
     if not isinstance(runs, Mapping):
-        raise type_error("runs", "a mapping from a system's name to those of its runs", type(runs).__name__)
+        expected = "a mapping from a system's name to those of its runs"
+        raise type_error("runs", expected, type(runs).__name__, hint=_runs_hint(runs))
     parsed: dict[str, tuple[str, ...]] = {}
     system_of: dict[str, str] = {}
     for system, names in runs.items():
@@ -196,9 +198,22 @@ def parse_runs(runs: object) -> dict[str, tuple[str, ...]] | None:
     return parsed or None
 
 
+def _runs_hint(runs: object) -> Text | str:
+    """Return how to name the runs of one system; an example for what are no names of runs."""
+    names = list(runs) if isinstance(runs, (list, tuple)) and all(isinstance(run, str) for run in runs) else []
+    if len(names) < 2:
+        return "such as runs={'als': ['als-1', 'als-2']}"
+    return (Option("runs", {"mean": names}),)
+
+
+def _shown(value: object) -> str:
+    """Return a value in a line: of a container, its type."""
+    return repr(value) if isinstance(value, (Number, str, bytes)) else type(value).__name__
+
+
 def _check_text(argument: str, expected: str, name: object) -> None:
     if not isinstance(name, str) or not name:
-        raise type_error(argument, expected, repr(name))
+        raise type_error(argument, expected, _shown(name))
 
 
 def name_of_metric(metric: str, convention: Convention, argument: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -68,12 +68,18 @@ class ComparisonState(Mapping[str, State]):
         """Raise StateMismatchError unless the other state compares the same systems in the same way."""
         for what, one, another in (
             ("systems", list(self), list(other)),
-            ("options", self.options, other.options),
-            ("pairs", self.paired is None, other.paired is None),
+            *(
+                (field.name, getattr(self.options, field.name), getattr(other.options, field.name))
+                for field in fields(ComparisonOptions)
+            ),
         ):
             if one != another:
-                message = f"parts: expected comparisons of the same {what} in all, found {one} and {another}"
+                message = f"parts: expected comparisons of the same {what} in all, found {one!r} and {another!r}"
                 raise StateMismatchError(message, "parts")
+        if (self.paired is None) != (other.paired is None):
+            raise StateMismatchError(
+                "parts: expected sums over pairs of systems in all or in none, found some", "parts"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""

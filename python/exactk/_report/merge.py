@@ -68,6 +68,10 @@ def merge(
     comparisons = [part for part in all_parts if isinstance(part, (Comparison, ComparisonState))]
     if len(comparisons) == len(all_parts):
         return _merge_comparisons(comparisons)
+    if comparisons:
+        other = next(part for part in all_parts if not isinstance(part, (Comparison, ComparisonState)))
+        found = f"{type(comparisons[0]).__name__} beside {type(other).__name__}"
+        raise type_error("parts", "comparisons alone, or reports and states", found)
     return _merge_reports(all_parts)
 
 
@@ -109,6 +113,6 @@ def _checked_parts(parts: list[Any]) -> list[Report | State]:
     """Return the parts, or raise if they are not reports or states."""
     for part in parts:
         if not isinstance(part, (Report, State)):
-            expected = "reports or states; or comparisons alone"
+            expected = "reports and states, or comparisons alone"
             raise type_error("parts", expected, type(part).__name__)
     return parts

@@ -286,7 +286,8 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
     """Raise StateMismatchError if the states have other metrics, another convention, or other kinds of sums."""
     differences = []
     if one.metrics != other.metrics:
-        differences.append(f"metrics {one.metrics} and {other.metrics}")
+        order = " in another order" if sorted(one.metrics) == sorted(other.metrics) else ""
+        differences.append(f"metrics {one.metrics} and {other.metrics}{order}")
     if one.convention is not other.convention:
         differences += [
             f"{name} {value!r} and {other_value!r}"
