@@ -264,7 +264,7 @@ def test_a_gate_that_holds_is_in_the_report_too(run: Run) -> None:
         ("--no-worse mrr=1% --no-worse MRR=2%", "--no-worse: expected one margin of MRR, found 1% and 2%"),
         ("--better mrr --better mrr=2%", "--better: expected one margin of mrr, found none and 2%"),
         ("--better =1%", "--better: expected METRIC[=MARGIN] such as ndcg@10=1%, found '=1%'"),
-        ("--junit out.xml", "--junit: expected a gate: --better or --no-worse or --equivalent, found none"),
+        ("--junit out.xml", "--junit: expected a gate: --better or --no-worse or --equivalent, or a bound: --min or --max, found none"),
         ("--better mrr --junit none/out.xml", "--junit: expected the path of a file, in a folder that exists"),
         ("--baseline nwe", "--baseline: expected one of 'base', 'new', found 'nwe'; did you mean 'new'?"),
         ("--confidence 95", "--confidence: expected at least 0.5 and below 1, found 95.0; --confidence 0.95"),
@@ -282,6 +282,7 @@ def test_a_gate_that_holds_is_in_the_report_too(run: Run) -> None:
         ("--runs both=base,new", "predictions: expected two systems or more to compare, found 'both' alone"),
         ("--runs both=base,new --test sign", "--test: expected 't' for several runs of a system"),
         ("--runs both=base,new --baseline new", "--baseline: expected a system, found 'new', a run of 'both'; --baseline both"),
+        ("--clusters member", "--clusters: expected a file, or one of several user columns, found 'member'; --user member --user session"),
         ("--clusters -", "clusters: expected a file of columns, found stdin, which is read as TREC text"),
     ],
 )  # fmt: skip
@@ -384,3 +385,41 @@ def test_clusters_have_the_user_column_that_is_named(run: Run, others: Sequence[
     assert result.code == 0, result.err
     differences = exactk.Comparison.from_json(result.out).differences
     assert list(differences) == list(compared(["base", "new"], ["P@10"], clusters=HOMES).differences)
+
+
+def cases_of(path: str) -> list[tuple[str | None, str]]:
+    """Return the name of each test case, and the type of its failure or error."""
+    suite = ET.parse(path).getroot()  # noqa: S314 - written by the test
+    found = [(case.get("name"), next((one.get("type") or "" for one in case), "")) for case in suite]
+    assert suite.get("failures") == str(len(suite.findall("*/failure")))
+    assert suite.get("errors") == str(len(suite.findall("*/error")))
+    return found
+
+
+def test_bounds_are_cases_of_the_junit_report(run: Run) -> None:
+    """A report that is green beside exit code 1 hides what failed."""
+    bounds = ("--min", "P@10=0.9", "--max", "base:P@10=0.9", "--junit", "gates.xml")
+    assert run(*TWO, "--no-worse", "P@10=50%", *bounds).code == 1
+    of_bounds = [
+        ("min P@10 0.9: base", "below --min"),
+        ("max P@10 0.9: base", ""),
+        ("min P@10 0.9: new", "below --min"),
+    ]
+    assert cases_of("gates.xml") == [("no_worse P@10 50%: new against base", ""), *of_bounds]
+    assert run(*TWO, *bounds).code == 1
+    assert cases_of("gates.xml") == of_bounds
+
+
+@pytest.mark.parametrize("fault", [("--clusters", "nowhere.csv"), ("--confidence", "95"), ("-m", "nothing")])
+def test_an_error_replaces_the_junit_report_of_an_earlier_run(run: Run, fault: Sequence[str]) -> None:
+    gate = ("--better", "P@10", "--junit", "gates.xml")
+    assert run(*TWO, *gate).code == 0
+    assert run(*TWO, *gate, *fault).code == 2
+    assert cases_of("gates.xml") == [("exactk compare", "error")]
+
+
+def test_no_error_replaces_an_input(run: Run) -> None:
+    for path in ("qrels.txt", "base.run", "homes.csv"):
+        content = Path(path).read_bytes()
+        assert run(*TWO, "--clusters", "homes.csv", "--better", "P@10", "--confidence", "95", "--junit", path).code == 2
+        assert Path(path).read_bytes() == content

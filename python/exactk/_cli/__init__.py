@@ -72,7 +72,11 @@ def _run(argv: Sequence[str] | None) -> int:
     with warnings_as_lines(), StandardInput() as arguments.stdin:
         try:
             code: int = arguments.run(arguments)
-        except ExactkError as error:
+        except Exception as error:
+            if on_error := getattr(arguments, "on_error", None):
+                on_error(arguments, _error_text(error))
+            if not isinstance(error, ExactkError):
+                raise
             if _argument_of(error).startswith("-") or _argument_of(error).isupper():  # an option or METAVAR
                 command.error(_error_text(error))
             raise

@@ -12,11 +12,12 @@ from exactk._cli.output import print_message
 from exactk._cli.trec import reports_by_system
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
+from exactk._report.junit import Case
 from exactk._runtime.errors import input_error
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from exactk._cli.result import Result
     from exactk._plan.metric_strings import Value
@@ -34,8 +35,8 @@ class Bound(NamedTuple):
         """Return whether the value keeps the bound, which NaN never does."""
         return value >= self.number if self.option == "--min" else value <= self.number
 
-    def violation(self, name: str, system: str, value: float) -> str:
-        """Return the message about a value that does not keep the bound."""
+    def finding(self, name: str, system: str, value: float) -> str:
+        """Return what the value is, and what it should be."""
         of_system = f" of {system}" if system else ""
         limit = "at least" if self.option == "--min" else "at most"
         return f"{name}{of_system} is {value!r}, expected {limit} {self.number!r}"
@@ -101,9 +102,8 @@ def check_bounded(result: Result, bounds: Sequence[Bound]) -> None:
                 raise input_error(argument, "users, as --min and --max bound their values", found)
 
 
-def report_violations(result: Result, bounds: Sequence[Bound]) -> bool:
-    """Print the values that do not keep a bound; return whether there are any."""
-    has_violation = False
+def bound_cases(result: Result, bounds: Sequence[Bound]) -> Iterator[Case]:
+    """Yield a test case for each bounded value; its status is "holds", or how the bound is not kept."""
     for system, report in reports_by_system(result).items():
         for bound in bounds:
             if bound.system and bound.system != system:
@@ -112,7 +112,15 @@ def report_violations(result: Result, bounds: Sequence[Bound]) -> bool:
                 if value.name not in report:
                     raise input_error(bound.option, f"one of {', '.join(report)}", value.spelling)
                 number = report[value.name]
-                if not bound.is_kept_by(number):
-                    print_message(_HEADINGS[bound.option], bound.violation(value.spelling, system, number))
-                    has_violation = True
-    return has_violation
+                status = "holds" if bound.is_kept_by(number) else _HEADINGS[bound.option]
+                name = f"{bound.option.removeprefix('--')} {value.spelling} {bound.number!r}"
+                text = bound.finding(value.spelling, system, number)
+                yield Case(f"{name}: {system}" if system else name, status, text)
+
+
+def report_violations(cases: Iterable[Case]) -> bool:
+    """Print the values that do not keep a bound; return whether there are any."""
+    violations = [case for case in cases if case.status != "holds"]
+    for case in violations:
+        print_message(case.status, case.text)
+    return bool(violations)

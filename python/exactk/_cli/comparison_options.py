@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -194,6 +195,9 @@ def check_margins(margins: Mapping[str, str], evaluated: Sequence[Value]) -> Non
 def clusters_column(arguments: argparse.Namespace) -> str | None:
     """Return the user column that holds the clusters; None if they are in a file, or there are none."""
     columns, text = arguments.user or [], arguments.clusters
+    if text and len(columns) < 2 and re.fullmatch(r"\w+", text) and not os.path.lexists(text):
+        hint = f"--user {text} --user session" if not columns else f"--user {columns[0]} --user session"
+        raise input_error("--clusters", "a file, or one of several user columns", repr(text), hint=hint)
     if len(columns) < 2 or text not in columns:  # a single column has a user per cluster
         return None
     if os.path.lexists(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +27,14 @@ from exactk._cli.arguments import (
     read_system,
     user_column,
 )
-from exactk._cli.bounds import add_bound_options, check_bounded, check_systems, report_violations, values_of_bounds
+from exactk._cli.bounds import (
+    add_bound_options,
+    bound_cases,
+    check_bounded,
+    check_systems,
+    report_violations,
+    values_of_bounds,
+)
 from exactk._cli.comparison_options import (
     NOT_GIVEN,
     add_comparison_options,
@@ -58,7 +66,8 @@ from exactk._files import has_columns
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import DEFAULT_METRICS, plan
 from exactk._report.display import printable
-from exactk._report.gate import Gate
+from exactk._report.gate import Gate, junit_cases
+from exactk._report.junit import Case, junit_report
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
@@ -125,6 +134,7 @@ def add_compare(commands: Commands) -> None:
     _add_options(parser, several=True)
     add_comparison_options(parser)
     add_gate_options(parser)
+    parser.set_defaults(on_error=write_junit_error)
 
 
 def _add_truth(parser: argparse.ArgumentParser) -> None:
@@ -211,6 +221,22 @@ def run_compare(arguments: argparse.Namespace) -> int:
         return _run_systems(arguments, systems)
 
 
+def write_junit_error(arguments: argparse.Namespace, text: str) -> None:
+    """Say in the JUnit file that the command ended in an error, unless the file is an input: it would be that of an earlier run."""
+    if arguments.junit is None:
+        return
+    inputs = [arguments.truth, *(getattr(arguments, name) for name in ("exclude", "candidates", "groups", "weights"))]
+    inputs += [Path(arguments.clusters)] if arguments.clusters else []
+    for system in arguments.systems:
+        with suppress(exactk.ExactkError, OSError):
+            inputs += [path for paths in find_systems([system]).values() for path in paths]
+    with suppress(exactk.ExactkError, OSError):
+        check_outputs({"--junit": arguments.junit}, [path for path in inputs if path])
+        write_file(
+            arguments.junit, junit_report([Case("exactk compare", "error", text)]).encode(errors="backslashreplace")
+        )
+
+
 class _Request(NamedTuple):
     """What a command computes, known before any file is read."""
 
@@ -250,7 +276,8 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         trec.tell_missing_measures(request.trec.without_metric)
     check_bounded(result, arguments.bounds)
     gate = check_claims(result, request.claims) if isinstance(result, exactk.Comparison) else Gate(())
-    _write_files(arguments, result, gate)
+    bounded = list(bound_cases(result, arguments.bounds))
+    _write_files(arguments, result, [*junit_cases(gate), *bounded])
     provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
     if request.trec:
         tag = _runid(arguments, systems[""]) if "" in systems else ""  # others have their names
@@ -261,7 +288,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         has_differences = bool(_asked_differences(arguments))
         text = format_result(result, arguments.format, provenance, has_differences=has_differences)
         print_text(text, is_data=arguments.format in DATA_FORMATS)
-    has_violation = report_violations(result, arguments.bounds)
+    has_violation = report_violations(bounded)
     code = report_gate(gate)
     return 1 if has_violation else code
 
@@ -308,14 +335,14 @@ def _comparison_options(arguments: argparse.Namespace, request: _Request) -> dic
     }
 
 
-def _write_files(arguments: argparse.Namespace, result: Result, gate: Gate) -> None:
+def _write_files(arguments: argparse.Namespace, result: Result, cases: Sequence[Case]) -> None:
     if arguments.by_user:
         write_file(arguments.by_user, user_table_file(result, arguments.by_user))
     state_path = _state_path(arguments)
     if state_path and isinstance(result, exactk.Report):
         write_file(state_path, result.state.to_bytes())
     if arguments.junit:
-        write_file(arguments.junit, gate.to_junit().encode(errors="backslashreplace"))
+        write_file(arguments.junit, junit_report(cases).encode(errors="backslashreplace"))
 
 
 def _state_path(arguments: argparse.Namespace) -> Path | None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import exactk
 from exactk._cli.arguments import add_command, add_format_option, add_state_option, check_inputs
-from exactk._cli.bounds import add_bound_options, check_bounded, report_violations
+from exactk._cli.bounds import add_bound_options, bound_cases, check_bounded, report_violations
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.provenance import Input, Provenance
@@ -67,7 +67,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
         write_file(arguments.state, report.state.to_bytes())
     provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
     print_text(format_result(report, arguments.format, provenance), is_data=arguments.format in DATA_FORMATS)
-    return int(report_violations(report, arguments.bounds))
+    return int(report_violations(bound_cases(report, arguments.bounds)))
 
 
 def _read_state(path: Path) -> exactk.State:
