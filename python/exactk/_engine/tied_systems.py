@@ -60,7 +60,7 @@ def _missing_for_test(state: ComparisonState | None, part: Mapping[str, Report],
     if not optional.has("scipy"):
         return optional.describe_missing("scipy", "the test", "compare")
     lacks_users = any(report.user_table is None for report in part.values())
-    if state is not None and state.paired is not None and (lacks_users or _has_clusters(state.paired)):
+    if state is not None and state.paired is not None and (lacks_users or state.paired.clustered):
         advice = (
             "with runs= it has those of the means over runs" if state.options.runs else f"baseline={best!r} adds them"
         )
@@ -75,8 +75,3 @@ def _pairs_with(best: str, others: Sequence[str], paired: PairedState | None) ->
     if paired is None or len(pairs) < len(others):
         return None
     return PairedState(paired.weighted, paired.clustered, {pair: totals[pair] for pair in pairs})
-
-
-def _has_clusters(paired: PairedState) -> bool:
-    """Return whether the units of any pair are not its users."""
-    return any(one.moments.units != one.users for sums in paired.totals.values() for one in sums)
