@@ -233,3 +233,17 @@ def test_merging_names_only_what_differs() -> None:
 def test_reports_are_read_from_files(path: Any) -> None:
     hint = "; exactk.Report.from_json(pathlib.Path('monday.json')) reads a report"
     assert message_of(lambda: exactk.compare_reports({"monday": path})).endswith(f" for 'monday'{hint}")
+
+
+def test_reports_compare_with_their_metrics_in_any_order() -> None:
+    metrics = ["f1@1", "P@1(average=micro)", "map", "f1@1(average=of_means)", "P@1", "recall@1(average=micro)"]
+    groups = ["x", "y"] * 10
+    one, other, backwards = (
+        exactk.evaluate(TRUTH, SYSTEMS[name], order, per_user=True, groups=groups)
+        for name, order in (("base", metrics), ("new", metrics), ("new", metrics[::-1]))
+    )
+    expected = exactk.compare_reports({"base": one, "new": other})
+    found = exactk.compare_reports({"base": one, "new": backwards})
+    assert found == expected
+    assert found.differences == expected.differences
+    assert list(found) == metrics

@@ -20,6 +20,7 @@ from exactk._report.comparison_options import (
     RunsLike,
     Test,
 )
+from exactk._report.metric_order import with_metrics_in_one_order
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
@@ -81,7 +82,7 @@ def compare_kept_reports(
     engine: PairedEngine, reports: Mapping[str, Report], how: ComparisonOptions, clusters: object
 ) -> Comparison:
     """Compare reports by what they keep of their users."""
-    of_reports = Comparison(reports, how).reports  # raises where they do not compare
+    of_reports = Comparison(with_metrics_in_one_order(reports), how).reports  # raises where they do not compare
     weighted = any(report.state.weighted for report in of_reports.values())
     _check_test(how, clusters=clusters is not None, weights=weighted)
     pairing = _pairing(engine, how, clusters, {})

@@ -1,0 +1,58 @@
+"""Reports of the same metrics in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exactk._plan.metric_strings import distinct_parts
+from exactk._report.report import Report
+from exactk._report.state import plan_of_state
+from exactk._report.user_table import has_part_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._plan.metric_strings import Value
+
+
+def with_metrics_in_one_order(reports: Mapping[str, Report]) -> Mapping[str, Report]:
+    """Return reports with the metrics in the order of the first; as they are if they are no reports."""
+    given: object = reports  # other values are refused later
+    if not (isinstance(given, Mapping) and all(isinstance(report, Report) for report in given.values())):
+        return reports
+    return {name: _in_order(report, next(iter(reports.values())).metrics) for name, report in reports.items()}
+
+
+def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:
+    """Return the report with its metrics in this order; the same report if it has others, or has this order."""
+    state = report.state
+    if state.metrics == metrics or sorted(state.metrics) != sorted(metrics):
+        return report
+    order = [state.metrics.index(metric) for metric in metrics]
+    values = plan_of_state(state)
+    ordered = [values[index] for index in order]
+    position = {part.identity: index for index, part in enumerate(distinct_parts(values))}
+    parts = [position[part.identity] for part in distinct_parts(ordered)]
+    groups = state.groups
+    state = replace(
+        state,
+        metrics=metrics,
+        spellings=tuple(state.spellings[index] for index in order),
+        totals=tuple(state.totals[part] for part in parts),
+        groups=None if groups is None else {label: tuple(sums[i] for i in parts) for label, sums in groups.items()},
+    )
+    table = report.user_table
+    if table is not None:
+        table = replace(table, rows=table.rows[[*order, *_part_rows(values, order)]])
+    return Report(state, report.users if report.has_keys else None, table)
+
+
+def _part_rows(values: Sequence[Value], order: Sequence[int]) -> list[int]:
+    """Return the rows of a table, after those of the values, in the order of other values."""
+    first_rows, row = {}, len(values)
+    for index, value in enumerate(values):
+        first_rows[index] = row
+        row += 2 * has_part_rows(value)
+    return [first_rows[i] + part for i in order if has_part_rows(values[i]) for part in (0, 1)]
