@@ -40,7 +40,7 @@ from exactk._report.report import Report
 from exactk._report.significance_marks import NO_MARKS, significance_marks
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.tables import TextTable, stack_systems, text_of_columns
-from exactk._report.validation import checked_fields, fail, plain_data
+from exactk._report.validation import checked_fields, fail, is_in_unit_range, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
@@ -228,7 +228,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             self._first.convention,
             {value.name: value.spelling for value in values},
             frozenset(value.spelling for value in values if value.rules["average"] == "of_means"),
-            frozenset(value.spelling for value in values if metrics[value.metric].unit_range),
+            frozenset(value.spelling for value in values if is_in_unit_range(value)),
             paired.weighted,
             all(report.user_table is not None and not report.has_keys for report in self._reports.values()),
         )
