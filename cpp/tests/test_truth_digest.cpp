@@ -50,7 +50,7 @@ struct Input {
 };
 
 using Wide = Input<std::int64_t>;
-using Words = std::pair<std::uint64_t, std::uint64_t>;
+using DigestWords = std::pair<std::uint64_t, std::uint64_t>;
 
 // Rows of up to 1,500 items, which span the windows in which items are mixed; many are short.
 Wide random_input(std::size_t rows, bool graded, bool keyed) {
@@ -77,7 +77,7 @@ TEST_CASE("known digests") {  // those of test_truth_digest.py
   input.add_row({});
   input.add_row({21});
   for (const Isa isa : available_isas()) {
-    CHECK(input.digest(isa) == Words{0x2d2cba23ffbc1e87, 0x15d6b59edcb3b050});
+    CHECK(input.digest(isa) == DigestWords{0x2d2cba23ffbc1e87, 0x15d6b59edcb3b050});
   }
   Vocabulary users(true);
   users.encode(3);
@@ -87,7 +87,7 @@ TEST_CASE("known digests") {  // those of test_truth_digest.py
   keyed.add_row({7});
   keyed.users = hash_keys(users, 2, false, {});
   CHECK(keyed.users == std::vector<KeyHash>{3, ~std::uint64_t{0}});
-  CHECK(keyed.digest() == Words{0x4ac89515118e8cf3, 0xf5e0fb0eeca537b4});
+  CHECK(keyed.digest() == DigestWords{0x4ac89515118e8cf3, 0xf5e0fb0eeca537b4});
 }
 
 TEST_CASE("keys are hashed by value and kind") {
@@ -116,7 +116,7 @@ TEST_CASE("F22: the digest is the same for any number of threads, instruction se
   for (const bool graded : {false, true}) {
     for (const bool keyed : {false, true}) {
       const Wide input = random_input(40'000, graded, keyed);
-      const Words expected = input.digest();
+      const DigestWords expected = input.digest();
       for (const Isa isa : available_isas()) {
         for (const int threads : {1, 2, 7}) CHECK(input.digest(isa, threads) == expected);
       }
@@ -132,7 +132,7 @@ TEST_CASE("F22: the digest is the same for any number of threads, instruction se
   narrow.add_row({1, 4});
   narrow.add_row({});
   narrow.add_row({21});
-  CHECK(narrow.digest() == Words{0x2d2cba23ffbc1e87, 0x15d6b59edcb3b050});
+  CHECK(narrow.digest() == DigestWords{0x2d2cba23ffbc1e87, 0x15d6b59edcb3b050});
 }
 
 TEST_CASE("the digests of some users add up to that of all, in any order") {
@@ -153,13 +153,13 @@ TEST_CASE("the digests of some users add up to that of all, in any order") {
     if (one.items.empty()) CHECK((high | low) == 0);
   }
   CHECK(input.digest() ==
-        Words{static_cast<std::uint64_t>(sum >> 64U), static_cast<std::uint64_t>(sum)});
+        DigestWords{static_cast<std::uint64_t>(sum >> 64U), static_cast<std::uint64_t>(sum)});
 }
 
 TEST_CASE("items are hashed by key, not by code") {
   for (const bool graded : {false, true}) {
     Wide input = random_input(2'000, graded, true);
-    const Words expected = input.digest();
+    const DigestWords expected = input.digest();
     const std::vector<KeyHash> keys(input.items.begin(), input.items.end());
     for (std::size_t i = 0; i < input.items.size(); ++i) {
       input.items[i] = static_cast<std::int64_t>(i);
@@ -167,7 +167,7 @@ TEST_CASE("items are hashed by key, not by code") {
     DigestRequest request = input.request();
     request.items = keys;
     const Digest digest = truth_digest(request, {});
-    CHECK(Words{digest.high, digest.low} == expected);
+    CHECK(DigestWords{digest.high, digest.low} == expected);
     request.items = std::span(keys).first(keys.size() - 1);
     CHECK_THROWS_AS(static_cast<void>(truth_digest(request, {})), InputError);
     input.items[3] = -1;
@@ -182,7 +182,7 @@ TEST_CASE("the ends of padded rows do not count") {
   input.add_row({-1, -1, -1});
   input.add_row({21, -1, -1});
   input.lengths = {2, 0, 1};
-  CHECK(input.digest() == Words{0x2d2cba23ffbc1e87, 0x15d6b59edcb3b050});
+  CHECK(input.digest() == DigestWords{0x2d2cba23ffbc1e87, 0x15d6b59edcb3b050});
 }
 
 TEST_CASE("F01: a malformed truth has no digest") {
