@@ -330,9 +330,12 @@ def row(numbers: Numbers, metric: Metric, options: dict[str, Any]) -> dict[str, 
     }
     e = estimate(numbers, metric)
     if not len(x):
-        return cells | {"reason": "no user has a value in both systems"}
+        is_used = {"weight": numbers.is_weighted, "denominator": metric.average == "micro"}
+        parts = [part for part, is_used_part in is_used.items() if is_used_part]
+        ending = f" and a {' and a '.join(parts)} above 0" if parts else ""
+        return cells | {"reason": f"no user has a value in both systems{ending}"}
     if e is None:
-        return cells | {"reason": "the weights, or the denominators, are all 0"}
+        return cells | {"reason": "the denominators of a system are all 0"}
     cells |= value_cells(e)
     if not e.df:
         return cells | {"reason": "fewer than two users or clusters"}
@@ -355,17 +358,20 @@ def rows(case: Case, label: str | None) -> list[dict[str, Any]]:
     for metric in case.metrics:
         for pair in case.pairs:
             users = [user for user in case.users if label is None or (case.groups or {})[user] == label]
+            users = [user for user in users if case.weights is None or case.weights[user] > 0]
             found = [[user_numbers(case, system, user, metric) for user in users] for system in pair]
             both = [
                 i for i, (one, other) in enumerate(zip(*found, strict=True)) if one is not None and other is not None
             ]
+            alone = [sum(one is not None for one in side) - len(both) for side in found]
+            if metric.average == "micro":  # without 0/0
+                both = [i for i in both if any(part for side in found for part in (side[i] or ())[1:])]
             of_pair = [np.array([one[i] for i in both], np.float64).reshape(-1, 3) for one in found]
             clusters = [users[i] if case.clusters is None else case.clusters[users[i]] for i in both]
             codes = np.array([list(dict.fromkeys(clusters)).index(one) for one in clusters], np.int64)
             weights = np.array([1.0 if case.weights is None else case.weights[users[i]] for i in both])
             numbers = Numbers(of_pair[0], of_pair[1], weights, codes, case.weights is not None)
             cells = row(numbers, metric, case.options)
-            alone = [sum(one is not None for one in side) - len(both) for side in found]
             head = {"metric": metric.spelling, "system": pair[0], "baseline": pair[1], "group": label}
             result.append(head | cells | {"only_system": alone[0], "only_baseline": alone[1], "_metric": metric})
     return adjusted(result, case.options)

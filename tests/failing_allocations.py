@@ -87,7 +87,7 @@ def refuse_type() -> object:
 
 
 def sum_pairs() -> list[object]:
-    values = [_core.PairedValue([0], 0, False, True), _core.PairedValue([0, 1], 1, False, False)]
+    values = [_core.PairedValue([0], 0, False, True, False), _core.PairedValue([0, 1], 1, False, False, True)]
     tables = [np.eye(2, 3), np.ones((2, 3))]
     codes = np.array([0, 1, 0])
     sums = _core.paired_sums(tables, values, [(1, 0)], np.ones(3), codes, 2, codes[::-1].copy(), 2, 1, "", None)

@@ -93,9 +93,9 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "metric_table": list,
     "order_by_user": lambda: [_codes(), 3, np.arange(4.0), "x"],
     "padded_lengths": CALLS["padded_lengths"][1],
-    "PairedValue": lambda: [[0], 0, False, True],
+    "PairedValue": lambda: [[0], 0, False, True, False],
     "paired_sums": lambda: [
-        [np.eye(2), np.ones((2, 2))], [_core.PairedValue([0], 0, False, True)], [(1, 0)], None, None, 1, None, 1, 1, "", None,
+        [np.eye(2), np.ones((2, 2))], [_core.PairedValue([0], 0, False, True, False)], [(1, 0)], None, None, 1, None, 1, 1, "", None,
     ],
     "parse_number": lambda: ["+1.5e3"],
     "parse_numbers": lambda: [np.array([0, 1, 3], np.int32), np.frombuffer(b"12e", np.uint8)],

@@ -132,7 +132,7 @@ NAN = {"undefined": "nan", "empty_truth": "compute"}
         ([[1]], (A[:1], B[:1]), {}, "fewer than two users or clusters"),
         (TRUTH, (A, B), {"clusters": [7] * 4}, "fewer than two users or clusters"),
         (TRUTH, (A, B), {"weights": [0, 0, 3, 0]}, "fewer than two users or clusters"),
-        (TRUTH, (A, B), {"weights": [0] * 4}, "the weights, or the denominators, are all 0"),
+        (TRUTH, (A, B), {"weights": [0] * 4}, "no user has a value in both systems and a weight above 0"),
         ([[]] * 3, (A[:3], B[:3]), {"convention": NAN}, "undefined for 3 users"),
     ],
 )
@@ -145,7 +145,16 @@ def test_denominators_that_are_all_0() -> None:
     convention = {"empty_truth": "compute"}
     comparison = exactk.compare([[]] * 3, {"a": A[:3], "b": B[:3]}, "recall@1(average=micro)", convention=convention)
     (row,) = comparison.differences
-    assert (row.reason, row.users) == ("the weights, or the denominators, are all 0", 3)
+    assert (row.reason, row.users) == ("no user has a value in both systems and a denominator above 0", 0)
+
+
+def test_denominators_of_one_system_that_are_all_0() -> None:
+    convention = {"precision_over": "list", "undefined": "zero"}
+    comparison = exactk.compare(
+        [[1]] * 3, {"a": [[]] * 3, "b": [[1]] * 3}, "precision@1(average=micro)", convention=convention
+    )
+    (row,) = comparison.differences
+    assert (row.reason, row.users) == ("the denominators of a system are all 0", 3)
 
 
 @pytest.mark.parametrize(("users", "p"), [(2, 0.5), (3, 0.25), (20, 2.0**-19)])

@@ -260,6 +260,107 @@ def test_weighted_means_have_the_variance_of_their_formula() -> None:
     assert_allclose(row.p, 2 * stats.t.sf(abs(mean / error), df), rtol=1e-9)
 
 
+EVERY_AVERAGE = [
+    "recall@5", "recall@5(average=micro)", "f1@5(average=micro)", "f1@5(average=of_means)", "map@15(average=geometric)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", ["weights", "groups", "clusters"])
+def test_users_of_weight_0_change_nothing(options: str) -> None:
+    """Neither those of both systems nor those of one, in clusters with others or alone."""
+    truth, systems = drawn(13, users=700)
+    del systems["new"][3], systems["base"][650]
+    weights = {user: 1.5 if user % 7 else 0.0 for user in truth}
+    of_users: dict[str, dict[str, dict[int, Any]]] = {
+        "weights": {},
+        "groups": {"groups": {user: "ab"[user % 2] for user in truth}},
+        "clusters": {"clusters": {user: user // 2 if user % 3 else 1000 + user for user in truth}},
+    }
+    weights[3] = weights[650] = 0.0
+
+    def options_of(users: list[int]) -> dict[str, Any]:
+        return {name: {user: codes[user] for user in users} for name, codes in of_users[options].items()}
+
+    def rows(users: list[int]) -> exactk.Differences:
+        return exactk.compare(
+            {user: truth[user] for user in users},
+            {name: {user: lists[user] for user in users if user in lists} for name, lists in systems.items()},
+            EVERY_AVERAGE,
+            convention={"users": "both"},
+            margin="5%",
+            missing="error",
+            weights={user: weights[user] for user in users},
+            **options_of(users),
+        ).differences
+
+    with pytest.warns(exactk.EvaluationWarning, match="means over different users"):
+        found = rows(list(truth))
+    expected = rows([user for user in truth if weights[user]])
+    assert [*found, *found.by_group] == [*expected, *expected.by_group]
+    assert found.heterogeneity == expected.heterogeneity
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_users_of_whom_a_ratio_is_0_of_0_in_both_systems_change_nothing(weighted: bool, clustered: bool) -> None:
+    truth, systems = drawn(14, users=700)
+    for user in range(0, 700, 5):
+        truth[user] = []
+    for name, step in (("base", 15), ("new", 10)):  # of every 30th neither system has a ratio
+        systems[name] |= {user: [] for user in range(0, 700, step)}
+    convention = {"empty_truth": "compute", "undefined": "skip", "precision_over": "list"}
+
+    def row(metric: str, users: list[int]) -> exactk.Difference:
+        options: dict[str, Any] = {"weights": {user: 1 + user % 3 for user in users}} if weighted else {}
+        options |= {"clusters": {user: user // 3 for user in users}} if clustered else {}
+        comparison = exactk.compare(
+            {user: truth[user] for user in users},
+            {name: {user: lists[user] for user in users} for name, lists in systems.items()},
+            metric,
+            convention=convention,
+            margin=0.01,
+            **options,
+        )
+        return comparison.differences[0]
+
+    for metric, step in (("recall@5(average=micro)", 5), ("precision@5(average=micro)", 30)):
+        telling = [user for user in truth if user % step]
+        found = row(metric, list(truth))
+        assert found == row(metric, telling)
+        assert found.users == len(telling)
+
+
+@pytest.mark.parametrize("runs", [None, {"tuned": ["new", "newer"]}])
+def test_the_reference_leaves_out_users_without_information(runs: Any) -> None:
+    truth, systems = drawn(15, users=12)
+    systems["newer"] = {user: lists[::-1] for user, lists in systems["new"].items()}
+    truth |= {user: [] for user in range(5)}
+    options: dict[str, Any] = {
+        "convention": {"empty_truth": "compute", "undefined": "skip"},
+        "weights": {user: float(user % 3) for user in truth},
+        "runs": runs,
+    }
+    found = exactk.compare(truth, systems, EVERY_AVERAGE, **options).differences
+    assert found == exactk.reference.compare(truth, systems, EVERY_AVERAGE, **options).differences
+    assert {row.users for row in found if row.metric == "recall@5(average=micro)"} == {5}
+
+
+def test_few_users_are_not_hidden_by_those_without_information() -> None:
+    lists = {"a": [[2]] * 53, "b": [[1]] * 53}
+    for truth, metric, options in (
+        ([[1]] * 53, "recall@1", {"weights": [1] * 3 + [0] * 50}),
+        (
+            [[1]] * 3 + [[]] * 50,
+            "recall@1(average=micro)",
+            {"convention": {"empty_truth": "compute", "undefined": "skip"}},
+        ),
+    ):
+        comparison = exactk.compare(truth, lists, metric, baseline="a", **options)
+        (row,) = comparison.differences
+        assert (row.users, row.units, row.p, row.verdict) == (3, 3, 0.25, "undecided")
+        assert comparison.check(better=metric).status == "undecided"
+
+
 def test_geometric_means_are_tested_as_logarithms() -> None:
     truth, systems = drawn(7)
     comparison = exactk.compare(truth, systems, "map@15(average=geometric)", baseline="base", per_user=True)

@@ -98,6 +98,20 @@ def test_f75_values_that_are_undefined_for_some() -> None:
     assert not compare(systems, "P@1")[1]
 
 
+def test_f75_users_without_a_ratio_are_in_the_sums_of_all_systems() -> None:
+    systems = {"a": [[1]] * 40, "b": [[2]] * 40}
+    convention = {"empty_truth": "compute", "undefined": "skip"}
+    truth = [[1]] * 20 + [[]] * 20
+    assert not compare(systems, "recall@1(average=micro)", truth, convention=convention)[1]
+    reports = {
+        name: exactk.evaluate(truth, lists, "recall@1(average=micro)", convention=convention, per_user=True)
+        for name, lists in systems.items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exactk.compare_reports(reports)
+
+
 def test_f75_values_made_of_means() -> None:
     systems = {"all": ALL, "half": {"ann": [1]}}
     _, messages = compare(systems, "f1@1(average=of_means)", convention={"users": "both"})

@@ -95,7 +95,7 @@ def sound_rules() -> _core.Rules:
 
 
 def sound_paired_values() -> list[_core.PairedValue]:
-    return [_core.PairedValue([0], 0, False, True), _core.PairedValue([0, 1], -1, False, False)]
+    return [_core.PairedValue([0], 0, False, True, False), _core.PairedValue([0, 1], -1, False, False, True)]
 
 
 def sound_values() -> list[_core.PlannedValue]:
@@ -129,7 +129,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [STANDARD | {"gain": "table", "min_grade": 0.5, "gain_table": [0.0, 1.0]}]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),
-    "PairedValue": (_core.PairedValue, lambda: [[0, 1], 1, False, True]),
+    "PairedValue": (_core.PairedValue, lambda: [[0, 1], 1, False, True, True]),
     "paired_sums": (
         _core.paired_sums,
         lambda: [

@@ -258,7 +258,7 @@ def paired_call(tables: int = 4, users: int = 1_000_000, **options: Any) -> Call
     generator = np.random.default_rng(7)
     arguments: dict[str, Any] = {
         "tables": [generator.random((2, users)) for _ in range(tables)],
-        "values": [_core.PairedValue([0, 1], -1, False, False), _core.PairedValue([0], 0, True, True)],
+        "values": [_core.PairedValue([0, 1], -1, False, False, True), _core.PairedValue([0], 0, True, True, False)],
         "pairs": list(itertools.combinations(range(tables), 2)),
         "weights": generator.random(users),
         "groups": None,

@@ -33,6 +33,7 @@ class Value:
     shown: int = -1
     is_geometric: bool = False
     is_unit: bool = False
+    is_ratio: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ class Request:
         return int(self.tables[0].shape[1])
 
     def run(self, threads: int = 1, isa: str = "", progress: Any = None) -> _core.PairedSums:
-        values = [_core.PairedValue(one.rows, one.shown, one.is_geometric, one.is_unit) for one in self.values]
+        values = [
+            _core.PairedValue(one.rows, one.shown, one.is_geometric, one.is_unit, one.is_ratio) for one in self.values
+        ]
         return _core.paired_sums(
             self.tables,
             values,
@@ -105,17 +108,19 @@ def expected_record(request: Request, group: int, pair: tuple[int, int], value: 
     for user in range(request.users):
         if request.groups is not None and request.groups[user] != group:
             continue
+        weight = 1.0 if request.weights is None else float(request.weights[user])
+        if weight == 0:
+            continue
         rows = [[float(table[row, user]) for row in value.rows] for table in (system, baseline)]
         has_rows = [not any(map(math.isnan, one)) for one in rows]
         counts["only_system"] += has_rows == [True, False]
         counts["only_baseline"] += has_rows == [False, True]
-        if not all(has_rows):
+        if not all(has_rows) or (value.is_ratio and rows == [[0, 0], [0, 0]]):
             continue
         counts["users"] += 1
         if value.shown >= 0:
             counts["wins"] += bool(system[value.shown, user] > baseline[value.shown, user])
             counts["losses"] += bool(system[value.shown, user] < baseline[value.shown, user])
-        weight = 1.0 if request.weights is None else float(request.weights[user])
         unit = user if request.clusters is None else int(request.clusters[user])
         terms = [term(number, weight, value) for one in rows for number in one]
         units.setdefault(unit, []).append([*terms, weight])
@@ -174,6 +179,7 @@ def values(draw: st.DrawFn, rows: int, *, is_unit: bool) -> Value:
         draw(st.integers(-1, rows - 1)),
         count == 1 and draw(st.integers(0, 3)) == 0,
         is_unit and draw(st.booleans()),
+        count == 2 and draw(st.booleans()),
     )
 
 
@@ -332,6 +338,7 @@ SOUND = Request(
         ({"values": [Value([])]}, "values[0]", None, None, 1),
         ({"values": [Value([0]), Value([0, 1, 0])]}, "values[1]", None, None, 1),
         ({"values": [Value([0, 1], is_geometric=True)]}, "values[0]", None, None, 1),
+        ({"values": [Value([0], is_ratio=True)]}, "values[0]", None, None, 1),
         ({"values": [Value([2])]}, "values[0]", None, None, 1),
         ({"values": [Value([0, -1])]}, "values[0]", None, None, 1),
         ({"values": [Value([0], 2)]}, "values[0]", None, None, 1),

@@ -166,13 +166,16 @@ void bind_compare(py::module_& module) {
   bind_class<PairedValue>(module, "PairedValue",
                           "A value to compare, as rows of the systems' tables; see "
                           "exactk/paired_sums.hpp.")
-      .def(py::init([](std::vector<Offset> rows, Offset shown, bool is_geometric, bool is_unit) {
+      .def(py::init([](std::vector<Offset> rows, Offset shown, bool is_geometric, bool is_unit,
+                       bool is_ratio) {
              return PairedValue{.rows = std::move(rows),
                                 .shown = shown,
                                 .is_geometric = is_geometric,
-                                .is_unit = is_unit};
+                                .is_unit = is_unit,
+                                .is_ratio = is_ratio};
            }),
-           py::arg("rows"), py::arg("shown"), py::arg("is_geometric"), py::arg("is_unit"));
+           py::arg("rows"), py::arg("shown"), py::arg("is_geometric"), py::arg("is_unit"),
+           py::arg("is_ratio"));
   bind_class<PyPairedSums>(module, "PairedSums",
                            "The sums of groups x pairs x values; see exactk/paired_sums.hpp. "
                            "Counts are arrays of that shape, and sums and products lists in that "

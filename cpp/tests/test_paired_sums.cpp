@@ -449,6 +449,28 @@ TEST_CASE("columns of a numerator and a denominator, with weights and clusters")
         Doubles{29, 72, 23, 88, 22, 320, 88, 448, 112, 25, 120, 30, 640, 160, 40});
 }
 
+TEST_CASE("users without information are in no sum") {
+  // Of weight 0; 0/0 in both systems; 0/0 in one; of weight 0 in one system alone.
+  PairedInput input{
+      .tables = {{1, 0, 0, 1, 2, 2, 0, 0, 4, 2}, {2, 0, 1, kAbsent, 1, 2, 0, 2, 4, 2}},
+      .rows = 2,
+      .users = 5,
+      .values = {{.rows = {0, 1}, .shown = 0, .is_ratio = true}},
+      .weights = {{0, 1, 1, 0, 1}}};
+  for (const bool has_clusters : {false, true}) {
+    if (has_clusters) input.clusters = {{0, 1, 2, 3, 4}};
+    input.cluster_count = 5;
+    const PairedSums sums = input.run().front();
+    CHECK(sums.users == 2);
+    CHECK(sums.units == 2);
+    CHECK(sums.only_system == 0);
+    CHECK(sums.only_baseline == 0);
+    CHECK(sums.wins == 1);
+    CHECK(sums.losses == 1);
+    CHECK(reals(sums.sums) == Doubles{2, 4, 2, 2, 2});
+  }
+}
+
 TEST_CASE("each group has its sums, and a group of nobody has none") {
   PairedInput input{.tables = {{0, 0.5, 1, 0.5}, {1, 1, 1, 0.5}},
                     .users = 4,
@@ -473,7 +495,8 @@ PairedInput long_input() {
                     .users = kUsers,
                     .values = {{.rows = {0}, .shown = 0, .is_unit = true},
                                {.rows = {0, 1}, .shown = 1},
-                               {.rows = {0}, .is_geometric = true}},
+                               {.rows = {0}, .is_geometric = true},
+                               {.rows = {0, 1}, .is_ratio = true}},
                     .pairs = {{1, 0}, {2, 0}, {2, 1}}};
   for (int system = 0; system < 3; ++system) {
     Doubles table = draw_numbers(2 * kUsers, 10, random);
@@ -481,6 +504,10 @@ PairedInput long_input() {
       if (i < kUsers) table[i] = std::abs(table[i]);
       if (system > 0 && random() % 50 == 0) table[i] = kAbsent;
       if (i > kUsers && i % 1'000 == 0) table[i] = kLeast;
+    }
+    // 0/0, at first in all systems, then in some.
+    for (std::size_t user = 0; user < kUsers; user += 10) {
+      if (user < kUsers / 2 || random() % 2 == 0) table[user] = table[kUsers + user] = 0;
     }
     input.tables.push_back(std::move(table));
   }
@@ -520,6 +547,8 @@ PairedSums defined_sums(const PairedInput& input, Offset group, const SystemPair
                          [static_cast<std::size_t>(row * input.users + user)];
     };
     Doubles terms;
+    const double weight = input.weights ? (*input.weights)[index] : 1;
+    if (weight == 0) continue;
     for (const Offset system : {pair.system, pair.baseline}) {
       for (const Offset row : value.rows) terms.push_back(number(system, row));
     }
@@ -531,6 +560,8 @@ PairedSums defined_sums(const PairedInput& input, Offset group, const SystemPair
     if (lacks_system && !lacks_baseline) ++counts.only_baseline;
     if (lacks_baseline && !lacks_system) ++counts.only_system;
     if (lacks_system || lacks_baseline) continue;
+    const auto is_zero = [](double term) { return term == 0; };
+    if (value.is_ratio && std::ranges::all_of(terms, is_zero)) continue;
     ++counts.users;
     if (value.shown >= 0) {
       const double difference =
@@ -538,7 +569,6 @@ PairedSums defined_sums(const PairedInput& input, Offset group, const SystemPair
       if (difference > 0) ++counts.wins;
       if (difference < 0) ++counts.losses;
     }
-    const double weight = input.weights ? (*input.weights)[index] : 1;
     auto& sums = units[input.clusters ? (*input.clusters)[index] : user];
     sums.resize(2 * rows + 1);
     for (std::size_t i = 0; i < 2 * rows; ++i) {
@@ -637,6 +667,7 @@ TEST_CASE("malformed requests for sums of pairs are rejected") {
       {"values[1]", [](PairedInput& in) { in.values[1].rows[1] = 2; }},
       {"values[2]", [](PairedInput& in) { in.values[2].rows[0] = -1; }},
       {"values[2]", [](PairedInput& in) { in.values[2].rows = {0, 1}; }},
+      {"values[2]", [](PairedInput& in) { in.values[2].is_ratio = true; }},
       {"values[0]", [](PairedInput& in) { in.values[0].shown = 2; }},
       {"values[0]", [](PairedInput& in) { in.values[0].shown = -2; }},
       {"pairs[1]", [](PairedInput& in) { in.pairs[1].system = 3; }},

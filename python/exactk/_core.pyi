@@ -371,6 +371,7 @@ class PairedValue:
         shown: typing.SupportsInt | typing.SupportsIndex,
         is_geometric: bool,
         is_unit: bool,
+        is_ratio: bool,
     ) -> None: ...
 
 class PairedSums:

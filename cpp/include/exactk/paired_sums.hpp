@@ -25,6 +25,8 @@ struct PairedValue {
   // The numbers of the rows are in [0, 1]. With equal weights and without clusters or logarithms,
   // they are then rounded to multiples of 2^-80, which makes sums short and fast.
   bool is_unit = false;
+  // The rows are a numerator and its denominator, of which 0/0 in both systems says nothing.
+  bool is_ratio = false;
 };
 
 // Two systems, as indices into the tables.
@@ -51,8 +53,8 @@ struct PairedRequest {
   std::atomic<Count>* finished = nullptr;  // if not null, incremented as threads finish users
 };
 
-// The users of a group, for a pair of systems and a value. A user is in both if neither system
-// lacks a row of the value.
+// The users of a group, for a pair of systems and a value, without those of weight 0. A user is in
+// both if neither system lacks a row of the value, and one of the rows of a ratio is not 0.
 struct PairedCounts {
   Count users = 0;  // in both
   Count only_system = 0;

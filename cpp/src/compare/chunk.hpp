@@ -68,6 +68,28 @@ inline void prefetch_next(const double* row, const Chunk& chunk, Count users) no
   return weights ? read_row(job, weights->data(), chunk, gathered) : nullptr;
 }
 
+// Returns the users for whom the predicate holds: by marks, of which vectors make bits.
+template <class Predicate>
+[[nodiscard]] Mask mask_of(std::size_t size, const Kernels& kernels, const Predicate& predicate) {
+  Numbers marks;  // NOLINT(*-member-init): filled below
+  for (std::size_t i = 0; i < size; ++i) {
+    marks[i] = predicate(i) ? 0 : std::numeric_limits<double>::quiet_NaN();
+  }
+  Mask mask{};
+  kernels.columns.find_numbers(marks.data(), size, mask.data());
+  return mask;
+}
+
+[[nodiscard]] inline bool has_weight(const double* weights, std::size_t user) noexcept {
+  return weights == nullptr || weights[user] > 0;
+}
+
+// Returns the users with a weight above 0.
+[[nodiscard]] inline Mask users_with_weight(const double* weights, std::size_t size,
+                                            const Kernels& kernels) {
+  return mask_of(size, kernels, [&](std::size_t user) { return has_weight(weights, user); });
+}
+
 // Returns what a user adds to a column.
 [[nodiscard]] inline double term_of(double number, const double* weights, std::size_t user,
                                     bool is_geometric) {

@@ -58,12 +58,18 @@ void ClusterColumns::read(const PairedJob& job, std::size_t one, std::size_t oth
   weights_ = read_weights(job, chunk, gathered_weights_);
 }
 
-// Adds a user of the chunk to the sums of the cluster, unless a system lacks a row.
+// Adds a user of the chunk to the sums of the cluster, unless a system lacks a row, the weight is 0
+// or a ratio is 0/0 in both systems.
 bool ClusterColumns::add_user(const PairedValue& value, std::size_t user) {
   const std::size_t rows = value.rows.size();
+  bool is_telling = !value.is_ratio;
   for (std::size_t i = 0; i < rows; ++i) {
-    if (!is_number(rows_[i][user]) || !is_number(rows_[kMaxRows + i][user])) return false;
+    const double one = rows_[i][user];
+    const double other = rows_[kMaxRows + i][user];
+    if (!is_number(one) || !is_number(other)) return false;
+    is_telling = is_telling || one != 0 || other != 0;
   }
+  if (!is_telling || !has_weight(weights_, user)) return false;
   for (std::size_t i = 0; i < rows; ++i) {
     sums_[i].add(term_of(rows_[i][user], weights_, user, value.is_geometric));
   }

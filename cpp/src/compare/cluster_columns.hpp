@@ -17,7 +17,8 @@ namespace exactk {
 
 class ClusterColumns {
  public:
-  // Sums the columns of one system over the users whom the other has too; they may be the same.
+  // Sums the columns of one system over the users whom the other has too, and of whom either says
+  // something; the two may be the same.
   // `ends` are the positions where the clusters of the block end.
   void assign(const PairedJob& job, std::size_t one, std::size_t other, std::size_t value,
               const UserBlock& block, std::span<const Count> ends, const Checkpoint& checkpoint);

@@ -26,6 +26,12 @@ using Mask = std::array<std::uint64_t, kMaskWords>;
   return both;
 }
 
+[[nodiscard]] inline Mask operator|(const Mask& one, const Mask& other) noexcept {
+  Mask any;  // NOLINT(*-member-init): filled below
+  for (std::size_t i = 0; i < kMaskWords; ++i) any[i] = one[i] | other[i];
+  return any;
+}
+
 [[nodiscard]] inline Count count_bits(const Mask& mask) noexcept {
   Count count = 0;
   for (const std::uint64_t word : mask) count += std::popcount(word);

@@ -58,10 +58,11 @@ void PairWorker::add_block(const UserBlock& block, const Checkpoint& checkpoint)
 
 void PairWorker::add_chunk(std::size_t value, const Chunk& chunk) {
   const double* weights = read_weights(job_, chunk, gathered_weights_);
+  const Mask weighty = users_with_weight(weights, chunk.size, job_.kernels);
   for (const std::size_t system : job_.systems) {
-    users_[system].read(job_, system, value, chunk, weights);
+    users_[system].read(job_, system, value, chunk, weights, weighty);
   }
-  const bool is_same = have_same_users(users_, &UserColumns::present);
+  const bool is_same = have_same_users(users_, &UserColumns::users_of_set);
   if (is_same && !job_.has_clusters()) add_systems(users_, value);
   for (std::size_t pair = 0; pair < job_.request.pairs.size(); ++pair) {
     add_users(pair, value, chunk, is_same);
@@ -89,14 +90,17 @@ void PairWorker::add_users(std::size_t pair, std::size_t value, const Chunk& chu
                            bool is_same_in_all) {
   const UserColumns& system = users_[static_cast<std::size_t>(job_.request.pairs[pair].system)];
   const UserColumns& baseline = users_[static_cast<std::size_t>(job_.request.pairs[pair].baseline)];
-  const bool has_same_users = system.present() == baseline.present();
-  const Mask both = system.present() & baseline.present();
-  const Count users = has_same_users ? system.present_count() : count_bits(both);
+  const Mask present = system.present() & baseline.present();
+  const Mask both = present & (system.telling() | baseline.telling());
+  const Count users =
+      system.telling() == baseline.telling() ? system.telling_count() : count_bits(both);
+  const Count present_count =
+      system.present() == baseline.present() ? system.present_count() : count_bits(present);
   Moments& moments = moments_of(pair, value);
   PairedCounts& counts = moments.counts();
   counts.users += users;
-  counts.only_system += system.present_count() - users;
-  counts.only_baseline += baseline.present_count() - users;
+  counts.only_system += system.present_count() - present_count;
+  counts.only_baseline += baseline.present_count() - present_count;
   if (system.shown() != nullptr) {
     Count greater = 0;
     Count less = 0;
@@ -111,7 +115,7 @@ void PairWorker::add_users(std::size_t pair, std::size_t value, const Chunk& chu
     moments.add_products(system.set(), baseline.set(), job_.kernels);
     return;
   }
-  if (has_same_users) {
+  if (system.users_of_set() == baseline.users_of_set()) {
     moments.add_columns(system.set(), baseline.set(), job_.kernels);
     return;
   }

@@ -1,5 +1,7 @@
 #include "compare/user_columns.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "compare/validate.hpp"
@@ -7,7 +9,7 @@
 namespace exactk {
 
 void UserColumns::read(const PairedJob& job, std::size_t system, std::size_t value,
-                       const Chunk& chunk, const double* weights) {
+                       const Chunk& chunk, const double* weights, const Mask& weighty) {
   const PairedValue& planned = job.request.values[value];
   const std::size_t rows = planned.rows.size();
   shown_ = nullptr;
@@ -16,15 +18,25 @@ void UserColumns::read(const PairedJob& job, std::size_t system, std::size_t val
         job.kernels.columns.are_within(numbers, chunk.size, range.low, range.high);
     if (!is_faultless) throw FaultyNumber{};
   };
+  present_ = weighty;
   for (std::size_t i = 0; i < rows; ++i) {
     columns_[i] = read_row(job, job.row(system, planned.rows[i]), chunk, gathered_[i]);
     check(columns_[i], allowed_numbers(planned));
     if (planned.rows[i] == planned.shown) shown_ = columns_[i];
     Mask numbers{};
     job.kernels.columns.find_numbers(columns_[i], chunk.size, numbers.data());
-    present_ = i == 0 ? numbers : present_ & numbers;
+    present_ = present_ & numbers;
   }
   present_count_ = count_bits(present_);
+  telling_ = present_;
+  telling_count_ = present_count_;
+  if (planned.is_ratio) {
+    telling_ = present_ & mask_of(chunk.size, job.kernels, [&](std::size_t user) {
+                 return std::max(std::abs(columns_[0][user]), std::abs(columns_[1][user])) > 0;
+               });
+    telling_count_ = count_bits(telling_);
+  }
+  users_of_set_ = weights == nullptr ? present_ : telling_;
   if (planned.shown >= 0 && shown_ == nullptr) {
     shown_ = read_row(job, job.row(system, planned.shown), chunk, gathered_.back());
     check(shown_, allowed_shown_numbers());
@@ -39,7 +51,7 @@ void UserColumns::read(const PairedJob& job, std::size_t system, std::size_t val
     }
   }
   columns_[rows] = weights;
-  assign(set_, job, value, chunk, present_);
+  assign(set_, job, value, chunk, users_of_set_);
 }
 
 void UserColumns::assign(ColumnSet& set, const PairedJob& job, std::size_t value,

@@ -52,6 +52,9 @@ void check_value(const PairedRequest& request, std::size_t index) {
                       .expected = std::move(expected),
                       .found = std::move(found)});
   };
+  if (value.is_ratio && value.rows.size() != 2) {
+    fail("two rows of a ratio", std::to_string(value.rows.size()));
+  }
   const std::size_t most = value.is_geometric ? 1 : 2;
   if (value.rows.empty() || value.rows.size() > most) {
     fail(most == 1 ? "one row" : "one row or two", std::to_string(value.rows.size()));

@@ -9,6 +9,7 @@ import numpy as np
 
 from exactk._report.matched_users import has_same_users
 from exactk._report.state import plan_of_state
+from exactk._report.user_table import rows_of_values
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import plural
 
@@ -68,8 +69,15 @@ def may_skip_users(values: Iterable[Value]) -> bool:
 
 def evaluated_users(report: Report, values: Container[int] | None = None) -> Flags:
     """Return the users that each value, or each of these, evaluates; none for values that are computed from means."""
-    per_user = report.per_user.items()
-    return {name: ~np.isnan(one) for i, (name, one) in enumerate(per_user) if values is None or i in values}
+    table, plan = report.user_table, plan_of_state(report.state)
+    if table is None:
+        return {}
+    # A micro average also evaluates users of whom it is 0/0, who have no value.
+    rows = [
+        both[0] if value.rules["average"] == "micro" else row
+        for row, (value, both) in enumerate(zip(plan, rows_of_values(plan), strict=True))
+    ]
+    return {name: ~np.isnan(table.rows[rows[i]]) for i, name in enumerate(report) if values is None or i in values}
 
 
 def warn_of_differing_users(

@@ -21,6 +21,7 @@ class PairedValue(NamedTuple):
     shown: int  # the row by which a user counts as a win or a loss; -1 for none
     is_geometric: bool  # the logarithm of a row is summed
     is_unit: bool  # all its numbers are in [0, 1], by definition
+    is_ratio: bool  # the rows are numerator and denominator, so that a user with 0/0 in both systems says nothing
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from exactk._engine.table_memory import check_table_memory
 from exactk._report.matched_users import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import check_same_truth, plan_of_state
-from exactk._report.user_table import has_part_rows, is_unit, row_count
+from exactk._report.user_table import is_unit, row_count, rows_of_values
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 
@@ -241,14 +241,13 @@ def paired_state(
 
 def paired_values(values: Sequence[Value], *, are_means: bool = False) -> tuple[PairedValue, ...]:
     """Return how each value is made of the rows of a table, or of those of `RunMeans`."""
-    paired, part_row = [], len(values)
+    paired = []
     first_shown = row_count(values) if are_means else 0
-    for row, value in enumerate(values):
+    for row, (value, rows) in enumerate(zip(values, rows_of_values(values), strict=True)):
         average = value.rules["average"]
-        rows = (part_row, part_row + 1) if has_part_rows(value) else (row,)
         shown = -1 if average == "of_means" else first_shown + row
         is_geometric = average == "geometric"
         has_logarithms = is_geometric and are_means
-        paired.append(PairedValue(rows, shown, is_geometric and not are_means, is_unit(value) and not has_logarithms))
-        part_row += 2 * has_part_rows(value)
+        has_unit = is_unit(value) and not has_logarithms
+        paired.append(PairedValue(rows, shown, is_geometric and not are_means, has_unit, average == "micro"))
     return tuple(paired)

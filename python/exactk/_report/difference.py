@@ -63,6 +63,7 @@ class Difference(NamedTuple):
         has no direction. All are ties for averages of which users have no values (``"of_means"``).
     users, only_system, only_baseline : int
         The users who have a value in both systems, and those with a value in one of them alone, who are left out.
+        None of them counts users of weight 0, and ``users`` no user whose ratio is 0/0 in both systems of a micro average.
     units : int
         The number of independent units of the sample: users, or clusters of users.
     detectable : float
@@ -153,16 +154,23 @@ class Compared(NamedTuple):
     def _lacks_run(self) -> bool:
         return any(math.isnan(value) for values in self.runs for value in values)
 
+    @property
+    def _excluded(self) -> str:
+        """The users whom sums leave out, as text."""
+        is_micro = self.value.rules["average"] == "micro"
+        parts = [part for part, is_used in (("weight", self.weighted), ("denominator", is_micro)) if is_used]
+        return f" and a {' and a '.join(parts)} above 0" if parts else ""
+
     def reason(self, estimate: Estimate | None) -> str:
         """Return why there is no p-value; empty if there is one."""
         if self.undefined:
             return f"undefined for {plural(self.undefined, 'user')}"
         if not self.sums.users:
-            return "no user has a value in both systems"
+            return f"no user has a value in both systems{self._excluded}"
         if self._lacks_run:
             return "the value of a run is NaN"
         if estimate is None:
-            return "the weights, or the denominators, are all 0"
+            return "the denominators of a system are all 0"
         return "fewer than two users or clusters" if estimate.degrees_of_freedom <= 0 else ""
 
     @property

@@ -104,6 +104,16 @@ def row_count(values: Sequence[Value]) -> int:
     return len(values) + 2 * sum(map(has_part_rows, values))
 
 
+def rows_of_values(values: Sequence[Value]) -> list[tuple[int, ...]]:
+    """Return the rows of a table that each value is computed from: the users' values, or both parts."""
+    rows: list[tuple[int, ...]] = []
+    part_row = len(values)
+    for row, value in enumerate(values):
+        rows.append((part_row, part_row + 1) if has_part_rows(value) else (row,))
+        part_row += 2 * has_part_rows(value)
+    return rows
+
+
 def is_unit(value: Value) -> bool:
     """Return whether each user's numbers are in [0, 1] by definition."""
     return value.rules["average"] != "micro" and all(map(is_in_unit_range, value.parts))

@@ -40,17 +40,19 @@ def _paired_sums(problem: PairedProblem, value: PairedValue, pair: tuple[int, in
     for user in range(system.shape[1]):
         if problem.groups is not None and problem.groups[user] != group:
             continue
+        weight = 1.0 if problem.weights is None else float(problem.weights[user])
+        if weight == 0:
+            continue
         numbers, others = ([float(table[row, user]) for row in value.rows] for table in (system, baseline))
         has_system, has_baseline = (not any(map(math.isnan, one)) for one in (numbers, others))
         only_system += has_system and not has_baseline
         only_baseline += has_baseline and not has_system
-        if not (has_system and has_baseline):
+        if not (has_system and has_baseline) or (value.is_ratio and not any((*numbers, *others))):
             continue
         users += 1
         if value.shown >= 0:
             greater += bool(system[value.shown, user] > baseline[value.shown, user])
             less += bool(system[value.shown, user] < baseline[value.shown, user])
-        weight = 1.0 if problem.weights is None else float(problem.weights[user])
         if value.is_geometric:
             numbers, others = ([_logarithm(number) for number in one] for one in (numbers, others))
         columns = [Fraction(weight * number) for number in (*numbers, *others, 1.0)]

@@ -38,13 +38,19 @@ def difference_of_runs(
 ) -> DifferenceOfRuns:
     """Return the difference between the means of the runs of two systems; one run is a system without runs.
 
-    Each run has the numbers of all users. A user counts who has numbers in all runs of both systems.
+    Each run has the numbers of all users. A user counts who has numbers in all runs of both systems, with a weight above
+    0, and for micro averages not 0/0 in all of them.
     """
     size = len(runs[0])
     has_weights = weights is not None
     weights = [1.0] * size if weights is None else weights
     clusters = range(size) if clusters is None else clusters
-    users = [user for user in range(size) if all(run[user] is not None for run in (*runs, *baseline_runs))]
+    of_users = [[run[user] for run in (*runs, *baseline_runs)] for user in range(size)]
+    users = [
+        user
+        for user, numbers in enumerate(of_users)
+        if None not in numbers and weights[user] and (average != "micro" or any(any(one or ()) for one in numbers))
+    ]
     systems = [
         _value([_mean_numbers([run[user] for run in one], average) for user in users], average,
                [weights[user] for user in users], [clusters[user] for user in users])
@@ -52,10 +58,10 @@ def difference_of_runs(
     ]  # fmt: skip
     differences = [a - b for a, b in zip(systems[0].influences, systems[1].influences, strict=True)]
     units = len(differences)
-    of_users = math.fsum(e**2 for e in differences) / (units * (units - 1))
+    users_variance = math.fsum(e**2 for e in differences) / (units * (units - 1))
     of_units = _sums_by_unit([(weights[user],) for user in users], [clusters[user] for user in users])
     effective = math.fsum(w for (w,) in of_units) ** 2 / math.fsum(w**2 for (w,) in of_units)
-    parts = [(of_users, (effective if has_weights else units) - 1)]
+    parts = [(users_variance, (effective if has_weights else units) - 1)]
     for one in (runs, baseline_runs):
         if len(one) > 1:
             values = [_value_of_run(run, average, weights, clusters) for run in one]
@@ -64,7 +70,7 @@ def difference_of_runs(
     df = squared_error**2 / math.fsum(part**2 / df for part, df in parts)
     difference = systems[0].value - systems[1].value
     return DifferenceOfRuns(
-        difference, math.sqrt(squared_error), df, difference / stdev(differences) if of_users else math.nan
+        difference, math.sqrt(squared_error), df, difference / stdev(differences) if users_variance else math.nan
     )
 
 
