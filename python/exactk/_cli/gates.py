@@ -11,7 +11,7 @@ from exactk._cli.comparison_options import split_margin
 from exactk._cli.output import print_message
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison_options import check_size, parse_margin
-from exactk._report.gate import HOW_TESTED, Claim, Gate, check_direction, count_text
+from exactk._report.gate import HOW_TESTED, Claim, Gate, check_direction, outcome_text
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
 
@@ -143,5 +143,5 @@ def report_gate(gate: Gate) -> int:
         if check.status != "holds":
             print_message(f"{claim_option(check.claim)} {_WORDS[check.status]}", check.text)
     if len(gate):
-        print_message("gates", f"{count_text(gate)}; {HOW_TESTED}")
+        print_message("gates", f"{outcome_text(gate)}; {HOW_TESTED}")
     return _CODES[gate.status]

@@ -123,7 +123,7 @@ class Gate:
         lines = [
             f"{check.status}: {check.text}" for check in sorted(self.checks, key=lambda one: order.index(one.status))
         ]
-        return "\n".join([f"<Gate {self.status}: {count_text(self)}>", *map(printable, lines), HOW_TESTED])
+        return "\n".join([f"<Gate {self.status}: {outcome_text(self)}>", *map(printable, lines), HOW_TESTED])
 
     def to_junit(self) -> str:
         """Return a JUnit report, which CI systems show: one test case per claim and system.
@@ -133,7 +133,7 @@ class Gate:
         return junit_report(junit_cases(self))
 
 
-def count_text(gate: Gate) -> str:
+def outcome_text(gate: Gate) -> str:
     """Return how many claims hold, in words."""
     return f"{sum(check.status == 'holds' for check in gate)} of {len(gate)} hold"
 
