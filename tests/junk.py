@@ -85,6 +85,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "convention_fields": list,
     "encode_texts": lambda: [_core.Vocabulary(False), ["a", "b"], False, "x"],
     "evaluate": CALLS["evaluate"][1],
+    "geometric_terms": lambda: [np.array([0.0, 0.5])],
     "group_by_user": lambda: [_codes(), 3, [np.arange(4), np.ones(4)], 2, "x"],
     "hash_keys": CALLS["hash_keys"][1],
     "integer_rows": lambda: [[[1, 2], None, (3,), {4}], None, "x", "grades"],

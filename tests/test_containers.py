@@ -23,6 +23,7 @@ from exactk._inputs.alignment import Alignment
 from exactk._inputs.conversions import predictions_input, truth_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.registry import classify
+from strategies import without_digest
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,7 @@ def test_the_report_by_hand() -> None:
 @pytest.mark.parametrize("kind", ["str", "bytes", "uuid"])
 def test_keys_of_another_kind_change_nothing_but_the_users(kind: str) -> None:
     of_integers, report = expected_report("int"), expected_report(kind)
-    assert report.state == of_integers.state
+    assert without_digest(report).state == without_digest(of_integers).state
     for metric in of_integers.metrics:
         np.testing.assert_array_equal(report.per_user[metric], of_integers.per_user[metric])
     key_of = KINDS["uuid as str" if kind == "uuid" else kind]
@@ -420,7 +421,7 @@ def test_rows_without_keys(container: str) -> None:
     truth = exactk.Truth(*csr_arrays(GRADED))
     exclude = [row.keys() for row in (EXCLUDED.rows.get(user, {}) for user in range(4))]
     report = evaluate_per_user(truth, KEYLESS[container](SCORED), exactk.as_exclusions([list(row) for row in exclude]))
-    assert report == expected_report("int")  # whose keys are these codes
+    assert without_digest(report) == without_digest(expected_report("int"))  # whose keys are these codes
     if "arrays" not in container:
         truth = KEYLESS[container](
             long_format({user: dict.fromkeys(row, 1.0) for user, row in GRADED.rows.items()}, "grade")
@@ -445,7 +446,7 @@ def test_users_of_several_columns() -> None:
         {(person[user], session[user]): row for user, row in data.rows.items()} for data in (GRADED, SCORED, EXCLUDED)
     ]
     by_tuple = evaluate_per_user(*mappings)
-    assert by_tuple.state == expected_report("int").state
+    assert without_digest(by_tuple).state == without_digest(expected_report("int")).state
     assert by_tuple.users.tolist() == [(7, "s0"), (8, "s0"), (7, "s1"), (8, "s1")]
     for build in (pd.DataFrame, pl.DataFrame, arrow_table, lambda columns: split_into_chunks(encode_sessions(columns))):
         frames = [build_frame(data, build) for data in (GRADED, SCORED, EXCLUDED)]
@@ -471,10 +472,8 @@ def test_inputs_converted_before_are_aligned_too(kind: str) -> None:
     assert evaluate_per_user(truth.rows, converted[1], pd.DataFrame(exclude.columns)) == expected_report(kind)
     indptr, items, grades = csr_arrays(GRADED)
     truth_with_keys = exactk.Truth(indptr, items, grades, users=[KINDS["str"](user) for user in range(4)])
-    assert (
-        evaluate_per_user(truth_with_keys, *(_with_item_codes(data) for data in (SCORED, EXCLUDED))).state
-        == expected_report("int").state
-    )
+    report = evaluate_per_user(truth_with_keys, *(_with_item_codes(data) for data in (SCORED, EXCLUDED)))
+    assert without_digest(report).state == without_digest(expected_report("int")).state
 
 
 def _with_item_codes(data: LongFormat) -> dict[str, dict[int, float]]:

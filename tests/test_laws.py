@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exactk
-from strategies import Evaluation, evaluations, examples, spellings
+from strategies import Evaluation, evaluations, examples, spellings, without_digest
 
 BINARY = ["precision", "recall", "f1", "hit_rate", "average_precision", "average_recall", "reciprocal_rank", "ndcg"]
 BINARY += ["dcg", "r_precision", "rbp", "judged", "bpref", "num_hits"]
@@ -70,7 +70,7 @@ def test_the_ids_of_items_mean_nothing(evaluation: Evaluation, rng: random.Rando
         evaluation.metrics,
         options,
     )
-    assert run_if_legal(evaluation) == run_if_legal(other)
+    assert without_digest(run_if_legal(evaluation)) == without_digest(run_if_legal(other))
 
 
 @settings(max_examples=examples(100))
