@@ -77,9 +77,8 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
   std::optional<py::array_t<double>> table;
   std::optional<py::array_t<double>> ratios;
   if (per_user) {
-    const Count micro_values = std::ranges::count_if(values, [](const PlannedValue& value) {
-      return value.rules.average == Average::micro;
-    });
+    const Count micro_values = std::ranges::count_if(
+        values, [](const PlannedValue& value) { return value.rules.average == Average::micro; });
     require_memory((static_cast<Count>(values.size()) + 2 * micro_values) * users, sizeof(double),
                    {.argument = "per_user", .hint = "per_user=False needs none"});
     table.emplace(std::vector<Count>{static_cast<Count>(values.size()), users});
