@@ -42,4 +42,6 @@ def test_f45_the_nth_allocation_fails_for_every_n(name: str, failing_operator_ne
     assert result.returncode == 0, result.stderr
     failures, spared = map(int, result.stdout.split())
     assert failures > (2 if name in UNCHANGED else 10)
-    assert spared <= 2  # such as that of a thread, without which the others do the work
+    assert (
+        spared <= 4
+    )  # a thread's, without which the others do the work; a buffer's, which std::stable_sort tries to get
