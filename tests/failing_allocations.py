@@ -94,6 +94,12 @@ def sum_pairs() -> list[object]:
     return [sums.users.tolist(), sums.sums, sums.products, sums.sums_scale]
 
 
+def resample(sum_resamples: Callable[..., tuple[Any, Any]]) -> list[object]:
+    columns = [VALUES[0], VALUES[1]]
+    arguments = ([40, 3], np.arange(6, dtype=np.uint64), np.arange(6), 7, 1024, 1100, 2, "", None)
+    return [array.tolist() for array in sum_resamples(columns, *arguments)]
+
+
 CALLS: dict[str, Callable[[], Any]] = {
     "rankings": lambda: evaluate(TRUTH, weights=[1.0, 2.0, 3.0], groups=["g", "h", "g"], exclude=[[9], [8], None]),
     "per_user": lambda: evaluate(TRUTH, per_user=True),
@@ -104,6 +110,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "sparse_scores": lambda: evaluate(scipy.sparse.csr_array(VALUES)),
     "embeddings": lambda: evaluate(exactk.Embeddings(VALUES, np.eye(6), item_bias=np.ones(6))),
     "paired_sums": sum_pairs,
+    "sign_flip_sums": lambda: resample(_core.sign_flip_sums),
+    "resample_sums": lambda: resample(_core.resample_sums),
     "topk": lambda: top_ids(VALUES, [[4], [5], []]),
     "topk_of_embeddings": lambda: top_ids(exactk.Embeddings(VALUES, np.eye(6), "cosine")),
     "neighbors": lambda: list(map(np.ndarray.tolist, exactk.neighbors(VALUES, 2))),

@@ -34,6 +34,7 @@ from exactk._inputs.model.rows import Rows
 from exactk._runtime.optional import sgemm
 from exactk._runtime.progress import ignore_progress
 from exactk.reference.ranking import reference_ranker
+from exactk.reference.resampling import resample_sums, sign_flip_sums
 from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, parameter_of, with_layout
 from test_reference import assert_same
 
@@ -503,6 +504,52 @@ def _check_trec(text: bytes) -> None:
     assert plain == (whole[0] if isinstance(plain, int) else whole), text
 
 
+@dataclass
+class Resampling:
+    """The arguments of `_core.sign_flip_sums` and `_core.resample_sums`."""
+
+    columns: list[Array]
+    scales: list[int]
+    keys: Array
+    units: Array
+    seed: int
+    first: int
+    count: int
+    threads: int
+
+    @classmethod
+    def read(cls, source: Source) -> Resampling:
+        size = source.below(40)
+        columns = [source.numbers(size) for _ in range(source.below(10))]
+        scales = [source.below(50) if not source.rarely(8) else source.integer() % 4000 - 2000 for _ in columns]
+        units = np.array([source.below(max(1, size)) for _ in range(source.below(2 * size + 1) if size else 0)], np.int64)
+        if source.rarely(16) and len(units):  # an element is anything
+            units[source.below(len(units))] = source.integers(1, "int64")[0]
+        keys = source.integers(size - (size > 0 and source.rarely(64)), "uint64")
+        first = 1024 * source.below(5) if not source.rarely(16) else source.integer()
+        count = 2 * source.below(200) if not source.rarely(16) else min(3000, source.integer())
+        return cls(columns, scales, keys, units, source.integer() % 2**64, first, count, 2 + source.below(3))
+
+    def arguments(self) -> tuple[Any, ...]:
+        return self.columns, self.scales, self.keys, self.units, self.seed, self.first, self.count
+
+
+def _check_resampling(request: Resampling) -> None:
+    """Sums are those of the reference, for any number of threads and instruction set."""
+    for sums_of, reference in (
+        (_core.sign_flip_sums, sign_flip_sums),
+        (_core.resample_sums, resample_sums),
+    ):
+        results = [
+            result_or_refusal(sums_of, *request.arguments(), threads, isa, None)
+            for threads, isa in ((1, "scalar"), (request.threads, ""))
+        ]
+        plain = [result if isinstance(result[0], str) else [array.tolist() for array in result] for result in results]
+        assert plain[0] == plain[1]
+        if not isinstance(results[0][0], str) and request.count <= 40:
+            assert plain[0] == list(reference(*request.arguments()))
+
+
 REFUSALS = (exactk.ExactkError, TypeError)
 
 
@@ -519,6 +566,7 @@ def result_or_refusal(call: Callable[..., Any], *arguments: Any) -> Any:
 def check(data: bytes) -> None:
     """What must hold, whatever the bytes."""
     _check_trec(trec_text(data))
+    _check_resampling(Resampling.read(Source(data[::-1])))
     case = Case.read(data)
     _check_matrix(case.predictions)
     try:

@@ -103,6 +103,8 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "read_trec": lambda: ["run", io.BytesIO(RUN).read],
     "register_errors": lambda: [exactk.InputError, exactk.InputTypeError, exactk.CapacityError],
     "require_memory": lambda: [3, 8, "x"],
+    "resample_sums": CALLS["resample_sums"][1],
+    "sign_flip_sums": CALLS["sign_flip_sums"][1],
     "split_rows": lambda: [b'a,1\n"b",2\n', ",", True, 2, [1, 0]],
     "text_rows": lambda: [_core.Vocabulary(False), [{"a": 1.0}, {}], False, float, "x", "grades"],
     "topk": CALLS["topk"][1],

@@ -234,6 +234,28 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     assert min(outcomes.values()) > 0
 
 
+@pytest.mark.parametrize("resample", [_core.sign_flip_sums, _core.resample_sums])
+def test_f20_another_thread_writes_into_what_is_resampled(resample: Callable[..., object]) -> None:
+    """Units are an index. Numbers that change after they were checked may change the sums, and nothing else."""
+    size = 2000
+    columns = [np.random.default_rng(3).random(size) for _ in range(3)]
+    keys, units = np.arange(size, dtype=np.uint64), np.arange(size)
+    outcomes = {"result": 0, "refused": 0}
+
+    def call() -> None:
+        resample(columns, [40] * 3, keys, units, 7, 0, 1500, 2, "", None)
+
+    with repeat_meanwhile(Flipper([*columns, keys, units], call)):
+        for _ in repeat_until_seen(outcomes):
+            try:
+                call()
+            except exactk.InputError:
+                outcomes["refused"] += 1
+            else:
+                outcomes["result"] += 1
+    assert min(outcomes.values()) > 0
+
+
 def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
     """The call holds what it reads. Under AddressSanitizer a use after the end would be seen."""
     job = long_evaluation(0.1)

@@ -98,6 +98,11 @@ def sound_paired_values() -> list[_core.PairedValue]:
     return [_core.PairedValue([0], 0, False, True, False), _core.PairedValue([0, 1], -1, False, False, True)]
 
 
+def sound_resampling() -> list[Any]:
+    columns = [np.array([0.5, math.nan, 1.0]), np.zeros(3)]
+    return [columns, [40, 3], np.arange(3, dtype=np.uint64), np.array([2, 0]), 7, 1024, 9, 2, "", abs]
+
+
 def sound_values() -> list[_core.PlannedValue]:
     rules = sound_rules()
     return [
@@ -138,6 +143,8 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         ],
     ),
     "geometric_terms": (_core.geometric_terms, lambda: [np.array([0.0, 0.5, 1.0])]),
+    "sign_flip_sums": (_core.sign_flip_sums, sound_resampling),
+    "resample_sums": (_core.resample_sums, sound_resampling),
     "truth_digest": (
         _core.truth_digest,
         lambda: [
@@ -655,6 +662,8 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
+    "sign_flip_sums": lambda threads: _core.sign_flip_sums(*sound_resampling()[:-3], threads, "", None),
+    "resample_sums": lambda threads: _core.resample_sums(*sound_resampling()[:-3], threads, "", None),
     "truth_digest": lambda threads: CALLS["truth_digest"][0](*CALLS["truth_digest"][1]()[:-2], threads, ""),
     "topk": lambda threads: _core.topk(sound_scores(), 1, None, "lowest_id", "raise", threads, "", None),
     "encode_integers": lambda threads: sound_vocabulary().encode_integers(np.arange(9), threads, "x"),

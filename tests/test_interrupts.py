@@ -294,6 +294,24 @@ def test_f25_an_interrupt_ends_the_summing_of_pairs(name: str, alarm_handler: Ca
             assert any(wait < DEADLINE_SECONDS for wait in waits), f"{delay} s after the begin"
 
 
+@pytest.mark.native
+@pytest.mark.deadline
+@pytest.mark.parametrize(("columns", "units"), [(1, 1_000_000), (100, 100_000), (10_000, 100)])
+@pytest.mark.parametrize("resample", [_core.sign_flip_sums, _core.resample_sums])
+def test_f25_an_interrupt_ends_the_summing_of_resamples(
+    columns: int, units: int, resample: Callable[..., object], alarm_handler: Callable[[Any], None]
+) -> None:
+    """Of several tries the best, for a machine that is busy with something else."""
+    alarm_handler(signal.default_int_handler)
+    numbers = [np.random.default_rng(7).random(units)] * columns
+    arguments = (numbers, [40] * columns, np.arange(units, dtype=np.uint64), np.arange(units), 7, 0, 9_999)
+    with no_garbage_collection():
+        for delay, threads in ((0.02, 1), (0.15, 1), (0.1, 2)):
+            call = partial(resample, *arguments, threads, "", None)
+            waits = (seconds_to_interrupt(call, delay) for _ in range(4))
+            assert any(wait < DEADLINE_SECONDS for wait in waits), f"{delay} s after the begin"
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Have SIGINT raise KeyboardInterrupt, though it is ignored in a process that runs in the background."""

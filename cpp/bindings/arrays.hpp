@@ -6,9 +6,11 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -41,6 +43,23 @@ template <class T>
 std::vector<T> snapshot(const std::optional<py::array>& array, const std::string& argument) {
   const auto span = view<T>(array, argument);
   return {span.begin(), span.end()};
+}
+
+// Returns the vector's own memory as an array.
+template <class T>
+py::array_t<T> array_of(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+  auto owner = std::make_unique<std::vector<T>>(std::move(values));
+  const T* const data = owner->data();
+  const py::capsule capsule(owner.get(),
+                            [](void* vector) { delete static_cast<std::vector<T>*>(vector); });
+  static_cast<void>(owner.release());
+  return py::array_t<T>(std::move(shape), data, capsule);
+}
+
+template <class T>
+py::array_t<T> array_of(std::vector<T>&& values) {
+  const auto size = static_cast<py::ssize_t>(values.size());
+  return array_of(std::move(values), {size});
 }
 
 }  // namespace exactk::bindings

@@ -19,18 +19,6 @@
 namespace exactk::bindings {
 namespace {
 
-// Returns the vector's own memory as an array.
-template <class T>
-py::array_t<T> array_of(std::vector<T>&& values) {
-  auto owner = std::make_unique<std::vector<T>>(std::move(values));
-  const auto size = static_cast<py::ssize_t>(owner->size());
-  const T* const data = owner->data();
-  const py::capsule capsule(owner.get(),
-                            [](void* vector) { delete static_cast<std::vector<T>*>(vector); });
-  static_cast<void>(owner.release());
-  return py::array_t<T>(size, data, capsule);
-}
-
 std::optional<TrecFormat> format_of(const std::optional<std::string>& name) {
   if (!name) return std::nullopt;
   if (*name == "qrels") return TrecFormat::qrels;

@@ -47,6 +47,7 @@ void bind_metrics(py::module_& module);
 void bind_results(py::module_& module);
 void bind_evaluate(py::module_& module);
 void bind_compare(py::module_& module);
+void bind_resampling(py::module_& module);
 void bind_files(py::module_& module);
 void bind_vocabulary(py::module_& module);
 void bind_digest(py::module_& module);

@@ -23,6 +23,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
   bind_results(module);
   bind_evaluate(module);
   bind_compare(module);
+  bind_resampling(module);
   bind_files(module);
   bind_vocabulary(module);
   bind_digest(module);

@@ -16,7 +16,7 @@ namespace exactk::bindings {
 
 namespace py = pybind11;
 
-// Called with the number of finished users. An exception from it ends the call.
+// Called with the number of finished users, or resamples. An exception from it ends the call.
 using Progress = std::optional<py::typing::Callable<py::object(Count)>>;
 
 // Holds progress and count by reference, because copying a Python object would need the GIL.

@@ -16,6 +16,7 @@
 #include "exactk/error.hpp"
 #include "exactk/evaluate.hpp"
 #include "exactk/paired_sums.hpp"
+#include "exactk/resampling.hpp"
 #include "exactk/topk.hpp"
 
 namespace {
@@ -53,10 +54,22 @@ void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
 void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
   return allocate(size, tag);
 }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  bytes_asked_for += size;
+  const auto step = static_cast<std::size_t>(alignment);
+  void* const memory =
+      must_fail() ? nullptr : std::aligned_alloc(step, (size + step - 1) / step * step);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
 
 namespace exactk {
 namespace {
@@ -187,6 +200,34 @@ TEST_CASE("F24: a failed allocation ends the summing of pairs or is done without
                               }
                             });
     CHECK(failures > 10);
+  }
+}
+
+TEST_CASE("F24: a failed allocation ends the summing of resamples or is done without") {
+  const std::vector<double> numbers(100, 0.5);
+  const std::vector<ScaledColumn> columns(30, {.numbers = numbers, .scale = 1});
+  const std::vector<std::uint64_t> keys(100, 7);
+  std::vector<Offset> units(100);
+  std::iota(units.begin(), units.end(), 0);
+  Resampling request{.columns = columns, .keys = keys, .units = units, .count = 1500};
+  for (const auto sum : {&sum_sign_flips, &sum_resamples}) {
+    request.threads = 1;
+    const ResampledSums expected = sum(request);
+    for (const int threads : {1, 3}) {
+      CAPTURE(threads);
+      request.threads = threads;
+      int failures = 0;
+      fail_at_each_allocation([&] { return sum(request); },
+                              [&](Outcome outcome, const ResampledSums& result) {
+                                if (outcome == Outcome::out_of_memory) {
+                                  ++failures;
+                                  return;
+                                }
+                                REQUIRE(outcome == Outcome::done);
+                                CHECK(result.sums == expected.sums);
+                              });
+      CHECK(failures > 4);
+    }
   }
 }
 

@@ -53,6 +53,8 @@ __all__: list[str] = [
     "read_trec",
     "register_errors",
     "require_memory",
+    "resample_sums",
+    "sign_flip_sums",
     "split_rows",
     "text_rows",
     "topk",
@@ -714,6 +716,38 @@ def require_memory(
 ) -> None:
     """
     Raise CapacityError if so many bytes exceed the memory of the machine, or the limit of the process.
+    """
+
+def resample_sums(
+    columns: list[numpy.ndarray],
+    scales: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    keys: numpy.ndarray,
+    units: numpy.ndarray,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex,
+    count: typing.SupportsInt | typing.SupportsIndex,
+    num_threads: typing.SupportsInt | typing.SupportsIndex,
+    isa: str,
+    progress: collections.abc.Callable[[int], typing.Any] | None,
+) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
+    """
+    Return the sum of each column's integers, and the sums of shape (columns, count) in which each unit counts as often as it is drawn. A column's integers are its numbers times 2^scale, rounded; see exactk/resampling.hpp.
+    """
+
+def sign_flip_sums(
+    columns: list[numpy.ndarray],
+    scales: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    keys: numpy.ndarray,
+    units: numpy.ndarray,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex,
+    count: typing.SupportsInt | typing.SupportsIndex,
+    num_threads: typing.SupportsInt | typing.SupportsIndex,
+    isa: str,
+    progress: collections.abc.Callable[[int], typing.Any] | None,
+) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
+    """
+    Return the sum of each column's integers, and the sums of shape (columns, count) in which each unit has a random sign. A column's integers are its numbers times 2^scale, rounded; see exactk/resampling.hpp.
     """
 
 def split_rows(

@@ -5,6 +5,7 @@
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/mix_items.hpp"
+#include "kernels/resamples.hpp"
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
@@ -53,6 +54,72 @@ struct Lanes {
     return _mm256_and_pd(numbers, _mm256_castsi256_pd(lane_mask(bits)));
   }
   static Integers bit_or(Integers one, Integers other) { return _mm256_or_si256(one, other); }
+  static Integers bit_xor(Integers one, Integers other) { return _mm256_xor_si256(one, other); }
+  // Multiplies the lower halves as unsigned integers.
+  static Integers word_product(Integers one, Integers other) {
+    return _mm256_mul_epu32(one, other);
+  }
+  static Integers high_word(Integers numbers) { return _mm256_shuffle_epi32(numbers, 0xf5); }
+  // Stores the lower halves of the four words of each lane side by side.
+  static void store_calls(std::uint64_t* to, const Integers* words) {
+    const auto join = [](Integers low, Integers high) {
+      return _mm256_blend_epi32(low, _mm256_slli_epi64(high, 32), 0xaa);
+    };
+    const Integers first = join(words[0], words[1]);
+    const Integers second = join(words[2], words[3]);
+    const Integers even = _mm256_unpacklo_epi64(first, second);
+    const Integers odd = _mm256_unpackhi_epi64(first, second);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute2x128_si256(even, odd, 0x20));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 4),
+                        _mm256_permute2x128_si256(even, odd, 0x31));
+  }
+  // Counts the thresholds, in ascending order, that each of 64 words of 16 bits reaches, and writes
+  // the bits of the counts: bit i of all words to bits[i].
+  static void count_reached(const std::uint64_t* words, const std::uint16_t* thresholds,
+                            std::uint64_t* bits) {
+    for (std::size_t i = 0; i < 4; ++i) bits[i] = 0;
+    for (unsigned half = 0; half < 2; ++half) {
+      __m256i count_bits[4][2];
+      for (std::size_t part = 0; part < 2; ++part) {
+        const __m256i numbers = _mm256_loadu_si256(
+            reinterpret_cast<const __m256i*>(words + std::size_t{8} * half + 4 * part));
+        __m256i reached[kThresholds];
+        for (std::size_t i = 0; i < kThresholds; ++i) {
+          const __m256i threshold = _mm256_set1_epi16(static_cast<short>(thresholds[i]));
+          reached[i] = _mm256_cmpeq_epi16(_mm256_max_epu16(numbers, threshold), numbers);
+        }
+        count_bits[3][part] = reached[7];
+        count_bits[2][part] = bit_xor(reached[3], reached[7]);
+        count_bits[1][part] = bit_xor(bit_xor(reached[1], reached[5]), count_bits[2][part]);
+        count_bits[0][part] =
+            bit_xor(bit_xor(reached[0], reached[2]),
+                    bit_xor(bit_xor(reached[4], reached[6]), count_bits[1][part]));
+      }
+      for (std::size_t i = 0; i < 4; ++i) {
+        const __m256i bytes =
+            _mm256_permute4x64_epi64(_mm256_packs_epi16(count_bits[i][0], count_bits[i][1]), 0xd8);
+        bits[i] |= std::uint64_t{static_cast<unsigned>(_mm256_movemask_epi8(bytes))} << 32 * half;
+      }
+    }
+  }
+  // Stores 64 bytes: bit i of each byte from word i.
+  static void store_patterns(const std::uint64_t* words, std::uint8_t* to) {
+    const __m256i byte_of_bit =
+        _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+    const __m256i bit_of_byte = _mm256_set1_epi64x(static_cast<std::int64_t>(0x8040201008040201));
+    for (unsigned half = 0; half < 2; ++half) {
+      __m256i patterns = _mm256_setzero_si256();
+      for (unsigned i = 0; i < kTableUnits; ++i) {
+        const auto bits = static_cast<std::uint32_t>(words[i] >> 32 * half);
+        const __m256i bytes =
+            _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), byte_of_bit);
+        const __m256i is_set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of_byte), bit_of_byte);
+        const __m256i place = _mm256_set1_epi8(static_cast<char>(1U << i));
+        patterns = _mm256_or_si256(patterns, _mm256_and_si256(is_set, place));
+      }
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * half), patterns);
+    }
+  }
   // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm256_mul_epi32(one, other); }
   static std::int64_t sum(Integers numbers) {
@@ -194,6 +261,7 @@ const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                            .divide = &divide<Lanes>,
                            .mix_items = &mix_items<Lanes>,
                            .columns = kColumnKernels<Lanes, Float64Lanes>,
+                           .resampling = kResamplingKernels<Lanes>,
                            .float32 = kScoreKernels<Float32Lanes>,
                            .float64 = kScoreKernels<Float64Lanes>,
                            .int64 = kScoreKernels<Int64Lanes>,

@@ -5,6 +5,7 @@
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/mix_items.hpp"
+#include "kernels/resamples.hpp"
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
@@ -41,6 +42,52 @@ struct Lanes {
     return _mm512_maskz_mov_pd(static_cast<__mmask8>(bits), numbers);
   }
   static Integers bit_or(Integers one, Integers other) { return _mm512_or_si512(one, other); }
+  static Integers bit_xor(Integers one, Integers other) { return _mm512_xor_si512(one, other); }
+  // Multiplies the lower halves as unsigned integers.
+  static Integers word_product(Integers one, Integers other) {
+    return _mm512_mul_epu32(one, other);
+  }
+  static Integers high_word(Integers numbers) {
+    return _mm512_shuffle_epi32(numbers, _MM_PERM_DDBB);
+  }
+  // Stores the lower halves of the four words of each lane side by side.
+  static void store_calls(std::uint64_t* to, const Integers* words) {
+    const auto join = [](Integers low, Integers high) {
+      return _mm512_mask_blend_epi32(0xaaaa, low, _mm512_slli_epi64(high, 32));
+    };
+    const Integers first = join(words[0], words[1]);
+    const Integers second = join(words[2], words[3]);
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi64(first, low, second));
+    _mm512_storeu_si512(to + 8, _mm512_permutex2var_epi64(first, high, second));
+  }
+  // Counts the thresholds, in ascending order, that each of 64 words of 16 bits reaches, and writes
+  // the bits of the counts: bit i of all words to bits[i].
+  static void count_reached(const std::uint64_t* words, const std::uint16_t* thresholds,
+                            std::uint64_t* bits) {
+    const __m512i first = _mm512_loadu_si512(words);
+    const __m512i second = _mm512_loadu_si512(words + 8);
+    std::uint64_t reached[kThresholds];
+    for (std::size_t i = 0; i < kThresholds; ++i) {
+      const __m512i threshold = _mm512_set1_epi16(static_cast<short>(thresholds[i]));
+      reached[i] = _mm512_cmpge_epu16_mask(first, threshold) |
+                   std::uint64_t{_mm512_cmpge_epu16_mask(second, threshold)} << 32U;
+    }
+    bits[3] = reached[7];
+    bits[2] = reached[3] ^ bits[3];
+    bits[1] = reached[1] ^ reached[5] ^ bits[2];
+    bits[0] = reached[0] ^ reached[2] ^ reached[4] ^ reached[6] ^ bits[1];
+  }
+  // Stores 64 bytes: bit i of each byte from word i.
+  static void store_patterns(const std::uint64_t* words, std::uint8_t* to) {
+    __m512i patterns = _mm512_setzero_si512();
+    for (unsigned i = 0; i < kTableUnits; ++i) {
+      const __m512i bit = _mm512_maskz_set1_epi8(words[i], static_cast<char>(1U << i));
+      patterns = _mm512_or_si512(patterns, bit);
+    }
+    _mm512_storeu_si512(to, patterns);
+  }
   // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm512_mul_epi32(one, other); }
   // Uses vectors to the end, which may wrap around; GCC's _mm512_reduce_add_epi64 may not.
@@ -163,6 +210,7 @@ const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .divide = &divide<Lanes>,
                              .mix_items = &mix_items<Lanes>,
                              .columns = kColumnKernels<Lanes, Float64Lanes>,
+                             .resampling = kResamplingKernels<Lanes>,
                              .float32 = kScoreKernels<Float32Lanes>,
                              .float64 = kScoreKernels<Float64Lanes>,
                              .int64 = kScoreKernels<Int64Lanes>,

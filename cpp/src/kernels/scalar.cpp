@@ -3,6 +3,7 @@
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/mix_items.hpp"
+#include "kernels/resamples.hpp"
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
@@ -44,6 +45,42 @@ struct Lanes {
     return (bits & 1U) != 0 ? numbers : 0;
   }
   static Integers bit_or(Integers one, Integers other) { return one | other; }
+  static Integers bit_xor(Integers one, Integers other) { return one ^ other; }
+  // Multiplies the lower halves as unsigned integers.
+  static Integers word_product(Integers one, Integers other) {
+    return (one & 0xffffffffU) * (other & 0xffffffffU);
+  }
+  static Integers high_word(Integers numbers) { return numbers >> 32U; }
+  // Stores the lower halves of the four words side by side.
+  static void store_calls(std::uint64_t* to, const Integers* words) {
+    to[0] = (words[0] & 0xffffffffU) | words[1] << 32U;
+    to[1] = (words[2] & 0xffffffffU) | words[3] << 32U;
+  }
+  // Counts the thresholds, in ascending order, that each of 64 words of 16 bits reaches, and writes
+  // the bits of the counts: bit i of all words to bits[i].
+  static void count_reached(const std::uint64_t* words, const std::uint16_t* thresholds,
+                            std::uint64_t* bits) {
+    for (std::size_t i = 0; i < 4; ++i) bits[i] = 0;
+    for (unsigned word = 0; word < 64; ++word) {
+      const auto number = static_cast<std::uint16_t>(words[word / 4] >> 16 * (word % 4));
+      std::uint64_t count = 0;
+      for (std::size_t i = 0; i < kThresholds; ++i) count += number >= thresholds[i] ? 1 : 0;
+      for (unsigned i = 0; i < 4; ++i) bits[i] |= (count >> i & 1U) << word;
+    }
+  }
+  // Stores 64 bytes: bit i of each byte from word i.
+  static void store_patterns(const std::uint64_t* words, std::uint8_t* to) {
+    for (unsigned byte = 0; byte < 8; ++byte) {
+      std::uint64_t patterns = 0;
+      for (unsigned i = 0; i < kTableUnits; ++i) {
+        // The byte, eight times; of the n-th, bit n; and from there to the lowest bit.
+        const std::uint64_t bits = (words[i] >> 8 * byte & 0xffU) * 0x0101010101010101U;
+        const std::uint64_t bit_n = bits & 0x8040201008040201U;
+        patterns |= ((bit_n + 0x7f7f7f7f7f7f7f7fU) >> 7U & 0x0101010101010101U) << i;
+      }
+      __builtin_memcpy(to + std::size_t{8} * byte, &patterns, sizeof patterns);
+    }
+  }
   // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) {
     const auto low = [](Integers number) {
@@ -99,6 +136,7 @@ const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .divide = &divide<Lanes>,
                              .mix_items = &mix_items<Lanes>,
                              .columns = kColumnKernels<Lanes, ScoreLanes<double, kLowestDouble>>,
+                             .resampling = kResamplingKernels<Lanes>,
                              .float32 = kScoreKernels<ScoreLanes<float, kLowestFloat>>,
                              .float64 = kScoreKernels<ScoreLanes<double, kLowestDouble>>,
                              .int64 = kScoreKernels<ScoreLanes<std::int64_t, kLowestInteger>>,

@@ -112,6 +112,48 @@ inline constexpr std::uint64_t kGradeFactor = 0x9e3779b97f4a7c15;
 inline constexpr std::uint64_t kFirstMixFactor = 0xbf58476d1ce4e5b9;
 inline constexpr std::uint64_t kSecondMixFactor = 0x94d049bb133111eb;
 
+// Resamples, which give each unit a random sign or count, are summed in blocks, by tables of all
+// subsets of a few units. Units are taken in steps of several tables, columns in vectors.
+inline constexpr std::size_t kBlockResamples = 1024;
+inline constexpr std::size_t kTableUnits = 6;
+inline constexpr std::size_t kSubsets = std::size_t{1} << kTableUnits;
+inline constexpr std::size_t kStepTables = 5;
+inline constexpr std::size_t kStepUnits = kStepTables * kTableUnits;
+inline constexpr std::size_t kVectorColumns = 8;
+
+// Random numbers that are independent of those of other seeds and streams.
+struct RandomStream {
+  std::uint64_t seed;
+  std::uint32_t number;
+};
+
+// Four times a unit's numbers are in the sums of a resample: the index of the first of each.
+struct RareCount {
+  std::uint32_t sums;
+  std::uint32_t numbers;
+};
+
+// How many lists of rare counts may hold: a count of 8 is two of 4, and a few beyond the end are
+// written in vain.
+inline constexpr std::size_t kRareCounts = 2 * kStepUnits * kBlockResamples + 4;
+
+struct ResamplingKernels {
+  // Draws the signs of the units of a step, which have the given keys. Writes a byte per table and
+  // resample, with a bit per unit: 1 for +.
+  void (*draw_signs)(const std::uint64_t* keys, const RandomStream& stream, std::uint32_t block,
+                     std::uint8_t* patterns);
+  // Adds the numbers, units x kVectorColumns, whose bit is set to the sums, resamples x
+  // kVectorColumns.
+  void (*add_chosen)(const std::uint8_t* patterns, const std::int64_t* numbers, std::int64_t* sums);
+  // Draws the counts of the units of a step. Writes patterns for the bits that stand for 1, then
+  // those for 2, and lists what is left of the counts. Returns the length of the list.
+  std::size_t (*draw_counts)(const std::uint64_t* keys, const RandomStream& stream,
+                             std::uint32_t block, std::uint8_t* patterns, RareCount* rare);
+  // Adds the numbers times their counts to the sums.
+  void (*add_counted)(const std::uint8_t* patterns, const RareCount* rare, std::size_t rare_count,
+                      const std::int64_t* numbers, std::int64_t* sums);
+};
+
 struct Kernels {
   // Sums kTerms terms. Returns whether all of them are in [0, 1], as the sums require.
   bool (*sum_unit_terms)(const double* terms, UnitDigits* sums);
@@ -123,6 +165,7 @@ struct Kernels {
   std::uint64_t (*mix_items)(const std::uint64_t* keys, const double* grades, std::size_t size,
                              std::uint64_t* mixed);
   ColumnKernels columns;
+  ResamplingKernels resampling;
   ScoreKernels<float> float32;
   ScoreKernels<double> float64;
   ScoreKernels<std::int64_t> int64;

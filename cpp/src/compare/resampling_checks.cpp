@@ -1,0 +1,111 @@
+#include "compare/resampling_checks.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/checks.hpp"
+#include "base/parallel.hpp"
+#include "exactk/capacity.hpp"
+#include "exactk/error.hpp"
+#include "exactk/lists.hpp"
+
+namespace exactk {
+namespace {
+
+constexpr int kMaxScale = 1000;
+
+std::string element(const std::string& argument, std::size_t index) {
+  return argument + "[" + std::to_string(index) + "]";
+}
+
+void check_columns(const Resampling& request) {
+  const auto units = static_cast<Count>(request.keys.size());
+  for (std::size_t i = 0; i < request.columns.size(); ++i) {
+    const ScaledColumn& column = request.columns[i];
+    check_size(column.numbers.size(), units, element("columns", i), "one number per key");
+    if (column.scale >= -kMaxScale && column.scale <= kMaxScale) continue;
+    throw InputError({.argument = element("scales", i),
+                      .expected = "from -1000 to 1000",
+                      .found = std::to_string(column.scale)});
+  }
+}
+
+void check_resamples(const Resampling& request) {
+  const auto fail = [](std::string argument, std::string expected, Count found) {
+    throw InputError({.argument = std::move(argument),
+                      .expected = std::move(expected),
+                      .found = std::to_string(found)});
+  };
+  if (request.first < 0 || request.first > kMaxResamples || request.first % kResampleBlock != 0) {
+    fail("first",
+         "a multiple of " + std::to_string(kResampleBlock) + " from 0 to " +
+             std::to_string(kMaxResamples),
+         request.first);
+  }
+  const Count most = kMaxResamples - request.first;
+  if (request.count < 0 || request.count > most) {
+    fail("count", "from 0 to " + std::to_string(most), request.count);
+  }
+  require_memory(request.count, static_cast<Count>(request.columns.size() * sizeof(std::int64_t)),
+                 {.argument = "count", .hint = "fewer resamples or columns need less"});
+}
+
+void check_units(const Resampling& request, const Checkpoint& checkpoint) {
+  const auto size = static_cast<Offset>(request.keys.size());
+  const auto is_outside = [&](Offset unit) { return unit < 0 || unit >= size; };
+  const Search search(request.units, is_outside, checkpoint);
+  if (search.count == 0) return;
+  throw InputError({.argument = "units",
+                    .expected = "positions below " + std::to_string(size),
+                    .found = std::to_string(request.units[static_cast<std::size_t>(search.first)]),
+                    .count = search.count,
+                    .position = search.first});
+}
+
+std::int64_t checked_total(const Resampling& request, std::size_t index, int magnitude_bits,
+                           const Checkpoint& checkpoint) {
+  const ScaledNumbers numbers(request.columns[index]);
+  const std::int64_t limit = std::int64_t{1} << magnitude_bits;
+  std::int64_t magnitude = 0;
+  std::int64_t total = 0;
+  in_chunks(request.units.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const double product = numbers.product(request.units[i]);
+      if (std::isnan(product)) continue;
+      if (std::abs(product) < static_cast<double>(limit)) {
+        const std::int64_t number = std::llrint(product);
+        total += number;
+        magnitude += std::abs(number);
+        if (magnitude < limit) continue;
+      }
+      throw InputError({.argument = element("columns", index),
+                        .expected = "integers whose magnitudes sum to less than 2^" +
+                                    std::to_string(magnitude_bits),
+                        .found = "a larger sum",
+                        .row = request.units[i],
+                        .hint = "a smaller scale makes them smaller"});
+    }
+  });
+  return total;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> checked_totals(const Resampling& request, int magnitude_bits) {
+  check_threads(request.threads);
+  check_columns(request);
+  check_resamples(request);
+  check_units(request, timed_checkpoint(request.poll));
+  std::vector<std::int64_t> totals(request.columns.size());
+  const auto sum_column = [&](int /*worker*/, Count column, const Checkpoint& checkpoint) {
+    const auto index = static_cast<std::size_t>(column);
+    totals[index] = checked_total(request, index, magnitude_bits, checkpoint);
+  };
+  parallel_for(static_cast<Count>(totals.size()), request.threads, sum_column, request.poll);
+  return totals;
+}
+
+}  // namespace exactk

@@ -1,0 +1,414 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cancelling.hpp"
+#include "exactk/error.hpp"
+#include "exactk/isa.hpp"
+#include "exactk/resampling.hpp"
+#include "kernels/dispatch.hpp"
+#include "kernels/table.hpp"
+
+namespace exactk {
+namespace {
+
+using Doubles = std::vector<double>;
+using Integers = std::vector<std::int64_t>;
+using Words = std::array<std::uint32_t, 4>;
+
+// Philox4x32-10 as its paper has it.
+Words philox(Words counter, std::uint64_t seed) {
+  auto first_key = static_cast<std::uint32_t>(seed);
+  auto second_key = static_cast<std::uint32_t>(seed >> 32U);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t first = std::uint64_t{0xD2511F53} * counter[0];
+    const std::uint64_t second = std::uint64_t{0xCD9E8D57} * counter[2];
+    counter = {static_cast<std::uint32_t>(second >> 32U) ^ counter[1] ^ first_key,
+               static_cast<std::uint32_t>(second),
+               static_cast<std::uint32_t>(first >> 32U) ^ counter[3] ^ second_key,
+               static_cast<std::uint32_t>(first)};
+    first_key += 0x9E3779B9;
+    second_key += 0xBB67AE85;
+  }
+  return counter;
+}
+
+Words random_words(std::uint64_t key, Count call, std::uint32_t stream, std::uint64_t seed) {
+  return philox({static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32U),
+                 static_cast<std::uint32_t>(call), stream},
+                seed);
+}
+
+std::int64_t sign(std::uint64_t key, Count resample, std::uint64_t seed) {
+  const auto bit = static_cast<std::size_t>(resample % 128);
+  const std::uint32_t word = random_words(key, resample / 128, 0, seed)[bit / 32];
+  return (word >> bit % 32 & 1U) != 0 ? 1 : -1;
+}
+
+constexpr std::array<std::uint32_t, 8> kThresholds = {24109, 48219, 60273, 64292,
+                                                      65296, 65497, 65531, 65535};
+
+std::int64_t poisson_count(std::uint64_t key, Count resample, std::uint64_t seed) {
+  const auto half = static_cast<std::size_t>(resample % 8);
+  const std::uint32_t pair = random_words(key, resample / 8, 1, seed)[half / 2];
+  const std::uint32_t word = half % 2 == 0 ? pair & 0xffffU : pair >> 16U;
+  return std::ranges::count_if(kThresholds,
+                               [&](std::uint32_t threshold) { return word >= threshold; });
+}
+
+struct Kind {
+  ResampledSums (*sum)(const Resampling&);
+  std::int64_t (*factor)(std::uint64_t key, Count resample, std::uint64_t seed);
+  int magnitude_bits;
+};
+
+const std::array kKinds = {Kind{&sum_sign_flips, &sign, 61},
+                           Kind{&sum_resamples, &poisson_count, 58}};
+
+// A request that owns its arrays.
+struct Sample {
+  std::vector<Doubles> columns;
+  std::vector<int> scales;
+  std::vector<std::uint64_t> keys;
+  std::vector<Offset> units;
+  std::uint64_t seed = 5;
+  Count first = 0;
+  Count count = 10;
+  int threads = 1;
+  Isa isa = Isa::scalar;
+
+  [[nodiscard]] std::vector<ScaledColumn> scaled() const {
+    std::vector<ScaledColumn> views;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      views.push_back({.numbers = columns[i], .scale = scales[i]});
+    }
+    return views;
+  }
+  [[nodiscard]] Resampling request(const std::vector<ScaledColumn>& views) const {
+    return {.columns = views,
+            .keys = keys,
+            .units = units,
+            .seed = seed,
+            .first = first,
+            .count = count,
+            .threads = threads,
+            .isa = isa};
+  }
+  [[nodiscard]] ResampledSums sum(const Kind& kind) const { return kind.sum(request(scaled())); }
+};
+
+Sample draw_sample(std::size_t units, std::size_t columns, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Sample sample;
+  for (std::size_t column = 0; column < columns; ++column) {
+    Doubles numbers(units);
+    for (double& number : numbers) {
+      number = static_cast<double>(random() % 2001) / 1000.0 - 1.0;
+      if (random() % 10 == 0) number = std::numeric_limits<double>::quiet_NaN();
+    }
+    sample.columns.push_back(numbers);
+    sample.scales.push_back(column % 2 == 0 ? 40 : 3);
+  }
+  for (std::size_t unit = 0; unit < units; ++unit) sample.keys.push_back(random());
+  sample.units.resize(units);
+  std::iota(sample.units.begin(), sample.units.end(), 0);
+  return sample;
+}
+
+std::int64_t scaled_integer(const Sample& sample, std::size_t column, Offset unit) {
+  const double number =
+      std::ldexp(sample.columns[column][static_cast<std::size_t>(unit)], sample.scales[column]);
+  return std::isnan(number) ? 0 : std::llrint(number);
+}
+
+ResampledSums expected_sums(const Sample& sample, const Kind& kind) {
+  Integers factors;  // resamples x units
+  for (Count i = 0; i < sample.count; ++i) {
+    for (const Offset unit : sample.units) {
+      const std::uint64_t key = sample.keys[static_cast<std::size_t>(unit)];
+      factors.push_back(kind.factor(key, sample.first + i, sample.seed));
+    }
+  }
+  ResampledSums expected;
+  for (std::size_t column = 0; column < sample.columns.size(); ++column) {
+    Integers integers;
+    for (const Offset unit : sample.units) {
+      integers.push_back(scaled_integer(sample, column, unit));
+    }
+    expected.totals.push_back(std::accumulate(integers.begin(), integers.end(), std::int64_t{0}));
+    for (auto first = factors.begin(); first != factors.end(); first += std::ssize(integers)) {
+      expected.sums.push_back(
+          std::inner_product(integers.begin(), integers.end(), first, std::int64_t{0}));
+    }
+    // Without units, there is nothing to count resamples by.
+    expected.sums.resize((column + 1) * static_cast<std::size_t>(sample.count));
+  }
+  return expected;
+}
+
+void check_equal(const ResampledSums& one, const ResampledSums& other) {
+  CHECK(one.totals == other.totals);
+  CHECK(one.sums == other.sums);
+}
+
+TEST_CASE("F31: every instruction set has the known answers of the authors of Philox") {
+  struct Answer {
+    Words counter;
+    std::uint64_t seed;
+    Words words;
+  };
+  constexpr std::uint32_t kAll = 0xffffffff;
+  const std::vector<Answer> answers{
+      {{0, 0, 0, 0}, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+      {{kAll, kAll, kAll, kAll},
+       0xffffffffffffffff,
+       {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+       0x299f31d0a4093822,
+       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+  };
+  constexpr std::uint32_t kCalls = kBlockResamples / 128;
+  for (const auto& [counter, seed, words] : answers) {
+    CHECK(philox(counter, seed) == words);
+    const std::uint64_t key = counter[0] | std::uint64_t{counter[1]} << 32U;
+    const std::vector<std::uint64_t> keys(kStepUnits, key);
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      std::vector<std::uint8_t> patterns(kStepTables * kBlockResamples);
+      kernels(isa).resampling.draw_signs(keys.data(), {.seed = seed, .number = counter[3]},
+                                         counter[2] / kCalls, patterns.data());
+      for (std::size_t bit = 0; bit < 128; ++bit) {
+        const bool is_set = (words[bit / 32] >> bit % 32 & 1U) != 0;
+        for (std::size_t table = 0; table < kStepTables; ++table) {
+          const std::size_t resample = counter[2] % kCalls * 128 + bit;
+          REQUIRE(patterns[table * kBlockResamples + resample] == (is_set ? kSubsets - 1 : 0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("thresholds of counts are Poisson's, rounded to 16 bits, and the mean is 1") {
+  double probability = std::exp(-1.0);
+  double distribution = 0;
+  std::uint32_t mean = 0;
+  for (std::size_t count = 0; count < kThresholds.size(); ++count) {
+    distribution += probability;
+    CHECK(kThresholds[count] == std::lround(65536 * distribution));
+    mean += 65536 - kThresholds[count];
+    probability /= static_cast<double>(count + 1);
+  }
+  CHECK(mean == 65536);
+}
+
+TEST_CASE("F22: sums of resamples are as defined, for any threads and instruction set") {
+  for (const Kind& kind : kKinds) {
+    for (const std::size_t units : {0U, 1U, 5U, 6U, 29U, 30U, 31U, 64U}) {
+      for (const std::size_t columns : {0U, 1U, 7U, 8U, 9U, 40U}) {
+        Sample sample = draw_sample(units, columns, 100 * units + columns);
+        sample.seed = 0x123456789abcdef0 + columns;
+        sample.count = units == 31 ? 2100 : 140;
+        sample.first = units == 64 ? 9'999'360 : 0;
+        const ResampledSums expected = expected_sums(sample, kind);
+        for (const Isa isa : available_isas()) {
+          for (const int threads : {1, 2, 7}) {
+            sample.isa = isa;
+            sample.threads = threads;
+            check_equal(sample.sum(kind), expected);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every count is summed") {
+  // Among so many counts, some are 8: 2 in 2^17.
+  for (const Isa isa : available_isas()) {
+    Sample sample = draw_sample(60, 1, 11);
+    sample.count = 5000;
+    sample.isa = isa;
+    check_equal(sample.sum(kKinds[1]), expected_sums(sample, kKinds[1]));
+  }
+  Count eights = 0;
+  const Sample sample = draw_sample(60, 1, 11);
+  for (const std::uint64_t key : sample.keys) {
+    for (Count i = 0; i < 5000; ++i) eights += poisson_count(key, i, sample.seed) == 8 ? 1 : 0;
+  }
+  CHECK(eights > 0);
+}
+
+TEST_CASE("a unit's signs and counts depend on its key and the seed alone") {
+  for (const Kind& kind : kKinds) {
+    Sample sample = draw_sample(50, 3, 1);
+    sample.count = 1500;
+    const ResampledSums sums = sample.sum(kind);
+    std::mt19937_64 random(2);
+    std::ranges::shuffle(sample.units, random);
+    check_equal(sample.sum(kind), sums);
+    // Two parts add up to the whole.
+    Sample first = sample;
+    Sample second = sample;
+    first.units.resize(20);
+    second.units.erase(second.units.begin(), second.units.begin() + 20);
+    Integers both = first.sum(kind).sums;
+    std::ranges::transform(both, second.sum(kind).sums, both.begin(), std::plus<>());
+    CHECK(both == sums.sums);
+    // A column's sums do not depend on the other columns.
+    Sample fewer = sample;
+    fewer.columns.erase(fewer.columns.begin());
+    fewer.scales.erase(fewer.scales.begin());
+    CHECK(fewer.sum(kind).sums == Integers(sums.sums.begin() + 1500, sums.sums.end()));
+    Sample other = sample;
+    ++other.seed;
+    CHECK(other.sum(kind).sums != sums.sums);
+  }
+}
+
+TEST_CASE("resamples are the same when they are asked for in parts") {
+  for (const Kind& kind : kKinds) {
+    Sample sample = draw_sample(40, 2, 6);
+    sample.count = 3000;
+    const Integers sums = sample.sum(kind).sums;
+    Sample part = sample;
+    for (part.first = 0; part.first < 3000; part.first += 1024) {
+      part.count = std::min<Count>(1024, 3000 - part.first);
+      const Integers partial = part.sum(kind).sums;
+      for (std::size_t column = 0; column < 2; ++column) {
+        const auto count = static_cast<std::size_t>(part.count);
+        const std::size_t begin = column * 3000 + static_cast<std::size_t>(part.first);
+        for (std::size_t i = 0; i < count; ++i) {
+          REQUIRE(partial[column * count + i] == sums[begin + i]);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("progress counts every resample once") {
+  for (const Kind& kind : kKinds) {
+    Sample sample = draw_sample(40, 50, 6);
+    for (const Count count : {0, 1, 1024, 5000}) {
+      sample.count = count;
+      sample.threads = 3;
+      const std::vector<ScaledColumn> views = sample.scaled();
+      Resampling request = sample.request(views);
+      std::atomic<Count> finished = 0;
+      request.finished = &finished;
+      (void)kind.sum(request);
+      CHECK(finished == count);
+    }
+  }
+}
+
+TEST_CASE("sums up to the limit are exact, and those beyond it are refused") {
+  const std::size_t units = 1023;
+  for (const Kind& kind : kKinds) {
+    for (const double sign_of_all : {1.0, -1.0}) {
+      const double largest = std::ldexp(sign_of_all, kind.magnitude_bits - 10);
+      Sample sample = draw_sample(units, 1, 8);
+      sample.columns = {Doubles(units, largest)};
+      sample.scales = {0};
+      sample.count = 3;
+      for (const Isa isa : available_isas()) {
+        sample.isa = isa;
+        check_equal(sample.sum(kind), expected_sums(sample, kind));
+      }
+      sample.columns[0].push_back(largest);
+      sample.keys.push_back(7);
+      check_equal(sample.sum(kind), expected_sums(sample, kind));  // which leaves the last out
+      sample.units.push_back(static_cast<Offset>(units));
+      CHECK_THROWS_AS((void)sample.sum(kind), InputError);
+      sample.columns[0].back() = largest - sign_of_all * 1024;
+      check_equal(sample.sum(kind), expected_sums(sample, kind));
+    }
+  }
+}
+
+void check_refused(const Sample& sample, const std::string& argument, std::int64_t row = -1) {
+  for (const Kind& kind : kKinds) {
+    try {
+      (void)sample.sum(kind);
+      FAIL("was not refused");
+    } catch (const InputError& error) {
+      CHECK(error.fault().argument == argument);
+      CHECK(error.fault().row == row);
+    }
+  }
+}
+
+TEST_CASE("malformed requests for sums of resamples are rejected") {
+  const Sample sample = draw_sample(40, 2, 3);
+  const auto changed = [&](const auto& change) {
+    Sample copy = sample;
+    change(copy);
+    return copy;
+  };
+  check_refused(changed([](Sample& one) { one.columns[1].pop_back(); }), "columns[1]");
+  check_refused(changed([](Sample& one) { one.keys.pop_back(); }), "columns[0]");
+  for (const int scale : {-1001, 1001, std::numeric_limits<int>::min()}) {
+    check_refused(changed([&](Sample& one) { one.scales[1] = scale; }), "scales[1]");
+  }
+  for (const Offset unit : {Offset{40}, Offset{-1}, std::numeric_limits<Offset>::min()}) {
+    check_refused(changed([&](Sample& one) { one.units[7] = unit; }), "units");
+  }
+  for (const double number : {0x1p61, -0x1p61, std::numeric_limits<double>::infinity(), 1e300}) {
+    const auto change = [&](Sample& one) {
+      one.scales = {0, 0};
+      one.columns[1][3] = number;
+    };
+    check_refused(changed(change), "columns[1]", 3);
+  }
+  const auto add_up = [](Sample& one) {
+    one.scales = {0, 0};
+    one.columns[0] = Doubles(40, 0);
+    one.columns[0][3] = 0x1p57;
+    one.columns[0][9] = -0x1.fp60;
+  };
+  check_refused(changed(add_up), "columns[0]", 9);
+  for (const Count count : {Count{-1}, Count{10'000'001}, std::numeric_limits<Count>::max()}) {
+    check_refused(changed([&](Sample& one) { one.count = count; }), "count");
+  }
+  for (const Count first : {Count{-1024}, Count{1}, Count{1023}, Count{10'001'408},
+                            std::numeric_limits<Count>::max()}) {
+    check_refused(changed([&](Sample& one) { one.first = first; }), "first");
+  }
+  const auto end_late = [](Sample& one) {
+    one.first = 9'999'360;
+    one.count = 641;
+  };
+  check_refused(changed(end_late), "count");
+  for (const int threads : {0, -1, 1025}) {
+    check_refused(changed([&](Sample& one) { one.threads = threads; }), "num_threads");
+  }
+}
+
+TEST_CASE("F25: an exception of poll ends the summing of resamples") {
+  for (const Kind& kind : kKinds) {
+    for (const int threads : {1, 3}) {
+      tests::check_cancelled([&](std::size_t size) {
+        Sample sample = draw_sample(30'000, 1, 4);
+        sample.count = static_cast<Count>(size) * 1024;
+        sample.threads = threads;
+        const std::vector<ScaledColumn> views = sample.scaled();
+        Resampling request = sample.request(views);
+        request.poll = &tests::cancel;
+        (void)kind.sum(request);
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace exactk
