@@ -109,7 +109,8 @@ def test_what_needs_the_users_values_says_what_keeps_them() -> None:
         lambda: exactk.compare_reports(reports).differences,
         lambda: exactk.compare_reports(reports).users_for("P@1", 0.1),
         lambda: exactk.compare_reports(reports).check(better="P@1"),
-        lambda: compared(test="wilcoxon").differences,
+        lambda: exactk.merge([compared(test="wilcoxon").state]).differences,
+        lambda: exactk.merge([compared(test="permutation").state]).differences,
         lambda: reports["base"].to_pandas("per_user"),
     ]
     for call in calls:
@@ -146,9 +147,9 @@ def test_counts_and_gains_may_have_margins_of_1_and_more() -> None:
         (lambda: compared().check(equivalent="P@1=1%"), "equivalent: expected metrics, or a mapping from metric to margin, found 'P@1=1%'; equivalent={'P@1': '1%'}"),
         (lambda: compared(margin="100%"), "margin: expected a number above 0 such as 0.002, or a share of the baseline's value below 100 % such as '1%', found '100%'"),
         (lambda: compared(confidence=0.05), "confidence: expected at least 0.5 and below 1, found 0.05; confidence=0.95"),
-        (lambda: compared(adjust="fdr_bh"), "adjust: expected one of 'holm', 'benjamini_hochberg', 'bonferroni', 'none', found 'fdr_bh'; did you mean 'benjamini_hochberg'?"),
-        (lambda: compared(adjust="BH"), "adjust: expected one of 'holm', 'benjamini_hochberg', 'bonferroni', 'none', found 'BH'; did you mean 'benjamini_hochberg'?"),
-        (lambda: compared(interval="bootstrap"), "interval: expected 't', found 'bootstrap'"),
+        (lambda: compared(adjust="fdr_bh"), "adjust: expected one of 'holm', 'max_t', 'benjamini_hochberg', 'bonferroni', 'none', found 'fdr_bh'; did you mean 'benjamini_hochberg'?"),
+        (lambda: compared(adjust="BH"), "adjust: expected one of 'holm', 'max_t', 'benjamini_hochberg', 'bonferroni', 'none', found 'BH'; did you mean 'benjamini_hochberg'?"),
+        (lambda: compared(interval="bootstrap"), "interval: expected one of 't', 'percentile', 'bca', found 'bootstrap'"),
     ],
 )  # fmt: skip
 def test_what_other_tools_write_is_told_in_our_words(call: Any, message: str) -> None:

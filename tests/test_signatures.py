@@ -111,6 +111,9 @@ def test_the_defaults_of_evaluate_stand_once() -> None:
     assert {name: one.annotation for name, one in of_comparisons.items()}.items() <= annotations.items()
     of_reports = parameters_of(exactk.compare_reports)
     assert of_reports.pop("reports") is not None
+    assert [of_reports.pop(name) for name in ("num_threads", "progress")] == [
+        of_evaluate[name] for name in ("num_threads", "progress")
+    ]
     assert of_reports == of_comparisons
     assert dict(DEFAULTS) == {name: of_evaluate[name].default for name in Options.__annotations__}
 

@@ -140,7 +140,7 @@ def test_without_tests_there_are_values_and_bold_alone(monkeypatch: pytest.Monke
     comparison = compared(SYSTEMS)
     without_pairs = exactk.Comparison(comparison.reports)
     one_user = exactk.compare([[1]], {"a": [[1]], "b": [[2]]}, "P@1")
-    ranks = compared(SYSTEMS, test="wilcoxon")
+    ranks = exactk.merge([compared(SYSTEMS, test="wilcoxon").state])
     texts = [form for one in (without_pairs, one_user, ranks) for form in (one.to_markdown(), one.to_latex())]
     monkeypatch.setattr(optional, "has", lambda library: library != "scipy")
     texts += [comparison.to_markdown(), comparison.to_latex()]

@@ -11,7 +11,8 @@ from exactk._engine.core import core_engine, core_paired_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
 from exactk._evaluate import evaluate, with_defaults
 from exactk._plan.metric_strings import DEFAULT_METRICS
-from exactk._report.comparison_options import ComparisonOptions
+from exactk._report.comparison_options import DEFAULT_PERMUTATIONS, DEFAULT_RESAMPLES, ComparisonOptions
+from exactk._report.resampling import Calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         Test,
     )
     from exactk._report.report import Report
+    from exactk._runtime.progress import ProgressCallback
 
 
 def compare(
@@ -50,6 +52,9 @@ def compare(
     clusters: ClustersLike | None = None,
     missing: Missing = "drop",
     runs: RunsLike | None = None,
+    permutations: int = DEFAULT_PERMUTATIONS,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = 0,
     **options: Unpack[Options],
 ) -> Comparison:
     """Evaluate several systems on one truth, and test how they differ.
@@ -71,9 +76,11 @@ def compare(
     baseline : str, optional
         The system that every other one is compared with. By default every pair is compared, the later system with the
         earlier one, of up to 30 systems.
-    test : {"t", "wilcoxon", "sign"}
+    test : {"t", "permutation", "wilcoxon", "sign"}
         The test behind the p-values. The default ``"t"`` is the paired t test, of the mean that is shown.
-        ``"wilcoxon"`` (the signed-rank test, which needs ``per_user=True``) and ``"sign"`` (exact binomial) test
+        ``"permutation"`` tests the same difference without a distribution: by exchanging the two systems' results of
+        each user, all patterns of at most 20 users who differ, or ``permutations`` random ones. ``"wilcoxon"`` (the
+        signed-rank test) and ``"sign"`` (exact binomial) test
         whether differences are symmetric about 0, and whether wins and losses are equally frequent. With many users
         they reject equal means if a system loses a little for many users and gains much for few. They know neither
         clusters nor weights, with which they are refused.
@@ -83,10 +90,14 @@ def compare(
     confidence : float
         The confidence of intervals, verdicts and gates, at least 0.5 and below 1. A p-value is significant if it is at
         most 1 - confidence. The default is 0.95.
-    interval : {"t"}
-        The method of the intervals: difference -+ t * standard error.
-    adjust : {"holm", "benjamini_hochberg", "bonferroni", "none"}
-        How p-values are adjusted for the other comparisons of their family. ``"holm"`` (default) and ``"bonferroni"``
+    interval : {"t", "percentile", "bca"}
+        The method of the intervals: difference -+ t * standard error (default), or the bootstrap of users, which needs
+        20 of them: quantiles of resampled differences (``"percentile"``), or those corrected for bias and skewness
+        (``"bca"``).
+    adjust : {"holm", "max_t", "benjamini_hochberg", "bonferroni", "none"}
+        How p-values are adjusted for the other comparisons of their family. ``"holm"`` (default), ``"max_t"`` (of
+        ``test="permutation"``, by the largest differences of the same flips, which makes t intervals simultaneous too)
+        and ``"bonferroni"``
         keep the chance of any false claim in a family, ``"benjamini_hochberg"`` the expected share of false claims.
     family : {"metric", "all"}
         Which comparisons are a family: those on one metric (default), or on all metrics. Each group of users is a
@@ -199,6 +210,9 @@ def compare(
         "clusters": clusters,
         "missing": missing,
         "runs": runs,
+        "permutations": permutations,
+        "resamples": resamples,
+        "seed": seed,
     }
     return compare_systems(CORE, truth, systems, metrics, {**how, **with_defaults(options, "compare")})
 
@@ -240,6 +254,11 @@ def compare_reports(
     clusters: ClustersLike | None = None,
     missing: Missing = "drop",
     runs: RunsLike | None = None,
+    permutations: int = DEFAULT_PERMUTATIONS,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = 0,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
 ) -> Comparison:
     """Compare reports that exist, such as those of earlier calls or of `exactk.Report.from_json`.
 
@@ -254,7 +273,11 @@ def compare_reports(
     baseline : str, optional
         The system that every other one is compared with. By default every pair is compared, of up to 30 systems.
     test, alternative, confidence, interval, adjust, family, margin, clusters, missing, runs : optional
+    permutations, resamples, seed : optional
         How to compare them, as in `exactk.compare`.
+    num_threads, progress : optional
+        How sign flips and resamples are computed: on how many threads, by default as many as `exactk.evaluate` uses,
+        and whether a progress bar is drawn, or a callable with the numbers of finished and of all draws.
 
     Returns
     -------
@@ -306,7 +329,10 @@ def compare_reports(
         margin=margin,
         missing=missing,
         runs=runs,
+        permutations=permutations,
+        resamples=resamples,
+        seed=seed,
     )
-    comparison = compare_kept_reports(CORE.pairs, reports, how, clusters)
+    comparison = compare_kept_reports(CORE.pairs, reports, how, clusters, Calls(num_threads, progress))
     warn_of_reports_of_different_users(comparison.reports)
     return comparison

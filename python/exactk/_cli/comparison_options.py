@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._cli.stdin import input_path
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
-from exactk._report.comparison_options import CHOICES, MOST_SYSTEMS, ComparisonOptions, check_size, parse_margin
+from exactk._report.comparison_options import (
+    CHOICES,
+    DEFAULT_PERMUTATIONS,
+    DEFAULT_RESAMPLES,
+    MOST_SYSTEMS,
+    ComparisonOptions,
+    check_size,
+    parse_margin,
+)
 from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.faults import Option
 
@@ -89,6 +97,7 @@ _OPTIONS = (
     _ComparisonOption(
         "confidence", "confidence of intervals, verdicts and gates (default: 0.95)", "LEVEL", _confidence
     ),
+    _ComparisonOption("interval", "method of the intervals: t, or a bootstrap of users (default: t)"),
     _ComparisonOption("adjust", "adjustment of p-values for the number of comparisons (default: holm)"),
     _ComparisonOption(
         "family", "comparisons that are adjusted together: those on one metric, or all (default: metric)"
@@ -116,8 +125,11 @@ _OPTIONS = (
         _runs,
         is_repeatable=True,
     ),
+    _ComparisonOption("permutations", f"sign flips of --test permutation (default: {DEFAULT_PERMUTATIONS})", "N", int),
+    _ComparisonOption("resamples", f"resamples of bootstrap intervals (default: {DEFAULT_RESAMPLES})", "N", int),
+    _ComparisonOption("seed", "seed of sign flips and resamples (default: 0)", "N", int),
 )
-"""In the order of `exactk.compare`. ``interval`` has one value only."""
+"""In the order of `exactk.compare`."""
 
 
 NOT_GIVEN: dict[str, Any] = {one.name: None for one in _OPTIONS}

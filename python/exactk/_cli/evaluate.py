@@ -259,7 +259,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
         "candidates": read_option(arguments, "candidates", arguments.candidates),
         **_user_values(arguments),
-        "per_user": bool(arguments.users or arguments.by_user or arguments.test == "wilcoxon"),
+        "per_user": bool(arguments.users or arguments.by_user),
         "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
     }

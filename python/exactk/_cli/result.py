@@ -80,7 +80,7 @@ def _json_document(result: Result, provenance: Provenance) -> str:
     inputs = [one.to_dict(provenance.stdin) for one in provenance.inputs]
     if isinstance(result, exactk.Report):
         return json_of(exactk.merge([result.state]), provenance.command, inputs)
-    if result.state.options.test == "wilcoxon":
+    if result.state.options.needs_users:
         return json_of(result, provenance.command, inputs)
     return json_of(exactk.merge([result.state]), provenance.command, inputs)
 

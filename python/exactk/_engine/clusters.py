@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.paths import names_file
 from exactk._inputs.user_values import Clusters
 from exactk._runtime.errors import input_error, type_error
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.keys.column_roles import ColumnNames
+
+
+class BlockClusters(NamedTuple):
+    """The cluster of each user of a block: its number, and the hash of its label."""
+
+    codes: NDArray[np.int64]
+    hashes: NDArray[np.uint64]
 
 
 class ClusterCodes:
@@ -25,15 +33,16 @@ class ClusterCodes:
         self._row = 0  # the first of the next block
         self._seen: set[Any] = set()
 
-    def of_users(self, users: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the number of each user's cluster. Raise InputError if a cluster was in an earlier block."""
+    def of_users(self, users: NDArray[Any]) -> BlockClusters:
+        """Return the cluster of each user. Raise InputError if a cluster was in an earlier block."""
         labels, codes = np.unique(self._labels(users), return_inverse=True)
         for label in labels.tolist():
             if label in self._seen:
                 raise input_error("clusters", "the users of a cluster in one block", f"{label!r} in several")
         self._seen.update(labels.tolist())
         self._row += len(users)
-        return codes.astype(np.int64)
+        keys, key_codes = encode_row_keys(labels, "clusters", len(labels), "cluster")
+        return BlockClusters(codes.astype(np.int64), keys.hashes[key_codes][codes])
 
     def _labels(self, users: NDArray[Any]) -> NDArray[Any]:
         names = users.dtype.names

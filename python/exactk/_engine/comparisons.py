@@ -21,6 +21,7 @@ from exactk._report.comparison_options import (
     Test,
 )
 from exactk._report.metric_order import with_metrics_in_one_order
+from exactk._report.resampling import Calls
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
@@ -52,6 +53,9 @@ class CompareOptions(Options, total=False):
     clusters: ClustersLike | None
     missing: Missing
     runs: RunsLike | None
+    permutations: int
+    resamples: int
+    seed: int
 
 
 class Engines(NamedTuple):
@@ -70,16 +74,21 @@ def compare_systems(
     """Evaluate and compare systems; the options are all those of `exactk.compare`."""
     of_evaluation = {name: option for name, option in options.items() if name not in {*_COMPARISON_OPTIONS, "clusters"}}
     how = ComparisonOptions(**{name: options[name] for name in _COMPARISON_OPTIONS})
+    of_evaluation["per_user"] = of_evaluation["per_user"] or how.needs_users
     _check_test(how, clusters=options["clusters"] is not None, weights=options["weights"] is not None)
     pairing = _pairing(engines.pairs, how, options["clusters"], {"user": options["user"]})
     reports = evaluate_with_engine(
         engines.evaluation, SEVERAL_SYSTEMS, truth, systems, metrics, pairing=pairing, **of_evaluation
     )
-    return _comparison(reports, how, pairing)
+    return _comparison(reports, how, pairing, Calls(options["num_threads"], options["progress"]))
 
 
 def compare_kept_reports(
-    engine: PairedEngine, reports: Mapping[str, Report], how: ComparisonOptions, clusters: object
+    engine: PairedEngine,
+    reports: Mapping[str, Report],
+    how: ComparisonOptions,
+    clusters: object,
+    calls: Calls | None = None,
 ) -> Comparison:
     """Compare reports by what they keep of their users."""
     of_reports = Comparison(with_metrics_in_one_order(reports), how).reports  # raises where they do not compare
@@ -87,13 +96,13 @@ def compare_kept_reports(
     _check_test(how, clusters=clusters is not None, weights=weighted)
     pairing = _pairing(engine, how, clusters, {})
     pairing.add_reports(of_reports)
-    return _comparison(of_reports, how, pairing)
+    return _comparison(of_reports, how, pairing, calls)
 
 
 def _check_test(how: ComparisonOptions, *, clusters: bool, weights: bool) -> None:
     """Raise InputError if a test would ignore what the values and intervals beside it do not."""
     ignored = [name for name, is_given in (("clusters", clusters), ("weights", weights)) if is_given]
-    if how.test != "t" and ignored:
+    if how.test in {"wilcoxon", "sign"} and ignored:
         hint: Text = (Option("test", "t"), " takes them into account")
         raise input_error("test", f"'t' with {' and '.join(ignored)}", repr(how.test), hint=hint)
 
@@ -102,7 +111,9 @@ def _pairing(engine: PairedEngine, how: ComparisonOptions, clusters: object, col
     return Pairing(engine, how, None if clusters is None else ClusterCodes(clusters, columns))
 
 
-def _comparison(reports: Mapping[str, Report], how: ComparisonOptions, pairing: Pairing) -> Comparison:
-    comparison = Comparison(reports, how, pairing.state)
+def _comparison(
+    reports: Mapping[str, Report], how: ComparisonOptions, pairing: Pairing, calls: Calls | None
+) -> Comparison:
+    comparison = Comparison(reports, how, pairing.state, pairing.cluster_hashes, calls)
     pairing.check_missing(plan_of_state(next(iter(reports.values())).state))
     return comparison

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._engine.clusters import ClusterCodes
+    from exactk._engine.clusters import BlockClusters, ClusterCodes
     from exactk._engine.paired_problem import PairedEngine
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
@@ -44,7 +44,8 @@ class Pairing:
         self._means: RunMeans | None = None  # of the runs so far of the system that is added
         self._single_means: dict[str, UserTable] = {}  # of systems of one run, to compare with means
         self._states: list[PairedState] = []  # of the block
-        self._cluster_codes: NDArray[np.int64] | None = None  # of the block
+        self._block_clusters: BlockClusters | None = None
+        self._cluster_hashes: list[NDArray[np.uint64]] = []  # of each block
         self.state: PairedState | None = None
 
     def check_margins(self, convention: Convention, values: Sequence[Value]) -> None:
@@ -56,7 +57,7 @@ class Pairing:
         self._options.check_systems(systems)
         self._pairs = self._options.pairs(systems)
         self._tables, self._means, self._single_means = {}, None, {}
-        self._states, self._cluster_codes = [], None
+        self._states, self._block_clusters = [], None
         compared = self._options.compared_systems(systems)
         compared.sort(key=lambda system: system != self._options.baseline)
         return [run for system in compared for run in self._options.runs_of(system)]
@@ -92,8 +93,8 @@ class Pairing:
         """
         if report.user_table is None or not self._pairs:
             return
-        if self._clusters is not None and self._cluster_codes is None:
-            self._cluster_codes = self._clusters.of_users(report.users)
+        if self._block_clusters is None:
+            self._read_clusters(report.users)
         values = plan_of_state(report.state)
         if not self._add_table(system, report.user_table, values):
             return
@@ -107,6 +108,18 @@ class Pairing:
         self._add_states(values, ready, num_threads)
         if self._options.baseline is not None:
             del self._tables[system]
+
+    def _read_clusters(self, users: NDArray[Any]) -> None:
+        """Read the clusters of a block's users, if there are any."""
+        if self._clusters is not None:
+            self._block_clusters = self._clusters.of_users(users)
+            if self._options.has_random_numbers:
+                self._cluster_hashes.append(self._block_clusters.hashes)
+
+    @property
+    def cluster_hashes(self) -> NDArray[np.uint64] | None:
+        """The hash of each user's cluster; None if there are no clusters, or they are no longer needed."""
+        return np.concatenate(self._cluster_hashes) if self._cluster_hashes else None
 
     def _add_table(self, name: str, table: UserTable, values: Sequence[Value]) -> bool:
         """Add the table of a system or a run; return whether the table of the system is complete."""
@@ -136,8 +149,12 @@ class Pairing:
                 for system in systems
             }
             self._states.append(
-                paired_state(self._engine, values, tables, chosen, self._cluster_codes, num_threads, are_means=has_runs)
+                paired_state(self._engine, values, tables, chosen, self._codes, num_threads, are_means=has_runs)
             )
+
+    @property
+    def _codes(self) -> NDArray[np.int64] | None:
+        return None if self._block_clusters is None else self._block_clusters.codes
 
     def _as_means(self, system: str, values: Sequence[Value]) -> UserTable:
         """Return the table of a system of one run as that of means."""
@@ -170,8 +187,7 @@ class Pairing:
         check_same_truth({system: report.state for system, report in reports.items()}, "reports")
         if matched is None:
             return
-        if self._clusters is not None:
-            self._cluster_codes = self._clusters.of_users(matched.users)
+        self._read_clusters(matched.users)
         values = plan_of_state(next(iter(reports.values())).state)
         for system in systems:
             self._add_table(system, matched.tables[system], values)

@@ -27,6 +27,7 @@ class Significance(NamedTuple):
     statistic: float
     p: float
     is_exact: bool  # the p-value is that of a distribution without approximation
+    p_error: float = 0.0  # the standard error of a p-value from random numbers
 
 
 def t_test(estimate: Estimate, alternative: Alternative) -> Significance:
@@ -116,7 +117,7 @@ class Interval(NamedTuple):
     high: float
 
 
-_UNDEFINED = Interval(math.nan, math.nan)
+UNDEFINED_INTERVAL = Interval(math.nan, math.nan)
 
 
 def t_quantile(probability: float, degrees_of_freedom: Fraction) -> float:
@@ -129,46 +130,52 @@ def _t_quantile(probability: float, degrees_of_freedom: float) -> float:
     return float(optional.scipy_special().stdtrit(degrees_of_freedom, probability))
 
 
-def t_interval(estimate: Estimate, confidence: float) -> Interval:
-    """Return the interval of a difference: estimate -+ t * SE; of logarithms, that of the values they stand for."""
+def t_interval(estimate: Estimate, confidence: float, quantile: float | None = None) -> Interval:
+    """Return the interval of a difference: estimate -+ t * SE; of logarithms, that of the values they stand for.
+
+    A quantile takes the place of that of the t distribution.
+    """
     if estimate.is_logarithmic:
-        low, high = relative_interval(estimate, confidence)
+        low, high = relative_interval(estimate, confidence, quantile)
         baseline_value = math.exp(estimate.baseline_value)
         return Interval(baseline_value * low, baseline_value * high)
-    return _contrast_interval(estimate, confidence)
+    return _contrast_interval(estimate, confidence, quantile)
 
 
-def _contrast_interval(estimate: Estimate, confidence: float) -> Interval:
+def _contrast_interval(estimate: Estimate, confidence: float, quantile: float | None) -> Interval:
     contrast = estimate.contrast()
     if contrast.degrees_of_freedom <= 0:
-        return _UNDEFINED
-    quantile = t_quantile((1 + confidence) / 2, contrast.degrees_of_freedom)
+        return UNDEFINED_INTERVAL
+    if quantile is None:
+        quantile = t_quantile((1 + confidence) / 2, contrast.degrees_of_freedom)
     half_width = quantile * root(contrast.variance) if contrast.variance else 0.0
     return Interval(float(contrast.difference) - half_width, float(contrast.difference) + half_width)
 
 
-def relative_interval(estimate: Estimate, confidence: float) -> Interval:
+def relative_interval(estimate: Estimate, confidence: float, quantile: float | None = None) -> Interval:
     """Return the interval of value / baseline - 1: the factors whose contrast the t test does not reject (Fieller).
 
-    NaN where the baseline does not differ from 0 by the same test, as the factors are then unbounded.
+    NaN where the baseline does not differ from 0 by the same test, as the factors are then unbounded. A quantile takes
+    the place of that of the t distribution.
     """
     if estimate.is_logarithmic:
-        low, high = _contrast_interval(estimate, confidence)
+        low, high = _contrast_interval(estimate, confidence, quantile)
         return Interval(expm1(low), expm1(high))
     if estimate.degrees_of_freedom <= 0:
-        return _UNDEFINED
+        return UNDEFINED_INTERVAL
     if estimate.has_runs:
         return _relative_interval_with_runs(estimate, confidence)
-    quantile = t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)
+    if quantile is None:
+        quantile = t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)
     if math.isinf(quantile):
-        return _UNDEFINED
+        return UNDEFINED_INTERVAL
     squared_quantile = Fraction(quantile) ** 2
     # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f.
     quadratic = estimate.baseline_value**2 - squared_quantile * estimate.baseline_variance
     linear = estimate.value * estimate.baseline_value - squared_quantile * estimate.covariance
     constant = estimate.value**2 - squared_quantile * estimate.variance
     if quadratic <= 0:
-        return _UNDEFINED
+        return UNDEFINED_INTERVAL
     half_width = root(max(Fraction(0), linear**2 - quadratic * constant) / quadratic**2)
     middle = float(linear / quadratic - 1)
     return Interval(middle - half_width, middle + half_width)
@@ -182,7 +189,7 @@ def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Inter
     """Return the relative interval where the degrees of freedom, hence the quantile, depend on the factor: by bisection."""
     scale = estimate.baseline_value
     if scale == 0:
-        return _UNDEFINED
+        return UNDEFINED_INTERVAL
     ratio = float(estimate.value / scale)
     moments = (estimate.variance, estimate.covariance, estimate.baseline_variance)
     variance, covariance, baseline_variance = (float(one / scale**2) for one in moments)
@@ -221,14 +228,14 @@ def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Inter
         return accepted - 1
 
     if not is_rejected(0.0, 1.0):  # no factor is too large
-        return _UNDEFINED
+        return UNDEFINED_INTERVAL
     return Interval(bound(-1.0), bound(1.0))
 
 
 def mean_interval(mean: Fraction, mean_square: Fraction, units: int, confidence: float) -> Interval:
     """Return the interval of a mean over units: mean -+ t * sd / sqrt(n), with sd over n - 1."""
     if units < 2:
-        return _UNDEFINED
+        return UNDEFINED_INTERVAL
     variance = max(Fraction(0), mean_square - mean**2) / (units - 1)
     half_width = t_quantile((1 + confidence) / 2, Fraction(units - 1)) * root(variance)
     return Interval(float(mean) - half_width, float(mean) + half_width)

@@ -27,19 +27,22 @@ from exactk._report.comparison_options import (
 )
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.comparison_table import ComparisonTable, best_systems
-from exactk._report.difference import Compared, RunValues, UserValues
-from exactk._report.difference_table import ComparisonMethod
+from exactk._report.difference import Compared, RunValues, UserValues, significant_side
+from exactk._report.difference_table import ComparisonMethod, warn_of_few_flips
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
 from exactk._report.gate import Gate, check_claim
 from exactk._report.json_document import Document
-from exactk._report.matched_users import matched_users
+from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
 from exactk._report.paired_plain import paired_from_plain
+from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
+from exactk._report.resampling import Calls, KeptUsers, resample
 from exactk._report.significance_marks import NO_MARKS, significance_marks
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.tables import TextTable, stack_systems, text_of_columns
+from exactk._report.user_keys import equal_arrays
 from exactk._report.validation import checked_fields, fail, is_in_unit_range, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
@@ -47,10 +50,13 @@ from exactk._runtime.faults import Option
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from exactk._inference.margins import Margin
     from exactk._plan.metric_strings import Value
     from exactk._report.gate import Claim
     from exactk._report.paired_sums import Pair, PairedState, PairedSums
+    from exactk._report.resampled import Resampled
     from exactk._report.significance_marks import SignificanceMarks
     from exactk._report.sums import Label
     from exactk._report.tables import Columns, Table
@@ -112,7 +118,12 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     """
 
     def __init__(
-        self, reports: Mapping[str, Report], options: ComparisonOptions | None = None, paired: PairedState | None = None
+        self,
+        reports: Mapping[str, Report],
+        options: ComparisonOptions | None = None,
+        paired: PairedState | None = None,
+        clusters: NDArray[np.uint64] | None = None,
+        calls: Calls | None = None,
     ) -> None:
         if not isinstance(reports, Mapping):
             raise type_error("reports", "a mapping from each system's name to its report", type(reports).__name__)
@@ -135,7 +146,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         self._options = ComparisonOptions() if options is None else options
         self._options.check_systems(self._reports)
         self._margins = self._options.checked_margins(first.convention, plan_of_state(first.state))
-        self._paired = paired
+        self._paired, self._clusters, self._calls = paired, clusters, calls or Calls()
 
     @property
     def reports(self) -> Mapping[str, Report]:
@@ -146,6 +157,11 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def metrics(self) -> tuple[str, ...]:
         """Canonical names of the metrics, in the order of the keys."""
         return self._first.metrics
+
+    @property
+    def cluster_hashes(self) -> NDArray[np.uint64] | None:
+        """The hash of each user's cluster, where sign flips or resamples need it; for the package."""
+        return self._clusters
 
     @cached_property
     def state(self) -> ComparisonState:
@@ -180,7 +196,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comparison):
             return NotImplemented
-        return (self._reports, self._options, self._paired) == (other._reports, other._options, other._paired)
+        same_clusters = equal_arrays(self._clusters, other._clusters)
+        fields = ("_reports", "_options", "_paired")
+        return same_clusters and all(getattr(self, name) == getattr(other, name) for name in fields)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -200,16 +218,21 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         ImportError
             If SciPy is not installed.
         """
-        return self._tested(self._paired_state(), self._margins)
+        differences = self._tested(self._paired_state(), self._margins)
+        warn_of_few_flips(differences, self._method(self._paired_state()))
+        return differences
 
     def _tested(self, paired: PairedState, margins: Mapping[str, Margin]) -> Differences:
         """Return the differences, tested against these margins too."""
         groups = paired.groups or {}
-        totals = list(self._compared(None, paired.totals))
+        totals = self._resampled(None, list(self._compared(None, paired.totals)))
         of_groups = [
             one
             for label in self._labels()
-            for one in self._compared(label, {pair: sums[label] for pair, sums in groups.items() if label in sums})
+            for one in self._resampled(
+                label,
+                list(self._compared(label, {pair: sums[label] for pair, sums in groups.items() if label in sums})),
+            )
         ]
         heterogeneity: dict[tuple[str, str, str], list[Compared]] = {}
         for one in of_groups:
@@ -260,6 +283,33 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
                 runs = self._run_values(pair[0], value, label), self._run_values(pair[1], value, label)
                 yield Compared(value, pair, label, sums[index], undefined, weighted, users, runs)
 
+    def _resampled(self, label: Label | None, compared: list[Compared]) -> list[Compared]:
+        """Return the rows of all users or of one group, with what random numbers say of them, drawn once."""
+        if not self._options.has_random_numbers:
+            return compared
+        if label not in self._drawn:
+            self._drawn[label] = resample(compared, self._kept_users, self._options, self._calls)
+        return [one._replace(resampled=drawn) for one, drawn in zip(compared, self._drawn[label], strict=True)]
+
+    @cached_property
+    def _drawn(self) -> dict[Label | None, list[Resampled | None]]:
+        return {}
+
+    @cached_property
+    def _kept_users(self) -> KeptUsers:
+        """What is kept of users. Raise InputError if that is nothing, or no cluster of theirs."""
+        if self._matched is None:
+            name = "test" if self._options.test == "permutation" else "interval"
+            found = f"{getattr(self._options, name)!r}, which needs them"
+            raise input_error(name, "'t' without the users' values", found, hint=_KEEPING_USERS)
+        if self._paired is not None and self._paired.clustered and self._clusters is None:
+            raise input_error("comparison", "the clusters of its users", "none")
+        keys = self._clusters
+        if keys is None:
+            keys = hashes_of_users(self._matched.users)
+        values = plan_of_state(self._first.state)
+        return KeptUsers(values, self._matched.tables, keys, self._clusters is not None)
+
     def _run_values(self, system: str, value: Value, label: Label | None) -> RunValues:
         """Return the values of a system's runs, over all users or a group, as they are tested; none if it has one."""
         if system not in (self._options.runs or {}):
@@ -292,9 +342,12 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         return UserValues(values[both], baseline_values[both])
 
     @cached_property
+    def _matched(self) -> MatchedUsers | None:
+        return matched_users(self._reports)
+
+    @property
     def _tables(self) -> dict[str, UserTable] | None:
-        matched = matched_users(self._reports)
-        return None if matched is None else matched.tables
+        return None if self._matched is None else self._matched.tables
 
     def users_for(
         self, metric: str, difference: float | str, *, system: str | None = None, power: float = POWER
@@ -443,6 +496,63 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("better", "at least one claim in better=, no_worse= or equivalent=", "none")
         return Gate(checks)
 
+    def ranks(self, metric: str) -> Ranks:
+        """Return which ranks each system may have: those that no significant difference excludes.
+
+        Parameters
+        ----------
+        metric : str
+            A metric of the comparison, in any spelling.
+
+        Returns
+        -------
+        Ranks
+            For each of S systems the interval from 1 + the number of systems that are significantly better to S - the
+            number of those that are significantly worse, by the comparison's test, adjustment and confidence. Systems
+            whose interval contains 1 are tied for the top.
+
+        Raises
+        ------
+        InputError
+            If the comparison has a baseline, hence not every pair; if its test is one-sided; if the metric was not
+            computed, has no direction, or a pair has no p-value.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth = [[1]] * 60
+        >>> hits = {"a": 20, "b": 38, "c": 44}
+        >>> systems = {name: [[1]] * n + [[2]] * (60 - n) for name, n in hits.items()}
+        >>> comparison = exactk.compare(truth, systems, "P@1")
+        >>> comparison.ranks("P@1")
+        """
+        name = name_of_metric(metric, self._first.convention, "metric")
+        if name not in self.metrics:
+            raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
+        if self._options.baseline is not None:
+            raise input_error("baseline", "None, so that every pair is compared", repr(self._options.baseline))
+        if self._options.alternative != "two_sided":
+            raise input_error("alternative", "'two_sided', to rank systems", repr(self._options.alternative))
+        (value,) = plan([metric], self._first.convention)
+        direction = metrics[value.metric].direction
+        if direction == "none":
+            raise input_error("metric", "a metric whose values are better if they are higher, or lower", repr(metric))
+        systems = self._options.compared_systems(self._reports)
+        values = plan_of_state(self._first.state)
+        spelling = next(one.spelling for one in values if one.name == name)
+        rows = [row for row in self.differences if row.metric == spelling]
+        without = next((row for row in rows if row.reason), None)
+        if without is not None:
+            expected = f"a p-value of every pair of systems in {spelling}"
+            raise input_error(
+                "metric", expected, f"none of {without.system!r} and {without.baseline!r}: {without.reason}"
+            )
+        intervals = rank_intervals(systems, [(row, significant_side(row, direction, self._options)) for row in rows])
+        shown = {row.baseline: row.baseline_value for row in rows} | {row.system: row.value for row in rows}
+        order = sorted(systems, key=lambda system: shown[system], reverse=direction == "higher")
+        note = self._method(self._paired_state()).caption({spelling})
+        return Ranks(spelling, shown, {system: intervals[system] for system in order}, note)
+
     def best(self, metric: str) -> tuple[str, ...]:
         """Return the systems with the best value of a metric: all that are equal, in the order of the comparison.
 
@@ -470,7 +580,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """Return which systems are significantly worse; no marks where that cannot be tested."""
         if table == "per_user" or self._paired is None or not optional.has("scipy"):
             return NO_MARKS
-        if self._options.test == "wilcoxon" and self._tables is None:
+        if self._options.needs_users and self._tables is None:
             return NO_MARKS
         differences = self._tested(self._paired, {}) if self._margins else self.differences  # margins decide no marks
         values = plan_of_state(self._first.state)
@@ -497,29 +607,39 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             "reports": {system: report.to_dict() for system, report in self._reports.items()},
             "options": state["options"],
             "paired": state["paired"],
+            "clusters": None if self._clusters is None else self._clusters.tolist(),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
         """Return the comparison that `to_dict` described."""
         with plain_data("comparison", cls._expected()):
-            checked_fields(data, ("reports", "options", "paired"), "a comparison")
+            checked_fields(data, ("reports", "options", "paired", "clusters"), "a comparison")
             if not isinstance(data["reports"], Mapping) or not data["reports"]:
                 raise fail("the reports of systems", data["reports"])
             reports = {system: Report.from_dict(report) for system, report in data["reports"].items()}
-            return cls._from_plain(reports, data["options"], data["paired"])
+            return cls._from_plain(reports, data["options"], data["paired"], data["clusters"])
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.state.to_dict()
-        return (Comparison._from_plain, (self._reports, state["options"], state["paired"]))
+        return (Comparison._from_plain, (self._reports, state["options"], state["paired"], self._clusters))
 
     @classmethod
     def _from_plain(
-        cls, reports: dict[str, Report], options: dict[str, Any], paired: dict[str, Any] | None
+        cls,
+        reports: dict[str, Report],
+        options: dict[str, Any],
+        paired: dict[str, Any] | None,
+        clusters: NDArray[np.uint64] | list[int] | None = None,
     ) -> Comparison:
         states = {system: report.state for system, report in reports.items()}
         checked_options = ComparisonOptions.from_dict(options)
-        return cls(reports, checked_options, paired_from_plain(paired, states, checked_options))
+        checked_state = paired_from_plain(paired, states, checked_options)
+        if clusters is None:
+            return cls(reports, checked_options, checked_state)
+        matched = matched_users(reports)
+        users = 0 if matched is None else len(matched.users)
+        return cls(reports, checked_options, checked_state, clusters_from_plain(clusters, checked_state, users))
 
     def _to_document(self) -> Document:
         plain = self.to_dict()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
-from numbers import Number, Real
+from numbers import Integral, Number, Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from exactk._inference.margins import Margin
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from exactk._report.paired_sums import Pair
     from exactk._runtime.faults import Text
 
-Test: TypeAlias = Literal["t", "wilcoxon", "sign"]
-IntervalMethod: TypeAlias = Literal["t"]
-Adjustment: TypeAlias = Literal["holm", "benjamini_hochberg", "bonferroni", "none"]
+Test: TypeAlias = Literal["t", "permutation", "wilcoxon", "sign"]
+IntervalMethod: TypeAlias = Literal["t", "percentile", "bca"]
+Adjustment: TypeAlias = Literal["holm", "max_t", "benjamini_hochberg", "bonferroni", "none"]
 Family: TypeAlias = Literal["metric", "all"]
 Missing: TypeAlias = Literal["drop", "error"]
 MarginLike: TypeAlias = float | str | Mapping[str, float | str]
@@ -37,6 +37,13 @@ RunsLike: TypeAlias = Mapping[str, Sequence[str]]
 
 MOST_SYSTEMS = 30
 """Of which every pair is compared."""
+
+DEFAULT_PERMUTATIONS = DEFAULT_RESAMPLES = 9_999
+"""So that (m + 1) times the usual levels is a whole number."""
+
+_FEWEST_DRAWS = 99
+_MOST_PERMUTATIONS = 10_000_000
+_MOST_RESAMPLES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +60,9 @@ class ComparisonOptions:
     margin: MarginLike | None = None
     missing: Missing = "drop"
     runs: RunsLike | None = None
+    permutations: int = DEFAULT_PERMUTATIONS
+    resamples: int = DEFAULT_RESAMPLES
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Raise InputError or InputTypeError if an option is invalid."""
@@ -63,9 +73,43 @@ class ComparisonOptions:
         if self.baseline is not None and not isinstance(self.baseline, str):
             raise type_error("baseline", "the name of a system, or None", _shown(self.baseline))
         parse_margins(self.margin)
-        if self.runs and self.test != "t":
-            expected = "'t' for several runs of a system, as no other test takes their variance into account"
-            raise input_error("test", expected, repr(self.test))
+        for name, what in (("test", "test"), ("interval", "interval")):
+            if self.runs and getattr(self, name) != "t":
+                expected = f"'t' for several runs of a system, as no other {what} takes their variance into account"
+                raise input_error(name, expected, repr(getattr(self, name)))
+        self._check_random_numbers()
+
+    def _check_random_numbers(self) -> None:
+        """Raise InputError or InputTypeError unless the options of flips and resamples are valid, and used."""
+        for name, least, most in (
+            ("permutations", _FEWEST_DRAWS, _MOST_PERMUTATIONS),
+            ("resamples", _FEWEST_DRAWS, _MOST_RESAMPLES),
+            ("seed", 0, 2**64 - 1),
+        ):
+            object.__setattr__(self, name, _checked_integer(name, getattr(self, name), least, most))
+        has_flips, has_resamples = self.test == "permutation", self.interval != "t"
+        if self.adjust == "max_t" and not has_flips:
+            hint = Option("test", "permutation")
+            raise input_error("adjust", f"an adjustment of test={self.test!r}", "'max_t'", hint=hint)
+        if self.permutations != DEFAULT_PERMUTATIONS and not has_flips:
+            hint = Option("test", "permutation")
+            raise input_error("permutations", f"none with test={self.test!r}", str(self.permutations), hint=hint)
+        if self.resamples != DEFAULT_RESAMPLES and not has_resamples:
+            hint = Option("interval", "percentile")
+            raise input_error("resamples", "none with interval='t'", str(self.resamples), hint=hint)
+        if self.seed and not (has_flips or has_resamples):
+            hint = Option("test", "permutation")
+            raise input_error("seed", "none, as t tests and intervals use no random numbers", str(self.seed), hint=hint)
+
+    @property
+    def needs_users(self) -> bool:
+        """Whether differences need the users' values, not sums over pairs of systems alone."""
+        return self.test in {"permutation", "wilcoxon"} or self.interval != "t"
+
+    @property
+    def has_random_numbers(self) -> bool:
+        """Whether differences are those of sign flips or of resamples."""
+        return self.test == "permutation" or self.interval != "t"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain data."""
@@ -127,7 +171,12 @@ class ComparisonOptions:
     @property
     def test_text(self) -> str:
         """The test, its baseline and its side in words."""
-        tests = {"t": "paired t test", "wilcoxon": "Wilcoxon signed-rank test", "sign": "sign test"}
+        tests = {
+            "t": "paired t test",
+            "permutation": f"permutation test, {self.permutations:,} sign flips (all of them if at most 20 users differ)",
+            "wilcoxon": "Wilcoxon signed-rank test",
+            "sign": "sign test",
+        }
         sides = {"two_sided": "", "greater": ", one-sided (greater)", "less": ", one-sided (less)"}
         against = "" if self.baseline is None else f" against {self.baseline}"
         return f"{tests[self.test]}{against}{sides[self.alternative]}"
@@ -206,6 +255,15 @@ def _runs_hint(runs: object) -> Text | str:
     return (Option("runs", {"mean": names}),)
 
 
+def _checked_integer(argument: str, value: object, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise type_error(argument, "an integer", _shown(value))
+    number = int(value)
+    if not least <= number <= most:
+        raise input_error(argument, f"an integer from {least} to {most}", str(number))
+    return number
+
+
 def _shown(value: object) -> str:
     """Return a value in a line: of a container, its type."""
     return repr(value) if isinstance(value, (Number, str, bytes)) else type(value).__name__
@@ -244,7 +302,12 @@ def check_power(power: object) -> None:
         raise input_error("power", "a number above 0 and below 1", repr(power))
 
 
-_ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg", "bonferroni": "Bonferroni"}
+_ADJUSTMENTS = {
+    "holm": "Holm",
+    "max_t": "max-T (Westfall-Young)",
+    "benjamini_hochberg": "Benjamini-Hochberg",
+    "bonferroni": "Bonferroni",
+}
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "test": get_args(Test),

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from exactk._inference.margins import Margin, p_above, p_below, p_within
 from exactk._inference.power import detectable_difference
 from exactk._inference.signed_ranks import wilcoxon_test
-from exactk._inference.significance import Significance, relative_interval, root, sign_test, t_interval, t_test
+from exactk._inference.significance import (
+    UNDEFINED_INTERVAL,
+    Interval,
+    Significance,
+    expm1,
+    relative_interval,
+    root,
+    sign_test,
+    t_interval,
+    t_test,
+)
 from exactk._plan.metrics import metrics
 from exactk._report.paired_sums import estimate_of
 from exactk._runtime.errors import input_error
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.paired_sums import Pair, PairedSums
+    from exactk._report.resampled import Resampled
     from exactk._report.sums import Label
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "not worse", "undecided", "undefined"]
@@ -46,8 +57,13 @@ class Difference(NamedTuple):
         The value divided by that of the baseline, minus 1, and its confidence interval (Fieller's). NaN if the
         baseline's value is 0; the interval is also NaN if that value does not differ significantly from 0.
     statistic, p, p_adjusted : float
-        The test's statistic (t, Wilcoxon's sum of ranks, or the number of wins of the sign test), its p-value, and the
-        p-value adjusted for the other comparisons of the family. A p-value is never 0.
+        The test's statistic (t, the difference of a permutation test, which is that of logarithms for geometric means,
+        Wilcoxon's sum of ranks, or the number of wins of the sign test), its p-value, and the p-value adjusted for the
+        other comparisons of the family. A p-value is never 0.
+    p_error : float
+        The standard error of ``p`` under ``test="permutation"`` with random flips; 0 where no random numbers are used.
+    exact : bool
+        Whether ``p`` is that of an exact distribution: of all patterns of signs, or binomial.
     degrees_of_freedom : float
         Those of the t test and of the intervals: one less than the units, or than their effective number with weights;
         by Satterthwaite's formula with several training runs. NaN if there is no p-value.
@@ -104,6 +120,8 @@ class Difference(NamedTuple):
     statistic: float
     p: float
     p_adjusted: float
+    p_error: float
+    exact: bool
     degrees_of_freedom: float
     p_not_worse: float
     p_equivalent: float
@@ -142,6 +160,7 @@ class Compared(NamedTuple):
     weighted: bool
     users: UserValues | None = None  # for tests of ranks
     runs: tuple[RunValues, RunValues] = ((), ())  # of the system and of its baseline
+    resampled: Resampled | None = None
 
     def estimate(self) -> Estimate | None:
         """Return the estimate of the difference; None if a value is NaN."""
@@ -182,11 +201,11 @@ class Compared(NamedTuple):
 def difference_row(compared: Compared, options: ComparisonOptions, margins: Mapping[str, Margin]) -> Difference:
     """Return the row, its p-value not yet adjusted and without a verdict."""
     estimate, sums = compared.estimate(), compared.sums
-    numbers = _UNDEFINED if estimate is None else _numbers(estimate, options.confidence)
+    numbers = _UNDEFINED if estimate is None else _numbers(estimate, options, compared.resampled)
     reason = compared.reason(estimate) or _reason_of_test(compared, options)
     test, effect = _NO_TEST, numbers["effect"]
     if estimate is not None and not reason and options.test != "wilcoxon":
-        test = _test(estimate, sums, options)
+        test = _test(estimate, compared, options)
     elif compared.users is not None and not reason:
         test, effect = wilcoxon_test(*compared.users, options.alternative)
     margin = margins.get(compared.value.name, margins.get(""))
@@ -200,7 +219,9 @@ def difference_row(compared: Compared, options: ComparisonOptions, margins: Mapp
         **{**numbers, "effect": effect},
         statistic=test.statistic,
         p=test.p,
-        p_adjusted=math.nan,
+        p_adjusted=math.nan if compared.resampled is None else compared.resampled.p_max_t,
+        p_error=test.p_error,
+        exact=test.is_exact,
         p_not_worse=claims[0],
         p_equivalent=claims[1],
         wins=wins,
@@ -224,21 +245,40 @@ _NO_TEST = Significance(math.nan, math.nan, is_exact=False)
 _NO_CLAIMS = (math.nan, math.nan)
 
 
-def _numbers(estimate: Estimate, confidence: float) -> dict[str, float]:
-    contrast = estimate.contrast()
+def _numbers(estimate: Estimate, options: ComparisonOptions, resampled: Resampled | None) -> dict[str, float]:
+    contrast, confidence = estimate.contrast(), options.confidence
     value, baseline_value = float(estimate.value), float(estimate.baseline_value)
     difference = float(contrast.difference)
     relative = float(contrast.difference / estimate.baseline_value) if estimate.baseline_value else math.nan
     if estimate.is_logarithmic:
         value, baseline_value, relative = math.exp(value), math.exp(baseline_value), math.expm1(difference)
         difference = baseline_value * relative
+    interval, of_relative = _intervals_of(estimate, options, resampled)
     cells = (
-        value, baseline_value, difference, *t_interval(estimate, confidence), relative,
-        *relative_interval(estimate, confidence),
+        value, baseline_value, difference, *interval, relative, *of_relative,
         float(contrast.degrees_of_freedom) if contrast.degrees_of_freedom > 0 else math.nan,
         _effect(contrast, estimate.units), detectable_difference(estimate, confidence),
     )  # fmt: skip
     return dict(zip(_NUMBERS, cells, strict=True))
+
+
+def _intervals_of(
+    estimate: Estimate, options: ComparisonOptions, resampled: Resampled | None
+) -> tuple[Interval, Interval]:
+    """Return the interval of the difference, and that of the relative difference."""
+    if options.interval == "t":
+        quantile = None if resampled is None else resampled.quantile_of_simultaneous_intervals(estimate)
+        return (
+            t_interval(estimate, options.confidence, quantile),
+            relative_interval(estimate, options.confidence, quantile),
+        )
+    if resampled is None or resampled.intervals is None:
+        return UNDEFINED_INTERVAL, UNDEFINED_INTERVAL
+    difference, relative = resampled.intervals
+    if not estimate.is_logarithmic:
+        return difference, relative
+    relative = Interval(*map(expm1, difference))
+    return Interval(*(math.exp(estimate.baseline_value) * bound for bound in relative)), relative
 
 
 def _effect(contrast: Contrast, units: int) -> float:
@@ -251,9 +291,14 @@ def _effect(contrast: Contrast, units: int) -> float:
     return math.copysign(math.inf, difference) if difference else 0.0
 
 
-def _test(estimate: Estimate, sums: PairedSums, options: ComparisonOptions) -> Significance:
+def _test(estimate: Estimate, compared: Compared, options: ComparisonOptions) -> Significance:
     if options.test == "sign":
-        return sign_test(sums.greater, sums.less, options.alternative)
+        return sign_test(compared.sums.greater, compared.sums.less, options.alternative)
+    if options.test == "permutation":
+        if compared.resampled is None or compared.resampled.test is None:
+            return _NO_TEST
+        test = compared.resampled.test
+        return Significance(float(estimate.contrast().difference), test.p, test.is_exact, test.p_error)
     return t_test(estimate, options.alternative)
 
 
@@ -285,7 +330,7 @@ def check_share(compared: Compared, estimate: Estimate, margin: Margin, argument
 
 def _reason_of_test(compared: Compared, options: ComparisonOptions) -> str:
     """Return why the test has no p-value; empty if it has one."""
-    if options.test == "t" or compared.value.rules["average"] != "of_means":
+    if options.test in {"t", "permutation"} or compared.value.rules["average"] != "of_means":
         return ""
     return f"test={options.test!r} needs values of users, which an F of means has not"
 
@@ -314,7 +359,8 @@ def significant_side(row: Difference, direction: str, options: ComparisonOptions
         return 0
     turn = -1 if direction == "lower" else 1
     of_mean = turn * _sign(row.difference)
-    of_test = {"t": of_mean, "wilcoxon": turn * _sign(row.effect), "sign": _sign(row.wins - row.losses)}[options.test]
+    of_other_tests = {"wilcoxon": turn * _sign(row.effect), "sign": _sign(row.wins - row.losses)}
+    of_test = of_other_tests.get(options.test, of_mean)
     return of_mean if of_mean == of_test else 0
 
 

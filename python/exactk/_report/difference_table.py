@@ -10,7 +10,8 @@ from exactk._inference.power import SMALL_GROUP
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.display import DIGITS, format_number
 from exactk._report.tables import TextTable
-from exactk._runtime.faults import plural
+from exactk._runtime.errors import warn
+from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -67,14 +68,23 @@ class ComparisonMethod:
 
     def caption(self, metrics: Collection[str]) -> str:
         """Return how differences of these metrics were computed, in a line."""
-        intervals = f"{100 * self.options.confidence:g} % intervals{', not adjusted' if self.is_adjusted else ''}"
-        parts = [self.options.test_text, self.adjustment_text, intervals, *self._margins_text(metrics)]
+        parts = [self.options.test_text, self.adjustment_text, self._intervals_text, *self._margins_text(metrics)]
         return "; ".join([*parts, *self.options.runs_texts])
 
     @property
     def adjustment_text(self) -> str:
         """The adjustment of p-values in words."""
         return self.options.adjustment_text(self.pair_count, len(self.spellings))
+
+    @property
+    def _intervals_text(self) -> str:
+        """The intervals in words."""
+        options, level = self.options, f"{100 * self.options.confidence:g} %"
+        if options.interval == "t" and options.adjust == "max_t":
+            return f"simultaneous {level} intervals"
+        methods = {"t": "", "percentile": "percentile bootstrap ", "bca": "BCa bootstrap "}
+        how = "" if options.interval == "t" else f" of {options.resamples:,} resamples"
+        return f"{level} {methods[options.interval]}intervals{how}{', not adjusted' if self.is_adjusted else ''}"
 
     def _margins_text(self, metrics: Collection[str]) -> list[str]:
         """Return the margin of all metrics, or that of each which has one."""
@@ -189,16 +199,57 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     if clusters:
         counts = sorted({row.units for row in clusters})
         text = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        notes.append(f"few clusters: {text}, so p and interval are rough{_named(clusters, rows, method)}")
+        notes.append(f"few clusters: {text}, so {_rough(clusters, method)}{_named(clusters, rows, method)}")
     few = [row for row in rows if not _has_few_clusters(row) and _has_few_users(row, method)]
     if few:
         named = _named(few, rows, method)
-        notes.append(f"few users: fewer than {FEW_USERS} differ, so p and interval are rough{named}")
+        notes.append(f"few users: fewer than {FEW_USERS} differ, so {_rough(few, method)}{named}")
+    undecided = [row for row in rows if _is_within_error(row, method)]
+    if undecided:
+        some = [f"{name_of_row(row, method)}, p = {_with_error(row)}" for row in undecided[:_MOST_NAMED]]
+        more = [f"{len(undecided) - _MOST_NAMED} more"] if len(undecided) > _MOST_NAMED else []
+        notes.append(f"more flips would decide: {'; '.join([*some, *more])}")
     notes += left_out_lines(rows)
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         named = _named([row for row in rows if row.reason == reason], rows, method)
         notes.append(f"no p-value: {reason}{named}")
     return notes
+
+
+def _rough(rows: Sequence[Difference], method: ComparisonMethod) -> str:
+    """Return what few units mean for the test and the intervals."""
+    if method.options.test != "permutation":
+        return "p and interval are rough"
+    sides = 2 if method.options.alternative == "two_sided" else 1
+    least = max(
+        sides * 0.5 ** (row.units if _has_few_clusters(row) else min(row.units, row.wins + row.losses)) for row in rows
+    )
+    if least <= 1 - method.options.confidence or any(row.metric in method.of_sums for row in rows):
+        return "intervals are rough"
+    return f"intervals are rough, and no p-value can be below {format_p(min(1.0, least))}"
+
+
+def _is_within_error(row: Difference, method: ComparisonMethod) -> bool:
+    """Return whether another seed might decide otherwise: the level is within two standard errors of p."""
+    if not row.p_error:
+        return False
+    error = 2 * row.p_error * row.p_adjusted / row.p
+    return abs(row.p_adjusted - (1 - method.options.confidence)) <= error
+
+
+def _with_error(row: Difference) -> str:
+    error = row.p_error * row.p_adjusted / row.p
+    return f"{row.p_adjusted:.4f} -+ {error:.4f}"
+
+
+def warn_of_few_flips(rows: Iterable[Difference], method: ComparisonMethod) -> None:
+    """Warn if the standard error of a p-value from random flips leaves open whether it is significant."""
+    undecided = [row for row in rows if _is_within_error(row, method)]
+    if undecided:
+        first, more = undecided[0], len(undecided) - 1
+        others = f" and {more} more" if more else ""
+        text = f"{name_of_row(first, method)}{others}: p = {_with_error(first)} may be on either side of {1 - method.options.confidence:g}; "
+        warn(text, Option("permutations", 10 * method.options.permutations + 9), " has a smaller error")
 
 
 def left_out_lines(rows: Iterable[Difference]) -> list[str]:

@@ -48,7 +48,11 @@ def tested_rows(
     for index, row in enumerate(rows):
         families.setdefault((row.group, row.metric if options.family == "metric" else ""), []).append(index)
     for family in families.values():
-        for index, p in zip(family, adjust([rows[i].p for i in family], options.adjust), strict=True):
+        if options.adjust == "max_t":
+            adjusted = [rows[i].p_adjusted for i in family]
+        else:
+            adjusted = adjust([rows[i].p for i in family], options.adjust)
+        for index, p in zip(family, adjusted, strict=True):
             row = rows[index]._replace(p_adjusted=p)
             rows[index] = row._replace(verdict=verdict_of(row, compared[index].direction, options))
     return rows

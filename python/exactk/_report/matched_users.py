@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._report.user_keys import equal_arrays, kinds_of_keys
+from exactk._report.validation import checked_integer, checked_list, fail
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from exactk._report.paired_sums import PairedState
     from exactk._report.report import Report
     from exactk._report.user_table import UserTable
 
@@ -56,6 +59,43 @@ def matched_users(reports: Mapping[str, Report]) -> MatchedUsers | None:
     }
     firsts = {user: row for row, user in reversed(list(enumerate(everyone.tolist())))}
     return MatchedUsers(everyone[[firsts[user] for user in of_everyone]], _with_common_groups(tables))
+
+
+def hashes_of_users(users: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return the hash of each user's key."""
+    keys, codes = encode_row_keys(users, "users", len(users), "user")
+    return keys.hashes[codes]
+
+
+def clusters_from_plain(
+    hashes: NDArray[np.uint64] | list[int], paired: PairedState | None, users: int
+) -> NDArray[np.uint64]:
+    """Return the hash of each user's cluster; raise ValueError if the pairs have no clusters, or of other users."""
+    if paired is None or not paired.clustered:
+        raise fail("no clusters", hashes)
+    if isinstance(hashes, np.ndarray):
+        return hashes
+    checked = [
+        checked_integer(one, "the hash of a cluster", 0, 2**64 - 1) for one in checked_list(hashes, "clusters", users)
+    ]
+    return np.array(checked, np.uint64)
+
+
+def merged_clusters(
+    of_parts: Sequence[tuple[Mapping[str, Report], NDArray[np.uint64] | None]], reports: Mapping[str, Report]
+) -> NDArray[np.uint64] | None:
+    """Return the hash of each user's cluster in merged reports, from those of the parts; None unless all have them."""
+    merged = matched_users(reports)
+    if merged is None or any(hashes is None for _, hashes in of_parts):
+        return None
+    if not next(iter(reports.values())).has_keys:
+        return np.concatenate([hashes for _, hashes in of_parts if hashes is not None])
+    hash_of: dict[Any, int] = {}
+    for of_part, hashes in of_parts:
+        matched = matched_users(of_part)
+        if matched is not None and hashes is not None:
+            hash_of.update(zip(matched.users.tolist(), hashes.tolist(), strict=True))
+    return np.array([hash_of[user] for user in merged.users.tolist()], np.uint64)
 
 
 def has_same_users(one: Report, other: Report) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_state import ComparisonState
+from exactk._report.matched_users import merged_clusters
 from exactk._report.report import Report
 from exactk._report.state import State, StateSums
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
@@ -87,7 +88,9 @@ def _merge_comparisons(parts: list[Comparison | ComparisonState]) -> Comparison:
     for system in first:
         of_system = [part.reports[system] if isinstance(part, Comparison) else part[system] for part in parts]
         reports[system] = _merge_reports(of_system)
-    return Comparison(reports, first.options, paired)
+    whole = [(part.reports, part.cluster_hashes) for part in parts if isinstance(part, Comparison)]
+    clusters = merged_clusters(whole, reports) if len(whole) == len(parts) else None
+    return Comparison(reports, first.options, paired, clusters)
 
 
 def _merge_reports(all_parts: list[Any]) -> Report:

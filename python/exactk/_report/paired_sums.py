@@ -109,7 +109,7 @@ def estimate_of(value: Value, moments: Moments, *, weighted: bool) -> Estimate |
         return estimate(moments, [(0, 1)], [(2, 3)], weight=weight)
     if average != "of_means":
         return estimate(moments, [(0, last)], [(1, last)], weight=weight, is_logarithmic=average == "geometric")
-    share = _precision_share(value)
+    share = precision_share(value)
     return estimate(
         moments,
         [(0, last), (1, last)],
@@ -119,7 +119,7 @@ def estimate_of(value: Value, moments: Moments, *, weighted: bool) -> Estimate |
     )
 
 
-def _precision_share(value: Value) -> Fraction:
+def precision_share(value: Value) -> Fraction:
     """Return a in F = P R / ((1 - a) P + a R), which is 1 / (1 + beta^2)."""
     beta = 1.0 if metrics[value.metric].parameter is None else value.parameter
     return Fraction(0) if beta == float("inf") else 1 / (1 + Fraction(beta) ** 2)

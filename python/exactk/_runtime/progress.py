@@ -19,10 +19,10 @@ _REPORT_INTERVAL = 0.05  # seconds between calls
 
 
 class Progress:
-    """The number of finished users of a call, over all its systems or blocks."""
+    """The number of finished users of a call, over all its systems or blocks; or of other things that are counted."""
 
-    def __init__(self, progress: object) -> None:
-        self._display = _display_callback(progress)
+    def __init__(self, progress: object, counted: str = "users") -> None:
+        self._display = _display_callback(progress, counted)
         self._callback: ProgressCallback = _draw_nothing
         self._total: int | None = None
         self._finished_before = 0
@@ -53,15 +53,15 @@ class Progress:
         self.report_finished(0)
 
 
-def _display_callback(progress: object) -> AbstractContextManager[ProgressCallback]:
+def _display_callback(progress: object, counted: str) -> AbstractContextManager[ProgressCallback]:
     if isinstance(progress, (bool, np.bool_)):
-        return _bar_callback() if progress else nullcontext(_draw_nothing)
+        return _bar_callback(counted) if progress else nullcontext(_draw_nothing)
     if not callable(progress):
         raise type_error("progress", "True, False, or a callable (done, total)", repr(progress))
     return nullcontext(progress)
 
 
-def _bar_callback() -> AbstractContextManager[ProgressCallback]:
+def _bar_callback(counted: str) -> AbstractContextManager[ProgressCallback]:
     """Return a progress bar on stderr, or a no-op if stderr is not a terminal."""
     bar = progress_bar()  # needs rich even without a terminal, so that a call fails everywhere or nowhere
     if sys.stderr is None or not sys.stderr.isatty():
@@ -70,8 +70,8 @@ def _bar_callback() -> AbstractContextManager[ProgressCallback]:
     @contextmanager
     def draw_bar() -> Iterator[ProgressCallback]:
         with bar:
-            users = bar.add_task("users", total=None)
-            yield lambda done, total: bar.update(users, completed=done, total=total)
+            task = bar.add_task(counted, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
 
     return draw_bar()
 

@@ -1,0 +1,224 @@
+r"""Bootstrap intervals: the values of two systems in many samples of as many units, drawn with replacement.
+
+How often a unit is in a sample has a Poisson distribution with mean 1, drawn for each unit by its key [1]_: this does not
+depend on the other units, as draws of a fixed number would.
+
+.. math:: low, high = \text{quantiles of } \Delta^* \text{ at } \alpha_1, \alpha_2
+
+with :math:`\alpha_i = \alpha/2, 1 - \alpha/2` ("percentile"), or, corrected for bias and skewness ("bca") [2]_,
+
+.. math:: \alpha_i = \Phi\left(z_0 + \frac{z_0 + z_i}{1 - a (z_0 + z_i)}\right), \qquad
+    z_0 = \Phi^{-1}\left(\frac{\#\{\Delta^* < \Delta\} + \#\{\Delta^* = \Delta\} / 2}{B}\right), \qquad
+    a = \frac{\sum e^3}{6 (\sum e^2)^{3/2}}
+
+where e is a unit's influence on the difference.
+
+References
+----------
+.. [1] Chamandy, Muralidharan, Najmi and Naidu, "Estimating uncertainty for massive data streams", 2012.
+.. [2] Efron, "Better bootstrap confidence intervals", 1987.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from exactk._inference.significance import UNDEFINED_INTERVAL, Interval
+from exactk._inference.unit_numbers import Columns, Draws, scale_of
+from exactk._runtime import optional
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from exactk._inference.unit_numbers import Execution, Floats, Integers, PairNumbers, Ratio, Units
+
+BootstrapMethod: TypeAlias = Literal["percentile", "bca"]
+
+FEWEST_UNITS = 20
+"""With fewer, samples of the units say little about other units."""
+
+_SUMS_AT_A_TIME = 1 << 23
+_COUNT_BITS = 3  # a unit is in a sample at most 8 times
+_INFLUENCE_BITS = 30
+_CUBE_BITS = 62
+
+
+class BootstrapOptions(NamedTuple):
+    """How bootstrap intervals are made."""
+
+    method: BootstrapMethod
+    resamples: int
+    seed: int
+    confidence: float
+
+
+class BootstrapIntervals(NamedTuple):
+    """The intervals of a difference, and of the value relative to that of the baseline."""
+
+    difference: Interval
+    relative: Interval
+
+
+def bootstrap_intervals(
+    pairs: Sequence[PairNumbers], units: Units, options: BootstrapOptions, execution: Execution
+) -> list[BootstrapIntervals]:
+    """Return the intervals of each pair."""
+    intervals: list[BootstrapIntervals] = []
+    for some in _parts(pairs, options.resamples):
+        columns = Columns()
+        indices = [
+            [_add_ratios(columns, ratios, pair, units) for ratios in (pair.system, pair.baseline)] for pair in some
+        ]
+        draws = Draws(options.seed, 0, options.resamples)
+        totals, sums = columns.resample_sums(units.keys, units.users, draws, execution)
+        for pair, of_systems in zip(some, indices, strict=True):
+            observed, resampled = (
+                [_values(of_system, columns.scales, of_all, pair) for of_system in of_systems]
+                for of_all in (totals[:, None], sums)
+            )
+            influences = (
+                _influences(pair, of_systems, columns.scales, totals, units) if options.method == "bca" else None
+            )
+            intervals.append(_intervals(observed, resampled, influences, units, options))
+    return intervals
+
+
+def _parts(pairs: Sequence[PairNumbers], resamples: int) -> Iterator[Sequence[PairNumbers]]:
+    """Yield some pairs at a time, whose sums fit into the memory that one step may take."""
+    columns = max((4 * len(pair.system) for pair in pairs), default=1)
+    at_a_time = max(1, _SUMS_AT_A_TIME // (columns * resamples))
+    for first in range(0, len(pairs), at_a_time):
+        yield pairs[first : first + at_a_time]
+
+
+def _add_ratios(columns: Columns, ratios: Sequence[Ratio], pair: PairNumbers, units: Units) -> list[tuple[int, int]]:
+    """Return the columns of a system's numerators and denominators."""
+
+    def add(numbers: Floats, *, is_unit: bool) -> int:
+        largest = 1.0 if is_unit else units.largest(numbers)
+        return columns.add(numbers, scale_of(largest, pair.users, spare_bits=_COUNT_BITS))
+
+    return [(add(ratio.numerators, is_unit=pair.is_unit), add(ratio.denominators, is_unit=False)) for ratio in ratios]
+
+
+def _values(indices: Sequence[tuple[int, int]], scales: Sequence[int], sums: Integers, pair: PairNumbers) -> Floats:
+    """Return a system's value in each sample; NaN where a denominator is 0."""
+    ratios = []
+    for numerator, denominator in indices:
+        dividend = np.ldexp(sums[numerator].astype(np.float64), scales[denominator] - scales[numerator])
+        divisor = sums[denominator].astype(np.float64)
+        ratios.append(dividend / np.where(divisor == 0, math.nan, divisor))
+    return pair.average.value(ratios)
+
+
+def _intervals(
+    observed: Sequence[Floats],
+    resampled: Sequence[Floats],
+    influences: Sequence[Floats] | None,
+    units: Units,
+    options: BootstrapOptions,
+) -> BootstrapIntervals:
+    """Return the intervals of the system's value and of the baseline's, of which there are as many as samples."""
+
+    def relative(value: Floats, baseline_value: Floats) -> Floats:
+        return value / baseline_value - 1
+
+    accelerations = [0.0, 0.0]
+    if influences is not None:
+        (value,), (baseline_value,) = observed
+        of_system, of_baseline = influences
+        accelerations[0] = _acceleration(of_system - of_baseline, units)
+        if baseline_value:
+            of_quotient = of_system / baseline_value - of_baseline * (value / baseline_value**2)
+            accelerations[1] = _acceleration(of_quotient, units)
+    difference = _interval(np.subtract, observed, resampled, accelerations[0], options)
+    if not all(np.all(values > 0) for values in (observed[1], resampled[1])):
+        return BootstrapIntervals(difference, UNDEFINED_INTERVAL)
+    return BootstrapIntervals(difference, _interval(relative, observed, resampled, accelerations[1], options))
+
+
+def _interval(
+    function: Callable[[Floats, Floats], Floats],
+    observed: Sequence[Floats],
+    resampled: Sequence[Floats],
+    acceleration: float,
+    options: BootstrapOptions,
+) -> Interval:
+    """Return the interval of a function of both values."""
+    (estimate,), samples = function(*observed), function(*resampled)
+    samples = np.sort(samples[np.isfinite(samples)])
+    if not len(samples) or not math.isfinite(estimate):
+        return UNDEFINED_INTERVAL
+    tails = (1 - options.confidence) / 2, (1 + options.confidence) / 2
+    if options.method == "bca":
+        tails = _corrected(tails, samples, float(estimate), acceleration)
+    return Interval(*(_quantile(samples, tail) for tail in tails))
+
+
+def _corrected(
+    tails: tuple[float, float], samples: Floats, estimate: float, acceleration: float
+) -> tuple[float, float]:
+    """Return the probabilities of the bounds, corrected for bias and skewness."""
+    special = optional.scipy_special()
+    below, up_to = (int(np.searchsorted(samples, estimate, side)) for side in ("left", "right"))
+    share = (below + up_to) / (2 * len(samples))
+    bias = float(special.ndtri(min(max(share, 0.5 / len(samples)), 1 - 0.5 / len(samples))))
+
+    def corrected(tail: float) -> float:
+        shifted = bias + float(special.ndtri(tail))
+        divisor = 1 - acceleration * shifted
+        return float(special.ndtr(bias + shifted / divisor)) if divisor > 0 else float(shifted > 0)
+
+    return corrected(tails[0]), corrected(tails[1])
+
+
+def _quantile(samples: Floats, probability: float) -> float:
+    """Return the order statistic number probability * (B + 1), linear between two."""
+    number = min(max(probability * (len(samples) + 1), 1.0), float(len(samples)))
+    whole = min(int(number), len(samples) - 1)
+    low, high = float(samples[whole - 1]), float(samples[whole])
+    return low + (number - whole) * (high - low)
+
+
+def _influences(
+    pair: PairNumbers,
+    of_systems: Sequence[Sequence[tuple[int, int]]],
+    scales: Sequence[int],
+    totals: Integers,
+    units: Units,
+) -> list[Floats]:
+    """Return each user's influence on the value of the system, and on that of the baseline, but for a factor."""
+    influences = []
+    for ratios, indices in zip((pair.system, pair.baseline), of_systems, strict=True):
+        sums = [math.ldexp(int(totals[i]), -scales[i]) for columns in indices for i in columns]
+        numerators, denominators = sums[::2], sums[1::2]
+        values = [one / other if other else math.nan for one, other in zip(numerators, denominators, strict=True)]
+        influence = np.zeros(len(units.users))
+        for ratio, value, denominator, derivative in zip(
+            ratios, values, denominators, pair.average.gradient(values), strict=True
+        ):
+            of_users = ratio.numerators[units.users] - value * ratio.denominators[units.users]
+            influence += np.nan_to_num(of_users, nan=0.0) * (derivative * len(units.users) / denominator)
+        influences.append(influence)
+    return influences
+
+
+def _acceleration(influences: Floats, units: Units) -> float:
+    """Return the acceleration: sums of integers, so that it does not depend on the order of the users."""
+    largest = float(np.abs(influences).max(initial=0.0))
+    if not 0 < largest < math.inf:
+        return 0.0
+    scale = math.ldexp(1.0, _INFLUENCE_BITS - math.frexp(largest)[1])
+    numbers = units.sums(np.rint(influences * scale).astype(np.int64)).astype(np.float64)
+    squares = _exact_sum(numbers * numbers)
+    return _exact_sum(numbers * numbers * numbers) / (6 * squares**1.5) if squares else 0.0
+
+
+def _exact_sum(numbers: Floats) -> float:
+    """Return the sum, rounded: that of integers of as many bits as cannot overflow."""
+    exponent = math.frexp(float(np.abs(numbers).max(initial=0.0)))[1]
+    shift = _CUBE_BITS - len(numbers).bit_length() - exponent
+    return math.ldexp(int(np.rint(np.ldexp(numbers, shift)).astype(np.int64).sum()), -shift)

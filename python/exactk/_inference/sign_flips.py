@@ -1,0 +1,371 @@
+r"""Permutation tests: the numbers of each unit are exchanged between the two systems, or not, at random.
+
+If systems do not differ, each of the :math:`2^n` patterns of signs of the units' differences is as likely as what was
+observed. A p-value is the share of the patterns whose difference is at least as large as the observed one: of all
+patterns if at most 20 units differ, else of m random ones together with the observed one [1]_,
+:math:`p = (b + 1) / (m + 1)`. The adjustment for a family compares with the largest difference of all pairs [2]_.
+
+Sums are exact: numbers are integers, multiples of :math:`2^{-40}` of the largest. Each errs by at most half a unit, so
+sums over k users who differ that are equal in truth are within 2k units; such sums count as equal.
+
+References
+----------
+.. [1] Phipson and Smyth, "Permutation p-values should never be zero", 2010.
+.. [2] Westfall and Young, "Resampling-based multiple testing", 1993, algorithm 4.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from exactk._inference.significance import sign_test
+from exactk._inference.unit_numbers import Columns, Draws, scale_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._inference.significance import Alternative
+    from exactk._inference.unit_numbers import Execution, Floats, Integers, PairNumbers, Ratio, Units
+
+MOST_ENUMERATED = 20
+"""Units that differ, of which all patterns of signs are tried."""
+
+_FIRST_USERS = 4096  # enough to see that many users differ, by several sizes
+_SUMS_AT_A_TIME = 1 << 21
+_BLOCK = 1024  # of flips, whose random numbers are drawn together
+_RELATIVE_ROUNDING = 1e-9  # of differences that are no sums
+_VALUE_ROUNDING = 2.0**-38
+
+
+_TURNS = {"two_sided": np.abs, "greater": np.positive, "less": np.negative}
+"""From differences to numbers that are larger the more extreme these are."""
+
+
+class FlipTest(NamedTuple):
+    """The result of a permutation test."""
+
+    p: float
+    p_error: float  # its standard error; 0 if it is exact
+    is_exact: bool
+    p_max_t: float = math.nan  # adjusted for the family, if asked
+    quantile: float = math.nan  # of the largest |difference| / size of the family, if asked
+
+
+class FlipOptions(NamedTuple):
+    """How permutation tests are made."""
+
+    flips: int
+    seed: int
+    alternative: Alternative
+    confidence: float
+    has_max_t: bool
+
+
+class _Sums(NamedTuple):
+    """The signed sums over units of what two systems differ by, in each pattern of signs."""
+
+    numerators: tuple[Integers, ...]
+    denominators: tuple[Integers, ...]  # empty if they are the same in both systems
+
+
+class _Scaled(NamedTuple):
+    """The powers of 2 by which the numbers of a pair are multiplied, and the sums of both systems together."""
+
+    numerators: tuple[int, ...]
+    denominators: tuple[int, ...]
+    numerator_sums: tuple[int, ...]
+    denominator_sums: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Statistic:
+    """The difference of a pair's values as a function of signed sums, and when it is as extreme as the observed one."""
+
+    pair: PairNumbers
+    scaled: _Scaled
+    observed: _Sums  # one pattern, all signs +
+    alternative: Alternative
+
+    def differences(self, sums: _Sums) -> Floats:
+        """Return the difference of the values; NaN where a denominator is 0."""
+        if self.pair.is_linear:
+            numerators: Floats = sums.numerators[0] * self._value_of_unit
+            return numerators
+        system, baseline = self._values(sums)
+        difference: Floats = system - baseline
+        return difference
+
+    @cached_property
+    def _value_of_unit(self) -> float:
+        """What one unit of a sum adds to a difference of means."""
+        scale = self.scaled.denominators[0] - self.scaled.numerators[0]
+        return math.ldexp(1.0, scale) / (self.scaled.denominator_sums[0] // 2)
+
+    def _values(self, sums: _Sums) -> tuple[Floats, Floats]:
+        """Return the value of the system and that of the baseline."""
+        denominators = sums.denominators or (np.zeros(1, np.int64),) * len(sums.numerators)
+        ratios: list[list[Floats]] = [[], []]
+        for numerator, denominator, *scaled in zip(sums.numerators, denominators, *self.scaled, strict=True):
+            scale, denominator_scale, both, both_denominators = scaled
+            for of_system, turn in zip(ratios, (1, -1), strict=True):
+                dividend = np.ldexp(((both + turn * numerator) // 2).astype(np.float64), denominator_scale - scale)
+                divisor = ((both_denominators + turn * denominator) // 2).astype(np.float64)
+                of_system.append(dividend / np.where(divisor == 0, math.nan, divisor))
+        system, baseline = map(self.pair.average.value, ratios)
+        return system, baseline
+
+    @cached_property
+    def allowance(self) -> float:
+        """By how much differences that are equal but for rounding may differ; of sums, in units."""
+        if self.pair.is_linear:
+            return 2 * self.pair.most_differing
+        (difference,) = self.differences(self.observed)
+        values = [abs(float(value[0])) for value in self._values(self.observed)]
+        return _RELATIVE_ROUNDING * abs(float(difference)) + _VALUE_ROUNDING * sum(values)
+
+    def count_extreme(self, sums: _Sums) -> int:
+        """Return how many patterns have a difference that is at least as large as the observed one, but for rounding."""
+        exact = self.pair.is_linear
+        numbers = sums.numerators[0] if exact else self.differences(sums)
+        observed = self.observed.numerators[0] if exact else self.differences(self.observed)
+        turn = _TURNS[self.alternative]
+        reached = turn(numbers) >= turn(observed)[0] - self.allowance
+        return int(np.count_nonzero(reached | np.isnan(numbers)))
+
+    def standardized(self, sums: _Sums) -> Floats:
+        """Return the size of each difference, comparable between pairs: larger is more extreme."""
+        turned: Floats = _TURNS[self.alternative](self._per_size(self.differences(sums)))
+        return turned
+
+    def standardized_sizes(self, sums: _Sums) -> Floats:
+        """Return the size of each difference, whatever its side."""
+        return np.abs(self._per_size(self.differences(sums)))
+
+    def _per_size(self, differences: Floats) -> Floats:
+        if self.pair.standard_size == 0:
+            return np.zeros_like(differences)
+        return np.nan_to_num(differences / self.pair.standard_size, nan=math.inf)
+
+    @property
+    def standardized_allowance(self) -> float:
+        """The allowance for rounding of standardized differences."""
+        if self.pair.standard_size == 0:
+            return 0.0
+        unit = self._value_of_unit if self.pair.is_linear else 1.0
+        return self.allowance * unit / self.pair.standard_size
+
+
+def flip_tests(
+    pairs: Sequence[PairNumbers],
+    families: Sequence[Sequence[int]],
+    units: Units,
+    options: FlipOptions,
+    execution: Execution,
+) -> list[FlipTest]:
+    """Return the test of each pair. Families are of positions of pairs."""
+    exact = [exact_test(pair, units, options.alternative) for pair in pairs]
+    random = [i for i, test in enumerate(exact) if test is None or options.has_max_t]
+    flips = _RandomFlips([pairs[i] for i in random], units, options)
+    position = {i: drawn for drawn, i in enumerate(random)}
+    flips.run([[position[i] for i in family] for family in families] if options.has_max_t else [], execution)
+    tests = [flips.test(position[i]) if test is None else test for i, test in enumerate(exact)]
+    if not options.has_max_t:
+        return tests
+    for family, (adjusted, quantile) in zip(families, flips.adjusted(), strict=True):
+        for i, p in zip(family, adjusted, strict=True):
+            p_max_t = max(p, tests[i].p) if len(family) > 1 else tests[i].p
+            tests[i] = tests[i]._replace(p_max_t=p_max_t, quantile=quantile)
+    return tests
+
+
+class _RandomFlips:
+    """Random flips of all pairs: the same signs for every system and metric."""
+
+    def __init__(self, pairs: Sequence[PairNumbers], units: Units, options: FlipOptions) -> None:
+        self._pairs, self._units, self._options = pairs, units, options
+        self._columns = Columns()
+        self._scales = [scales_of_pair(pair, units) for pair in pairs]
+        self._indices = [
+            (self._add(pair, scales[0], "numerators"), self._add(pair, scales[1], "denominators"))
+            for pair, scales in zip(pairs, self._scales, strict=True)
+        ]
+        self._extreme = [0] * len(pairs)
+        self._families: list[_Family] = []
+        self._statistics: list[_Statistic] = []
+
+    def _add(self, pair: PairNumbers, scales: Sequence[int], part: str) -> list[tuple[int, int]]:
+        """Return the columns of the system and of the baseline, one pair for each ratio."""
+        if part == "denominators" and not pair.has_denominators:
+            return []
+        both = zip(pair.system, pair.baseline, scales, strict=True)
+        return [
+            (self._columns.add(getattr(one, part), scale), self._columns.add(getattr(other, part), scale))
+            for one, other, scale in both
+        ]
+
+    def run(self, families: Sequence[Sequence[int]], execution: Execution) -> None:
+        """Draw all flips."""
+        users = self._units.differing(
+            self._columns.numbers, [both for parts in self._indices for part in parts for both in part]
+        )
+        at_a_time = max(1, _SUMS_AT_A_TIME // max(1, len(self._columns.numbers)) // _BLOCK) * _BLOCK
+        for first in range(0, self._options.flips if self._pairs else 0, at_a_time):
+            count = min(at_a_time, self._options.flips - first)
+            draws = Draws(self._options.seed, first, count)
+            totals, sums = self._columns.sign_flip_sums(self._units.keys, users, draws, execution)
+            if not self._statistics:
+                self._begin(totals[:, None], families)
+            flipped = [self._signed(i, sums) for i in range(len(self._pairs))]
+            for i, (statistic, of_pair) in enumerate(zip(self._statistics, flipped, strict=True)):
+                self._extreme[i] += statistic.count_extreme(of_pair)
+            for family in self._families:
+                family.add(flipped)
+
+    def _begin(self, totals: Integers, families: Sequence[Sequence[int]]) -> None:
+        for i, (pair, scales) in enumerate(zip(self._pairs, self._scales, strict=True)):
+            scaled = _Scaled(*scales, *_sums_of_both(pair, scales, self._units))
+            self._statistics.append(_Statistic(pair, scaled, self._signed(i, totals), self._options.alternative))
+        self._families = [_Family(self._statistics, family) for family in families]
+
+    def _signed(self, pair: int, sums: Integers) -> _Sums:
+        numerators, denominators = (
+            tuple(sums[system] - sums[baseline] for system, baseline in part) for part in self._indices[pair]
+        )
+        return _Sums(numerators, denominators)
+
+    def test(self, pair: int) -> FlipTest:
+        """Return the test of a pair."""
+        flips = self._options.flips
+        p = (self._extreme[pair] + 1) / (flips + 1)
+        return FlipTest(p, math.sqrt(p * (1 - p) / flips), is_exact=False)
+
+    def adjusted(self) -> list[tuple[list[float], float]]:
+        """Return the adjusted p-values of each family, and the quantile of its largest sizes."""
+        return [family.adjusted(self._options) for family in self._families]
+
+
+class _Family:
+    """The pairs of a family in descending order of what was observed: step-down max-T."""
+
+    def __init__(self, statistics: Sequence[_Statistic], members: Sequence[int]) -> None:
+        self._statistics, self._members = statistics, members
+        observed = {i: float(statistics[i].standardized(statistics[i].observed)[0]) for i in members}
+        self._order = sorted(members, key=lambda i: -observed[i])
+        self._thresholds = [observed[i] - statistics[i].standardized_allowance for i in self._order]
+        self._extreme = [0] * len(members)
+        self._largest: list[Floats] = []
+
+    def add(self, flipped: Sequence[_Sums]) -> None:
+        """Add flips: compare each pair with the largest of those that were observed to be no more extreme."""
+        largest: Floats | float = -math.inf
+        sizes: Floats | float = 0.0
+        for rank in reversed(range(len(self._order))):
+            statistic, sums = self._statistics[self._order[rank]], flipped[self._order[rank]]
+            largest = np.maximum(largest, statistic.standardized(sums))
+            sizes = np.maximum(sizes, statistic.standardized_sizes(sums))
+            self._extreme[rank] += int(np.count_nonzero(largest >= self._thresholds[rank]))
+        self._largest.append(np.atleast_1d(sizes))
+
+    def adjusted(self, options: FlipOptions) -> tuple[list[float], float]:
+        """Return the adjusted p-value of each member, and the quantile of the largest sizes.
+
+        The quantile is the one at which a pair alone would be significant: the j-th largest of m sizes, where j of
+        m + 1 is the level.
+        """
+        adjusted, least = {}, 0.0
+        for i, extreme in zip(self._order, self._extreme, strict=True):
+            least = max(least, (extreme + 1) / (options.flips + 1))
+            adjusted[i] = least
+        sizes = np.sort(np.concatenate(self._largest))
+        more_extreme = math.floor((1 - options.confidence) * (options.flips + 1))
+        quantile = float(sizes[-more_extreme]) if more_extreme else math.inf
+        return [adjusted[i] for i in self._members], quantile
+
+
+def exact_test(pair: PairNumbers, units: Units, alternative: Alternative) -> FlipTest | None:
+    """Return the test by all patterns of signs; None if there are too many, and differences have several sizes."""
+    if not _may_be_exact(pair, units):
+        return None
+    scales = scales_of_pair(pair, units)
+    numerators = _differences(pair, "numerators", scales[0], units)
+    denominators = _differences(pair, "denominators", scales[1], units) if pair.has_denominators else []
+    differs = np.logical_or.reduce([np.abs(one) > 1 for one in (*numerators, *denominators)])  # more than by rounding
+    count = int(np.count_nonzero(differs))
+    if count <= MOST_ENUMERATED:
+        sums = _Sums(*(tuple(_all_signed_sums(one[differs]) for one in part) for part in (numerators, denominators)))
+        observed = _Sums(*(tuple(one[:1] for one in part) for part in sums))
+        scaled = _Scaled(*scales, *_sums_of_both(pair, scales, units))
+        extreme = _Statistic(pair, scaled, observed, alternative).count_extreme(sums)
+        return FlipTest(extreme / 2**count, 0.0, is_exact=True)
+    if not pair.is_linear or not _has_one_size(numerators[0][differs]):
+        return None
+    greater = int(np.count_nonzero(numerators[0][differs] > 0))
+    return FlipTest(sign_test(greater, count - greater, alternative).p, 0.0, is_exact=True)
+
+
+def _may_be_exact(pair: PairNumbers, units: Units) -> bool:
+    """Return whether all users are worth looking at."""
+    if units.are_clusters or (pair.is_linear and pair.most_differing <= MOST_ENUMERATED):
+        return True
+    first = units.first(_FIRST_USERS)
+    scales = scales_of_pair(pair, units)
+    numerators = _differences(pair, "numerators", scales[0], first)
+    differs = np.logical_or.reduce([np.abs(one) > 1 for one in numerators])
+    if pair.is_linear:
+        return _has_one_size(numerators[0][differs])
+    return int(np.count_nonzero(differs)) <= MOST_ENUMERATED
+
+
+def _has_one_size(differences: Integers) -> bool:
+    """Return whether all differences have the same size, but for rounding."""
+    sizes = np.abs(differences)
+    return len(sizes) == 0 or int(sizes.max() - sizes.min()) <= 2
+
+
+def _all_signed_sums(numbers: Integers) -> Integers:
+    """Return the sum of the numbers with each pattern of signs; the first has all signs +."""
+    sums = np.zeros(1, np.int64)
+    for number in numbers.tolist():
+        sums = np.concatenate([sums + number, sums - number])
+    return sums
+
+
+def scales_of_pair(pair: PairNumbers, units: Units) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the powers of 2 by which numerators and denominators are multiplied: of the pair's own numbers alone."""
+
+    def scale(one: Floats, other: Floats, *, is_unit: bool) -> int:
+        largest = 1.0 if is_unit else max(units.largest(one), units.largest(other))
+        return scale_of(largest, pair.users)
+
+    both: list[tuple[Ratio, Ratio]] = list(zip(pair.system, pair.baseline, strict=True))
+    return (
+        tuple(scale(one.numerators, other.numerators, is_unit=pair.is_unit) for one, other in both),
+        tuple(scale(one.denominators, other.denominators, is_unit=False) for one, other in both),
+    )
+
+
+def _differences(pair: PairNumbers, part: str, scales: Sequence[int], units: Units) -> list[Integers]:
+    """Return by what each unit differs, in each ratio."""
+    return [
+        units.integers(getattr(one, part), scale) - units.integers(getattr(other, part), scale)
+        for one, other, scale in zip(pair.system, pair.baseline, scales, strict=True)
+    ]
+
+
+def _sums_of_both(
+    pair: PairNumbers, scales: tuple[tuple[int, ...], tuple[int, ...]], units: Units
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the sums of both systems' numerators together, and those of denominators."""
+    sums = tuple(
+        tuple(
+            units.total(getattr(one, part), scale) + units.total(getattr(other, part), scale)
+            for one, other, scale in zip(pair.system, pair.baseline, of_part, strict=True)
+        )
+        for part, of_part in (("numerators", scales[0]), ("denominators", scales[1]))
+    )
+    return sums[0], sums[1]

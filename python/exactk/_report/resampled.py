@@ -1,0 +1,33 @@
+"""What sign flips and resamples say of one row of a comparison."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from exactk._inference.significance import root
+
+if TYPE_CHECKING:
+    from exactk._inference.bootstrap import BootstrapIntervals
+    from exactk._inference.estimates import Estimate
+    from exactk._inference.sign_flips import FlipTest
+
+
+class Resampled(NamedTuple):
+    """What random numbers say of one value of one pair."""
+
+    test: FlipTest | None
+    intervals: BootstrapIntervals | None
+    standard_size: float  # of the difference, which simultaneous intervals have a multiple of
+
+    @property
+    def p_max_t(self) -> float:
+        """The p-value adjusted for the family by its largest differences; NaN unless that is asked."""
+        return math.nan if self.test is None else self.test.p_max_t
+
+    def quantile_of_simultaneous_intervals(self, estimate: Estimate) -> float | None:
+        """Return by how many standard errors simultaneous intervals extend; None if there are none."""
+        variance = estimate.contrast().variance
+        if self.test is None or math.isnan(self.test.quantile) or not variance:
+            return None
+        return self.test.quantile * self.standard_size / root(variance)

@@ -1,0 +1,251 @@
+"""From what is kept of users to sign flips and resamples of the pairs of a comparison."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from exactk._inference.bootstrap import FEWEST_UNITS, BootstrapIntervals, BootstrapOptions, bootstrap_intervals
+from exactk._inference.sign_flips import FlipOptions, FlipTest, flip_tests
+from exactk._inference.significance import root
+from exactk._inference.unit_numbers import Execution, FOfMeans, OneRatio, PairNumbers, Ratio, Units, logarithms
+from exactk._report.paired_sums import precision_share
+from exactk._report.resampled import Resampled
+from exactk._report.user_table import is_unit, rows_of_values
+from exactk._runtime.errors import input_error
+from exactk._runtime.faults import Option, plural
+from exactk._runtime.isa import requested_isa
+from exactk._runtime.progress import Progress
+from exactk._runtime.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._inference.estimates import Estimate
+    from exactk._inference.unit_numbers import Average, Floats
+    from exactk._plan.metric_strings import Value
+    from exactk._report.comparison_options import ComparisonOptions
+    from exactk._report.difference import Compared
+    from exactk._report.paired_sums import Pair
+    from exactk._report.sums import Label
+    from exactk._report.user_table import UserTable
+    from exactk._runtime.progress import ProgressCallback
+
+
+class _Mask(NamedTuple):
+    """The users of a pair."""
+
+    number: int  # 0 for everyone
+    users: NDArray[np.bool_]
+
+
+class Calls(NamedTuple):
+    """How to draw, when differences are asked for."""
+
+    num_threads: int | None = None
+    progress: bool | ProgressCallback = False
+
+
+@dataclass(frozen=True, eq=False)
+class KeptUsers:
+    """What is kept of the users of all systems, in one order."""
+
+    values: Sequence[Value]
+    tables: Mapping[str, UserTable]
+    keys: NDArray[np.uint64]  # the hash of each user's key, or of that of the cluster
+    are_clusters: bool
+
+
+def resample(
+    compared: Sequence[Compared], kept: KeptUsers, options: ComparisonOptions, calls: Calls
+) -> list[Resampled | None]:
+    """Return what random numbers say of rows of all users, or of one group; None of rows that have no p-value."""
+    estimates = [one.estimate() for one in compared]
+    tested = {
+        i: estimate
+        for i, (one, estimate) in enumerate(zip(compared, estimates, strict=True))
+        if estimate is not None and not one.reason(estimate)
+    }
+    results: list[Resampled | None] = [None] * len(compared)
+    if not tested:
+        return results
+    numbers = _Numbers(kept)
+    pairs = [numbers.of_pair(compared[i], estimate) for i, estimate in tested.items()]
+    units = numbers.units(compared[0].group)
+    execution = Execution(resolve_threads(calls.num_threads), requested_isa(), lambda _finished: None)
+    tests: list[FlipTest | None] = [None] * len(pairs)
+    intervals: list[BootstrapIntervals | None] = [None] * len(pairs)
+    if options.test == "permutation":
+        tests = _flip_tests(pairs, _families(compared, list(tested), options), units, options, calls, execution)
+    if options.interval != "t":
+        intervals = _intervals([compared[i] for i in tested], pairs, units, options, calls, execution)
+    for i, pair, test, interval in zip(tested, pairs, tests, intervals, strict=True):
+        results[i] = Resampled(test, interval, pair.standard_size)
+    return results
+
+
+def _families(compared: Sequence[Compared], tested: Sequence[int], options: ComparisonOptions) -> list[list[int]]:
+    """Return the families as positions among the tested rows."""
+    families: dict[str, list[int]] = {}
+    for position, i in enumerate(tested):
+        families.setdefault(compared[i].value.name if options.family == "metric" else "", []).append(position)
+    return list(families.values())
+
+
+def _flip_tests(
+    pairs: Sequence[PairNumbers],
+    families: Sequence[Sequence[int]],
+    units: Units,
+    options: ComparisonOptions,
+    calls: Calls,
+    execution: Execution,
+) -> list[FlipTest | None]:
+    progress = Progress(calls.progress, "flips")
+    how = FlipOptions(
+        options.permutations, options.seed, options.alternative, options.confidence, options.adjust == "max_t"
+    )
+    with progress.track(options.permutations):
+        return [*flip_tests(pairs, families, units, how, execution._replace(report_finished=progress.report_finished))]
+
+
+def _intervals(
+    compared: Sequence[Compared],
+    pairs: Sequence[PairNumbers],
+    units: Units,
+    options: ComparisonOptions,
+    calls: Calls,
+    execution: Execution,
+) -> list[BootstrapIntervals | None]:
+    """Return the bootstrap intervals; None in groups of few users or clusters."""
+    enough = [one.sums.moments.units >= FEWEST_UNITS for one in compared]
+    for one, has_enough in zip(compared, enough, strict=True):
+        if not has_enough and one.group is None:
+            noun = "user" if one.sums.users == one.sums.moments.units else "cluster"
+            expected = f"at least {FEWEST_UNITS} {noun}s for {options.interval!r}"
+            found = plural(one.sums.moments.units, noun)
+            raise input_error("interval", expected, found, hint=Option("interval", "t"))
+    progress = Progress(calls.progress, "resamples")
+    how = BootstrapOptions(
+        "bca" if options.interval == "bca" else "percentile", options.resamples, options.seed, options.confidence
+    )
+    with progress.track(options.resamples):
+        intervals = iter(
+            bootstrap_intervals(
+                [pair for pair, has_enough in zip(pairs, enough, strict=True) if has_enough],
+                units,
+                how,
+                execution._replace(report_finished=progress.report_finished),
+            )
+        )
+    return [next(intervals) if has_enough else None for has_enough in enough]
+
+
+@dataclass(eq=False)
+class _Numbers:
+    """The numbers of users, as arrays that are made once: equal columns are one array."""
+
+    kept: KeptUsers
+    _columns: dict[tuple[str, int, bool], Floats] = field(default_factory=dict)
+    _masked: dict[tuple[int, int], Floats] = field(default_factory=dict)
+    _masks: dict[bytes, _Mask] = field(default_factory=dict)
+    _missing_users: dict[tuple[str, int], NDArray[np.bool_] | None] = field(default_factory=dict)
+    _denominators: dict[int, Floats] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._rows = dict(
+            zip((value.name for value in self.kept.values), rows_of_values(self.kept.values), strict=True)
+        )
+        self._weights = next(iter(self.kept.tables.values())).weights
+        self._size = len(self.kept.keys)
+        self._everyone = _Mask(0, np.ones(self._size, np.bool_))
+
+    def units(self, label: Label | None) -> Units:
+        """Return all users, or those of a group."""
+        table = next(iter(self.kept.tables.values()))
+        is_in = np.ones(self._size, np.bool_)
+        if label is not None and table.groups is not None:
+            is_in &= table.groups == table.labels.index(label)
+        if self._weights is not None:
+            is_in &= self._weights > 0
+        return Units(self.kept.keys, np.flatnonzero(is_in).astype(np.int64), self.kept.are_clusters)
+
+    def of_pair(self, compared: Compared, estimate: Estimate) -> PairNumbers:
+        """Return the numbers of a row."""
+        value, sums = compared.value, compared.sums
+        system, baseline = (self._ratios(name, value, compared.pair) for name in compared.pair)
+        contrast, units = estimate.contrast(), estimate.units
+        mean_square = contrast.users_variance * (units - 1) / units + contrast.difference**2 / units
+        average: Average = (
+            FOfMeans(float(precision_share(value))) if value.rules["average"] == "of_means" else OneRatio()
+        )
+        return PairNumbers(
+            system,
+            baseline,
+            average,
+            sums.users,
+            sums.greater + sums.less,
+            is_unit(value) and self._weights is None and value.rules["average"] != "geometric",
+            root(mean_square) if mean_square else 0.0,
+        )
+
+    def _ratios(self, system: str, value: Value, pair: Pair) -> tuple[Ratio, ...]:
+        """Return a system's ratios: of the users whom both systems of the pair have."""
+        average = value.rules["average"]
+        mask = self._mask_of_pair(pair, value)
+        columns = [
+            self._with_mask(self._column(system, row, is_geometric=average == "geometric"), mask)
+            for row in self._rows[value.name]
+        ]
+        if average == "micro":
+            numerators, denominators = columns
+            return (Ratio(numerators, denominators),)
+        return tuple(Ratio(column, self._weights_of(mask)) for column in columns)
+
+    def _column(self, system: str, row: int, *, is_geometric: bool) -> Floats:
+        """Return the numbers of a system's users."""
+        key = system, row, is_geometric
+        if key not in self._columns:
+            column = np.ascontiguousarray(self.kept.tables[system].rows[row])
+            if is_geometric:
+                column = logarithms(column)
+            self._columns[key] = column if self._weights is None else column * self._weights
+        return self._columns[key]
+
+    def _mask_of_pair(self, pair: Pair, value: Value) -> _Mask:
+        """Return which users both systems have."""
+        missing = [
+            one for system in pair for row in self._rows[value.name] if (one := self._missing(system, row)) is not None
+        ]
+        if not missing:
+            return self._everyone
+        mask = ~np.logical_or.reduce(missing)
+        return self._masks.setdefault(np.packbits(mask).tobytes(), _Mask(len(self._masks) + 1, mask))
+
+    def _missing(self, system: str, row: int) -> NDArray[np.bool_] | None:
+        """Return the users without a number; None if there are none."""
+        if (system, row) not in self._missing_users:
+            missing = np.isnan(self.kept.tables[system].rows[row])
+            self._missing_users[system, row] = missing if missing.any() else None
+        return self._missing_users[system, row]
+
+    def _with_mask(self, numbers: Floats, mask: _Mask) -> Floats:
+        """Return the numbers with NaN for the users whom the pair lacks."""
+        if mask.number == 0:
+            return numbers
+        key = id(numbers), mask.number  # of an array that is kept
+        if key not in self._masked:
+            is_same = np.array_equal(np.isnan(numbers), ~mask.users)
+            self._masked[key] = numbers if is_same else np.where(mask.users, numbers, math.nan)
+        return self._masked[key]
+
+    def _weights_of(self, mask: _Mask) -> Floats:
+        """Return the weights of the users whom the pair has, 1 without weights, and 0 of others."""
+        if mask.number not in self._denominators:
+            weights = np.ones(self._size) if self._weights is None else self._weights
+            self._denominators[mask.number] = weights if mask.number == 0 else np.where(mask.users, weights, 0.0)
+        return self._denominators[mask.number]
