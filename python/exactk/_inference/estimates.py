@@ -15,9 +15,10 @@ sample variance of the runs' values divided by k is added, and the degrees of fr
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.moments import Moments
 
-_ROUNDING = Fraction(1, 2**40)  # of the values that are compared, far above that of doubles
+_ROUNDING_BITS = 40  # of the values that are compared, far fewer than those of doubles
 
 Ratio: TypeAlias = tuple[int, int]
 """The columns of a numerator and of its denominator."""
@@ -46,7 +47,7 @@ class RunVariance(NamedTuple):
         numbers = [Fraction(value) for value in values]
         mean = Fraction(sum(numbers), len(numbers))
         variance = Fraction(sum((number - mean) ** 2 for number in numbers), len(numbers) - 1)
-        is_rounding = variance <= _ROUNDING**2 * mean**2
+        is_rounding = variance <= Fraction(1, 1 << 2 * _ROUNDING_BITS) * mean**2
         return cls(Fraction(0) if is_rounding else variance / len(numbers), len(numbers) - 1)
 
 
@@ -62,15 +63,25 @@ class Contrast(NamedTuple):
     degrees_of_freedom: Fraction
 
 
+class Covariances(NamedTuple):
+    """How the values of a system and of its baseline vary over users: integers, to be divided by the divisor.
+
+    They are no fractions, whose arithmetic would look for common divisors in each step.
+    """
+
+    variance: int  # squared standard error of the value
+    covariance: int
+    baseline_variance: int
+    divisor: int
+
+
 @dataclass(frozen=True)
 class Estimate:
     """The values of a system and of its baseline, and how they vary."""
 
     value: Fraction
     baseline_value: Fraction
-    variance: Fraction  # squared standard error of the value, over users
-    baseline_variance: Fraction
-    covariance: Fraction
+    covariances: Covariances
     units: int
     degrees_of_freedom: Fraction  # of users
     is_logarithmic: bool  # the values are logarithms of those that are shown, as in geometric means
@@ -94,6 +105,8 @@ class Estimate:
 
     def with_runs(self, runs: Sequence[float], baseline_runs: Sequence[float]) -> Estimate:
         """Return the estimate for means over the training runs that have these values; none where there is one run."""
+        if not runs and not baseline_runs:
+            return self
         system, baseline = (RunVariance.of_values(one) if one else _ONE_RUN for one in (runs, baseline_runs))
         return replace(self, runs=system, baseline_runs=baseline)
 
@@ -110,27 +123,32 @@ class Estimate:
         return self._contrast(1)
 
     def _contrast(self, factor: Fraction | int) -> Contrast:
-        difference = self.value - factor * self.baseline_value
-        variance = self.variance - 2 * factor * self.covariance + factor**2 * self.baseline_variance
-        of_system, of_baseline = self._mean_squares
-        scale = _ROUNDING**2 * (of_system + factor**2 * of_baseline)
-        if self.units * variance <= scale:
-            variance = Fraction(0)
-            difference = Fraction(0) if difference**2 <= scale else difference
+        difference = self.value - (self.baseline_value if factor == 1 else factor * self.baseline_value)
+        (p, q), (of_system, covariance, of_baseline, divisor) = factor.as_integer_ratio(), self.covariances
+        variance = of_system * q * q - 2 * covariance * p * q + of_baseline * p * p
+        divisor *= q * q
+        # Both sides of units * variance <= rounding^2 * mean square, times all divisors.
+        mean_square, divisor_of_values = self._mean_square(p, q)
+        mean_square = mean_square * divisor + self.units * (of_system * q * q + of_baseline * p * p) * divisor_of_values
+        if self.units * variance * divisor_of_values << 2 * _ROUNDING_BITS <= mean_square:
+            square = Fraction(mean_square, divisor_of_values * divisor << 2 * _ROUNDING_BITS)
+            difference = Fraction(0) if difference**2 <= square else difference
+            variance = 0
+        users_variance = Fraction(variance, divisor)
         if not self.has_runs:
-            return Contrast(difference, variance, variance, self.degrees_of_freedom)
+            return Contrast(difference, users_variance, users_variance, self.degrees_of_freedom)
         of_runs = [(self.runs, 1), (self.baseline_runs, factor**2)]
-        parts = [(variance, self.degrees_of_freedom)]
+        parts = [(users_variance, self.degrees_of_freedom)]
         parts += [(square * runs.variance, Fraction(runs.degrees_of_freedom)) for runs, square in of_runs]
         total = sum((part for part, _ in parts), start=Fraction(0))
-        return Contrast(difference, total, variance, _satterthwaite(total, parts))
+        return Contrast(difference, total, users_variance, _satterthwaite(total, parts))
 
-    @cached_property
-    def _mean_squares(self) -> tuple[Fraction, Fraction]:
-        return (
-            self.value**2 + self.units * self.variance,
-            self.baseline_value**2 + self.units * self.baseline_variance,
+    def _mean_square(self, p: int, q: int) -> tuple[int, int]:
+        """Return the sum of the squares of the value and of p / q times that of the baseline, and what divides it."""
+        (value, divisor), (baseline, other_divisor) = (
+            one.as_integer_ratio() for one in (self.value, self.baseline_value)
         )
+        return (value * other_divisor * q) ** 2 + (baseline * divisor * p) ** 2, (divisor * other_divisor * q) ** 2
 
 
 def _satterthwaite(total: Fraction, parts: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
@@ -177,50 +195,76 @@ def estimate(
 
     `weight` is the column of weights: with them, the number of units is n_eff = (sum w)^2 / sum w^2 (Kish).
     """
-    values = [_value_and_influence(moments, ratios, function) for ratios in (system, baseline)]
+    values = [_value(moments, ratios, function) for ratios in (system, baseline)]
     if None in values or moments.units == 0:
         return None
     (value, influence), (baseline_value, baseline_influence) = [one for one in values if one is not None]
-    divisor = moments.units * (moments.units - 1)
-
-    def covariance(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
-        return moments.product_of_contrasts(one, other) / divisor if divisor else Fraction(0)
-
     return Estimate(
         value,
         baseline_value,
-        covariance(influence, influence),
-        covariance(baseline_influence, baseline_influence),
-        covariance(influence, baseline_influence),
+        _covariances(moments, influence, baseline_influence),
         moments.units,
-        _effective_units(moments, weight) - 1,
+        Fraction(moments.units - 1) if weight is None else _effective_units(moments, weight) - 1,
         is_logarithmic,
     )
 
 
-def _value_and_influence(
+class _Influence(NamedTuple):
+    """What a unit adds to a value: a linear combination of the columns.
+
+    The factors are integers, to be multiplied by 2 to the power of the scale of the sums and divided by the divisor.
+    """
+
+    factors: list[int]
+    divisor: int
+
+
+def _value(
     moments: Moments, ratios: Sequence[Ratio], function: Callable[[Sequence[Fraction]], Gradient]
-) -> tuple[Fraction, list[Fraction]] | None:
-    """Return a system's value, and the factor of each column in a unit's influence on it."""
-    denominators = [moments.sum(column) for _, column in ratios]
-    if not all(denominators):
+) -> tuple[Fraction, _Influence] | None:
+    """Return a system's value, and what each unit adds to it."""
+    sums = moments.sums
+    if not all(sums[denominator] for _, denominator in ratios):
         return None
-    arguments = [
-        moments.sum(column) / denominator for (column, _), denominator in zip(ratios, denominators, strict=True)
-    ]
+    arguments = [Fraction(sums[numerator], sums[denominator]) for numerator, denominator in ratios]
     value, derivatives = function(arguments)
-    influence = [Fraction(0)] * len(moments.sums)
-    for (numerator, denominator), total, argument, derivative in zip(
-        ratios, denominators, arguments, derivatives, strict=True
+    # A unit with N and M adds (N - r M) * derivative / sum M.
+    divisors = [
+        argument.denominator * derivative.denominator * sums[denominator]
+        for (_, denominator), argument, derivative in zip(ratios, arguments, derivatives, strict=True)
+    ]
+    divisor = math.lcm(*divisors)
+    factors = [0] * len(sums)
+    for (numerator, denominator), argument, derivative, own_divisor in zip(
+        ratios, arguments, derivatives, divisors, strict=True
     ):
-        factor = derivative * moments.units / total
-        influence[numerator] += factor
-        influence[denominator] -= factor * argument
-    return value, influence
+        factor = derivative.numerator * (divisor // own_divisor)
+        factors[numerator] += factor * argument.denominator
+        factors[denominator] -= factor * argument.numerator
+    return value, _Influence(factors, divisor)
 
 
-def _effective_units(moments: Moments, weight: int | None) -> Fraction:
-    if weight is None:
-        return Fraction(moments.units)
-    contrast = [Fraction(column == weight) for column in range(len(moments.sums))]
-    return moments.sum(weight) ** 2 / moments.product_of_contrasts(contrast, contrast)
+def _covariances(moments: Moments, one: _Influence, other: _Influence) -> Covariances:
+    """Return sum z z' / (G (G - 1)) of the influences z, which are G times what a unit adds."""
+    units = moments.units
+    if units < 2:
+        return Covariances(0, 0, 0, 1)
+    divisor = math.lcm(one.divisor, other.divisor)
+    of_one, of_other = (
+        [factor * (divisor // influence.divisor) for factor in influence.factors] for influence in (one, other)
+    )
+    products = [
+        (moments.product_of_contrasts(*both) * units) << 2 * moments.sums_scale
+        for both in ((of_one, of_one), (of_one, of_other), (of_other, of_other))
+    ]
+    numbers = [*products, divisor**2 * (units - 1) << moments.products_scale]
+    bits = reduce(operator.or_, numbers)
+    zeros = (bits & -bits).bit_length() - 1  # of all numbers at their end
+    return Covariances(*(number >> zeros for number in numbers))
+
+
+def _effective_units(moments: Moments, weight: int) -> Fraction:
+    """Return n_eff."""
+    contrast = [int(column == weight) for column in range(len(moments.sums))]
+    square = Fraction(moments.product_of_contrasts(contrast, contrast), 1 << moments.products_scale)
+    return moments.sum(weight) ** 2 / square

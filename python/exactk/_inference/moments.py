@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,16 +36,12 @@ class Moments(NamedTuple):
         """Return the sum of a column."""
         return Fraction(self.sums[column], 1 << self.sums_scale)
 
-    def product_of_contrasts(self, one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
-        """Return the sum over units of the product of two linear combinations of the columns."""
-        factors, divisor = _with_common_divisor(one)
-        other_factors, other_divisor = _with_common_divisor(other)
-        pairs = combinations_with_replacement(range(len(self.sums)), 2)
-        total = sum(
-            product * (factors[i] * other_factors[j] + (factors[j] * other_factors[i] if i != j else 0))
-            for (i, j), product in zip(pairs, self.products, strict=True)
+    def product_of_contrasts(self, one: Sequence[int], other: Sequence[int]) -> int:
+        """Return the sum over units of the product of two linear combinations of the columns, scaled as products."""
+        return sum(
+            product * (one[i] * other[j] + (one[j] * other[i] if i != j else 0))
+            for (i, j), product in zip(_pairs(len(self.sums)), self.products, strict=True)
         )
-        return Fraction(total, (divisor * other_divisor) << self.products_scale)
 
     def are_possible(self) -> bool:
         """Return whether some numbers have these moments: the matrix of products, with a column of ones, is semidefinite."""
@@ -60,10 +56,10 @@ class Moments(NamedTuple):
         return _is_semidefinite(matrix)
 
 
-def _with_common_divisor(fractions: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return integers and a divisor for fractions: sums of integers need no greatest common divisor of each term."""
-    divisor = math.lcm(*(one.denominator for one in fractions))
-    return [one.numerator * (divisor // one.denominator) for one in fractions], divisor
+@cache
+def _pairs(columns: int) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of columns in the order of the products."""
+    return tuple(combinations_with_replacement(range(columns), 2))
 
 
 def _is_semidefinite(matrix: list[list[Fraction]]) -> bool:

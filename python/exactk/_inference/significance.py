@@ -43,15 +43,24 @@ def t_test(estimate: Estimate, alternative: Alternative) -> Significance:
 
 def t_statistic(contrast: Contrast) -> float:
     """Return the quotient of a difference and its standard error."""
-    difference, variance = contrast.difference, contrast.variance
-    return (
-        math.copysign(root(difference**2 / variance), difference) if variance else math.copysign(math.inf, difference)
-    )
+    return in_standard_deviations(contrast.difference, contrast.variance)
+
+
+def in_standard_deviations(difference: Fraction, variance: Fraction, count: int = 1) -> float:
+    """Return the quotient of a difference and the root of count times the variance; infinite if that is 0."""
+    if not variance:
+        return math.copysign(math.inf, difference)
+    (numerator, denominator), (square, divisor) = difference.as_integer_ratio(), variance.as_integer_ratio()
+    return math.copysign(root_of_quotient(numerator**2 * divisor, denominator**2 * square * count), difference)
 
 
 def root(number: Fraction) -> float:
     """Return the square root, also of numbers beyond the range of a double; infinite if it is beyond that range itself."""
-    numerator, denominator = number.numerator, number.denominator
+    return root_of_quotient(*number.as_integer_ratio())
+
+
+def root_of_quotient(numerator: int, denominator: int) -> float:
+    """Return the square root of a quotient, which need not be in lowest terms."""
     shift = (numerator.bit_length() - denominator.bit_length()) // 2
     quotient = (numerator << max(0, -2 * shift)) / (denominator << max(0, 2 * shift))
     try:
@@ -169,15 +178,22 @@ def relative_interval(estimate: Estimate, confidence: float, quantile: float | N
         quantile = t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)
     if math.isinf(quantile):
         return UNDEFINED_INTERVAL
-    squared_quantile = Fraction(quantile) ** 2
-    # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f.
-    quadratic = estimate.baseline_value**2 - squared_quantile * estimate.baseline_variance
-    linear = estimate.value * estimate.baseline_value - squared_quantile * estimate.covariance
-    constant = estimate.value**2 - squared_quantile * estimate.variance
+    # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f, whose coefficients are integers after
+    # multiplication by all divisors.
+    (value, divisor), (baseline, baseline_divisor) = (
+        one.as_integer_ratio() for one in (estimate.value, estimate.baseline_value)
+    )
+    value, baseline, divisor = value * baseline_divisor, baseline * divisor, divisor * baseline_divisor
+    variance, covariance, baseline_variance, divisor_of_variances = estimate.covariances
+    numerator, denominator = quantile.as_integer_ratio()
+    of_values, of_variances = divisor_of_variances * denominator**2, numerator**2 * divisor**2
+    quadratic = baseline**2 * of_values - baseline_variance * of_variances
+    linear = value * baseline * of_values - covariance * of_variances
+    constant = value**2 * of_values - variance * of_variances
     if quadratic <= 0:
         return UNDEFINED_INTERVAL
-    half_width = root(max(Fraction(0), linear**2 - quadratic * constant) / quadratic**2)
-    middle = float(linear / quadratic - 1)
+    half_width = root_of_quotient(max(0, linear**2 - quadratic * constant), quadratic**2)
+    middle = (linear - quadratic) / quadratic
     return Interval(middle - half_width, middle + half_width)
 
 
@@ -191,8 +207,8 @@ def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Inter
     if scale == 0:
         return UNDEFINED_INTERVAL
     ratio = float(estimate.value / scale)
-    moments = (estimate.variance, estimate.covariance, estimate.baseline_variance)
-    variance, covariance, baseline_variance = (float(one / scale**2) for one in moments)
+    *moments, divisor = estimate.covariances
+    variance, covariance, baseline_variance = (float(Fraction(one, divisor) / scale**2) for one in moments)
     of_runs, of_baseline_runs = (float(one.variance / scale**2) for one in (estimate.runs, estimate.baseline_runs))
     degrees = (
         float(estimate.degrees_of_freedom),

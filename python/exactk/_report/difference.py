@@ -13,8 +13,8 @@ from exactk._inference.significance import (
     Interval,
     Significance,
     expm1,
+    in_standard_deviations,
     relative_interval,
-    root,
     sign_test,
     t_interval,
     t_test,
@@ -285,10 +285,8 @@ def _effect(contrast: Contrast, units: int) -> float:
     """Return the difference in standard deviations of the units' differences."""
     if units < 2:
         return math.nan
-    difference, variance = contrast.difference, contrast.users_variance
-    if variance:
-        return math.copysign(root(difference**2 / (variance * units)), difference)
-    return math.copysign(math.inf, difference) if difference else 0.0
+    difference = contrast.difference
+    return in_standard_deviations(difference, contrast.users_variance, units) if difference else 0.0
 
 
 def _test(estimate: Estimate, compared: Compared, options: ComparisonOptions) -> Significance:
