@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.margins import Margin
     from exactk._plan.metric_strings import Value
+    from exactk._report.difference import Difference
     from exactk._report.gate import Claim
     from exactk._report.paired_sums import Pair, PairedState, PairedSums
     from exactk._report.resampled import Resampled
@@ -225,22 +227,25 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def _tested(self, paired: PairedState, margins: Mapping[str, Margin]) -> Differences:
         """Return the differences, tested against these margins too."""
         groups = paired.groups or {}
-        totals = self._resampled(None, list(self._compared(None, paired.totals)))
-        of_groups = [
-            one
+        totals = list(self._compared(None, paired.totals))
+        of_labels = {
+            label: list(self._compared(label, {pair: sums[label] for pair, sums in groups.items() if label in sums}))
             for label in self._labels()
-            for one in self._resampled(
-                label,
-                list(self._compared(label, {pair: sums[label] for pair, sums in groups.items() if label in sums})),
-            )
-        ]
+        }
         heterogeneity: dict[tuple[str, str, str], list[Compared]] = {}
-        for one in of_groups:
+        for one in chain.from_iterable(of_labels.values()):
             heterogeneity.setdefault((one.value.spelling, *one.pair), []).append(one)
         tests = {key: heterogeneity_of(rows) for key, rows in heterogeneity.items()}
-        method, rows_of_groups = self._method(paired), tested_rows(of_groups, self._options, margins)
+        method, rows = self._method(paired), self._rows(None, totals, margins)
+        rows_of_groups = [row for label, some in of_labels.items() for row in self._rows(label, some, margins)]
         by_group = Differences(rows_of_groups, method, heterogeneity=tests) if groups else None
-        return Differences(tested_rows(totals, self._options, margins), method, by_group, tests)
+        return Differences(rows, method, by_group, tests)
+
+    def _rows(
+        self, label: Label | None, compared: Sequence[Compared], margins: Mapping[str, Margin]
+    ) -> list[Difference]:
+        """Return the rows of all users or of one group."""
+        return tested_rows(compared, self._resampled(label, compared), self._options, margins)
 
     def _method(self, paired: PairedState) -> ComparisonMethod:
         """Return how the differences are computed."""
@@ -283,13 +288,13 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
                 runs = self._run_values(pair[0], value, label), self._run_values(pair[1], value, label)
                 yield Compared(value, pair, label, sums[index], undefined, weighted, users, runs)
 
-    def _resampled(self, label: Label | None, compared: list[Compared]) -> list[Compared]:
-        """Return the rows of all users or of one group, with what random numbers say of them, drawn once."""
+    def _resampled(self, label: Label | None, compared: Sequence[Compared]) -> Sequence[Resampled | None]:
+        """Return what random numbers say of the rows of all users or of one group, drawn once; None of each if not asked."""
         if not self._options.has_random_numbers:
-            return compared
+            return [None] * len(compared)
         if label not in self._drawn:
             self._drawn[label] = resample(compared, self._kept_users, self._options, self._calls)
-        return [one._replace(resampled=drawn) for one, drawn in zip(compared, self._drawn[label], strict=True)]
+        return self._drawn[label]
 
     @cached_property
     def _drawn(self) -> dict[Label | None, list[Resampled | None]]:
@@ -404,7 +409,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             hint = did_you_mean(system, systems) if isinstance(system, str) else None
             raise input_error("system", f"one of {', '.join(map(repr, systems))}", repr(system), hint=hint or "")
         check_size(margin, compared[0].value, "difference")
-        estimates = [estimate for one in compared if (estimate := one.estimate()) is not None]
+        estimates = [estimate for one in compared if (estimate := one.estimate) is not None]
         needed = [
             units_for(one, size, self._options.confidence, power)
             for one in estimates
@@ -675,9 +680,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
 
 def _without_variance(compared: Sequence[Compared], difference: object) -> InputError:
     """Return the error for pairs of which none says how many users a difference needs."""
-    estimates = [one.estimate() for one in compared]
-    reason = next(filter(None, map(Compared.reason, compared, estimates)), "")
-    if not reason and not any(one.contrast().variance for one in estimates if one is not None):
+    reason = next((one.reason for one in compared if one.reason), "")
+    if not reason and not any(one.estimate.contrast().variance for one in compared if one.estimate is not None):
         reason = "the same difference for every user"
     spelling, baseline = compared[0].value.spelling, compared[0].pair[1]
     if reason:

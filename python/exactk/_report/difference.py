@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from exactk._inference.margins import Margin, p_above, p_below, p_within
@@ -149,7 +151,8 @@ class UserValues(NamedTuple):
     baseline_values: NDArray[np.float64]
 
 
-class Compared(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Compared:
     """One value of one pair of systems, over all users or one group."""
 
     value: Value
@@ -160,10 +163,10 @@ class Compared(NamedTuple):
     weighted: bool
     users: UserValues | None = None  # for tests of ranks
     runs: tuple[RunValues, RunValues] = ((), ())  # of the system and of its baseline
-    resampled: Resampled | None = None
 
+    @cached_property
     def estimate(self) -> Estimate | None:
-        """Return the estimate of the difference; None if a value is NaN."""
+        """The estimate of the difference; None if a value is NaN."""
         if self.undefined or self._lacks_run:
             return None
         estimate = estimate_of(self.value, self.sums.moments, weighted=self.weighted)
@@ -180,17 +183,18 @@ class Compared(NamedTuple):
         parts = [part for part, is_used in (("weight", self.weighted), ("denominator", is_micro)) if is_used]
         return f" and a {' and a '.join(parts)} above 0" if parts else ""
 
-    def reason(self, estimate: Estimate | None) -> str:
-        """Return why there is no p-value; empty if there is one."""
+    @cached_property
+    def reason(self) -> str:
+        """Why there is no p-value; empty if there is one."""
         if self.undefined:
             return f"undefined for {plural(self.undefined, 'user')}"
         if not self.sums.users:
             return f"no user has a value in both systems{self._excluded}"
         if self._lacks_run:
             return "the value of a run is NaN"
-        if estimate is None:
+        if self.estimate is None:
             return "the denominators of a system are all 0"
-        return "fewer than two users or clusters" if estimate.degrees_of_freedom <= 0 else ""
+        return "fewer than two users or clusters" if self.estimate.degrees_of_freedom <= 0 else ""
 
     @property
     def direction(self) -> str:
@@ -198,14 +202,16 @@ class Compared(NamedTuple):
         return metrics[self.value.metric].direction
 
 
-def difference_row(compared: Compared, options: ComparisonOptions, margins: Mapping[str, Margin]) -> Difference:
+def difference_row(
+    compared: Compared, resampled: Resampled | None, options: ComparisonOptions, margins: Mapping[str, Margin]
+) -> Difference:
     """Return the row, its p-value not yet adjusted and without a verdict."""
-    estimate, sums = compared.estimate(), compared.sums
-    numbers = _UNDEFINED if estimate is None else _numbers(estimate, options, compared.resampled)
-    reason = compared.reason(estimate) or _reason_of_test(compared, options)
+    estimate, sums = compared.estimate, compared.sums
+    numbers = _UNDEFINED if estimate is None else _numbers(estimate, options, resampled)
+    reason = compared.reason or _reason_of_test(compared, options)
     test, effect = _NO_TEST, numbers["effect"]
     if estimate is not None and not reason and options.test != "wilcoxon":
-        test = _test(estimate, compared, options)
+        test = _test(estimate, sums, resampled, options)
     elif compared.users is not None and not reason:
         test, effect = wilcoxon_test(*compared.users, options.alternative)
     margin = margins.get(compared.value.name, margins.get(""))
@@ -219,7 +225,7 @@ def difference_row(compared: Compared, options: ComparisonOptions, margins: Mapp
         **{**numbers, "effect": effect},
         statistic=test.statistic,
         p=test.p,
-        p_adjusted=math.nan if compared.resampled is None else compared.resampled.p_max_t,
+        p_adjusted=math.nan if resampled is None else resampled.p_max_t,
         p_error=test.p_error,
         exact=test.is_exact,
         p_not_worse=claims[0],
@@ -289,13 +295,15 @@ def _effect(contrast: Contrast, units: int) -> float:
     return in_standard_deviations(difference, contrast.users_variance, units) if difference else 0.0
 
 
-def _test(estimate: Estimate, compared: Compared, options: ComparisonOptions) -> Significance:
+def _test(
+    estimate: Estimate, sums: PairedSums, resampled: Resampled | None, options: ComparisonOptions
+) -> Significance:
     if options.test == "sign":
-        return sign_test(compared.sums.greater, compared.sums.less, options.alternative)
+        return sign_test(sums.greater, sums.less, options.alternative)
     if options.test == "permutation":
-        if compared.resampled is None or compared.resampled.test is None:
+        if resampled is None or resampled.test is None:
             return _NO_TEST
-        test = compared.resampled.test
+        test = resampled.test
         return Significance(float(estimate.contrast().difference), test.p, test.is_exact, test.p_error)
     return t_test(estimate, options.alternative)
 

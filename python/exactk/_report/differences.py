@@ -36,14 +36,18 @@ if TYPE_CHECKING:
     from exactk._inference.margins import Margin
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.exports import FilePath
+    from exactk._report.resampled import Resampled
     from exactk._report.tables import Columns, TextTable
 
 
 def tested_rows(
-    compared: Sequence[Compared], options: ComparisonOptions, margins: Mapping[str, Margin]
+    compared: Sequence[Compared],
+    resampled: Sequence[Resampled | None],
+    options: ComparisonOptions,
+    margins: Mapping[str, Margin],
 ) -> list[Difference]:
     """Return the rows with adjusted p-values and verdicts. A family is of one group, and of one metric or all."""
-    rows = [difference_row(one, options, margins) for one in compared]
+    rows = [difference_row(*both, options, margins) for both in zip(compared, resampled, strict=True)]
     families: dict[object, list[int]] = {}
     for index, row in enumerate(rows):
         families.setdefault((row.group, row.metric if options.family == "metric" else ""), []).append(index)
@@ -60,8 +64,7 @@ def tested_rows(
 
 def heterogeneity_of(groups: Iterable[Compared]) -> Heterogeneity:
     """Return the test of the claim that a difference differs between groups."""
-    estimates = (one.estimate() for one in groups)
-    return heterogeneity([None if estimate is None else estimate.contrast() for estimate in estimates])
+    return heterogeneity([None if one.estimate is None else one.estimate.contrast() for one in groups])
 
 
 class Differences(Sequence[Difference]):

@@ -155,12 +155,10 @@ def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: fl
     metric = compared.value.spelling
     check_direction(claim, compared.value)
     check_size(margin, compared.value, claim)
-    estimate = compared.estimate()
+    estimate = compared.estimate
     if estimate is None or estimate.degrees_of_freedom <= 0:
         status: Status = "undecided"
-        text = (
-            f"{metric}: {compared.pair[0]!r} cannot be compared with {compared.pair[1]!r}: {compared.reason(estimate)}"
-        )
+        text = f"{metric}: {compared.pair[0]!r} cannot be compared with {compared.pair[1]!r}: {compared.reason}"
     else:
         check_share(compared, estimate, margin, claim)
         status = _status(claim, _Gain(estimate, compared.direction), margin, 1 - confidence)

@@ -65,12 +65,7 @@ def resample(
     compared: Sequence[Compared], kept: KeptUsers, options: ComparisonOptions, calls: Calls
 ) -> list[Resampled | None]:
     """Return what random numbers say of rows of all users, or of one group; None of rows that have no p-value."""
-    estimates = [one.estimate() for one in compared]
-    tested = {
-        i: estimate
-        for i, (one, estimate) in enumerate(zip(compared, estimates, strict=True))
-        if estimate is not None and not one.reason(estimate)
-    }
+    tested = {i: one.estimate for i, one in enumerate(compared) if one.estimate is not None and not one.reason}
     results: list[Resampled | None] = [None] * len(compared)
     if not tested:
         return results
