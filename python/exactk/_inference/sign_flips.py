@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._inference.significance import Alternative
-    from exactk._inference.unit_numbers import Execution, Floats, Integers, PairNumbers, Ratio, Units
+    from exactk._inference.unit_numbers import Execution, Floats, Integers, PairNumbers, Ratio, UnitNumbers, Units
 
 MOST_ENUMERATED = 20
 """Units that differ, of which all patterns of signs are tried."""
@@ -78,8 +78,32 @@ class _Scaled(NamedTuple):
 
     numerators: tuple[int, ...]
     denominators: tuple[int, ...]
-    numerator_sums: tuple[int, ...]
+    numerator_sums: tuple[int, ...]  # empty where the difference is a sum
     denominator_sums: tuple[int, ...]
+
+    @classmethod
+    def of_pair(cls, pair: PairNumbers, units: Units) -> _Scaled:
+        """Return the powers that the pair's own numbers need, whatever the others are."""
+        both: list[tuple[Ratio, Ratio]] = list(zip(pair.system, pair.baseline, strict=True))
+
+        def scale(one: Floats, other: Floats, *, is_unit: bool) -> int:
+            largest = 1.0 if is_unit else max(units.largest(one), units.largest(other))
+            return scale_of(largest, pair.users)
+
+        def sums(part: str, scales: Sequence[int]) -> tuple[int, ...]:
+            return tuple(
+                units.total(getattr(one, part), scale) + units.total(getattr(other, part), scale)
+                for (one, other), scale in zip(both, scales, strict=True)
+            )
+
+        numerators = tuple(scale(one.numerators, other.numerators, is_unit=pair.is_unit) for one, other in both)
+        denominators = tuple(scale(one.denominators, other.denominators, is_unit=False) for one, other in both)
+        return cls(
+            numerators,
+            denominators,
+            () if pair.is_linear else sums("numerators", numerators),
+            sums("denominators", denominators),
+        )
 
 
 @dataclass(frozen=True)
@@ -130,12 +154,13 @@ class _Statistic:
 
     def count_extreme(self, sums: _Sums) -> int:
         """Return how many patterns have a difference that is at least as large as the observed one, but for rounding."""
-        exact = self.pair.is_linear
-        numbers = sums.numerators[0] if exact else self.differences(sums)
-        observed = self.observed.numerators[0] if exact else self.differences(self.observed)
         turn = _TURNS[self.alternative]
-        reached = turn(numbers) >= turn(observed)[0] - self.allowance
-        return int(np.count_nonzero(reached | np.isnan(numbers)))
+        if self.pair.is_linear:
+            least = int(turn(self.observed.numerators[0])[0]) - 2 * self.pair.most_differing
+            return int(np.count_nonzero(turn(sums.numerators[0]) >= least))
+        differences = self.differences(sums)
+        least_difference = turn(self.differences(self.observed))[0] - self.allowance
+        return int(np.count_nonzero((turn(differences) >= least_difference) | np.isnan(differences)))
 
     def standardized(self, sums: _Sums) -> Floats:
         """Return the size of each difference, comparable between pairs: larger is more extreme."""
@@ -149,7 +174,8 @@ class _Statistic:
     def _per_size(self, differences: Floats) -> Floats:
         if self.pair.standard_size == 0:
             return np.zeros_like(differences)
-        return np.nan_to_num(differences / self.pair.standard_size, nan=math.inf)
+        sizes = differences / self.pair.standard_size
+        return sizes if self.pair.is_linear else np.nan_to_num(sizes, nan=math.inf)
 
     @property
     def standardized_allowance(self) -> float:
@@ -168,9 +194,10 @@ def flip_tests(
     execution: Execution,
 ) -> list[FlipTest]:
     """Return the test of each pair. Families are of positions of pairs."""
-    exact = [exact_test(pair, units, options.alternative) for pair in pairs]
+    scaled = [_Scaled.of_pair(pair, units) for pair in pairs]
+    exact = [_exact_test(*both, units, options.alternative) for both in zip(pairs, scaled, strict=True)]
     random = [i for i, test in enumerate(exact) if test is None or options.has_max_t]
-    flips = _RandomFlips([pairs[i] for i in random], units, options)
+    flips = _RandomFlips([pairs[i] for i in random], [scaled[i] for i in random], units, options)
     position = {i: drawn for drawn, i in enumerate(random)}
     flips.run([[position[i] for i in family] for family in families] if options.has_max_t else [], execution)
     tests = [flips.test(position[i]) if test is None else test for i, test in enumerate(exact)]
@@ -186,13 +213,14 @@ def flip_tests(
 class _RandomFlips:
     """Random flips of all pairs: the same signs for every system and metric."""
 
-    def __init__(self, pairs: Sequence[PairNumbers], units: Units, options: FlipOptions) -> None:
-        self._pairs, self._units, self._options = pairs, units, options
+    def __init__(
+        self, pairs: Sequence[PairNumbers], scaled: Sequence[_Scaled], units: Units, options: FlipOptions
+    ) -> None:
+        self._pairs, self._scaled, self._units, self._options = pairs, scaled, units, options
         self._columns = Columns()
-        self._scales = [scales_of_pair(pair, units) for pair in pairs]
         self._indices = [
-            (self._add(pair, scales[0], "numerators"), self._add(pair, scales[1], "denominators"))
-            for pair, scales in zip(pairs, self._scales, strict=True)
+            (self._add(pair, scaled.numerators, "numerators"), self._add(pair, scaled.denominators, "denominators"))
+            for pair, scaled in zip(pairs, self._scaled, strict=True)
         ]
         self._extreme = [0] * len(pairs)
         self._families: list[_Family] = []
@@ -220,16 +248,18 @@ class _RandomFlips:
             totals, sums = self._columns.sign_flip_sums(self._units.keys, users, draws, execution)
             if not self._statistics:
                 self._begin(totals[:, None], families)
-            flipped = [self._signed(i, sums) for i in range(len(self._pairs))]
-            for i, (statistic, of_pair) in enumerate(zip(self._statistics, flipped, strict=True)):
-                self._extreme[i] += statistic.count_extreme(of_pair)
-            for family in self._families:
-                family.add(flipped)
+            for i, statistic in enumerate(self._statistics):
+                self._extreme[i] += statistic.count_extreme(self._signed(i, sums))
+            for begin in range(0, count if families else 0, _BLOCK):
+                flipped = [self._signed(i, sums[:, begin : begin + _BLOCK]) for i in range(len(self._pairs))]
+                for family in self._families:
+                    family.add(flipped)
 
     def _begin(self, totals: Integers, families: Sequence[Sequence[int]]) -> None:
-        for i, (pair, scales) in enumerate(zip(self._pairs, self._scales, strict=True)):
-            scaled = _Scaled(*scales, *_sums_of_both(pair, scales, self._units))
-            self._statistics.append(_Statistic(pair, scaled, self._signed(i, totals), self._options.alternative))
+        self._statistics = [
+            _Statistic(pair, scaled, self._signed(i, totals), self._options.alternative)
+            for i, (pair, scaled) in enumerate(zip(self._pairs, self._scaled, strict=True))
+        ]
         self._families = [_Family(self._statistics, family) for family in families]
 
     def _signed(self, pair: int, sums: Integers) -> _Sums:
@@ -287,44 +317,65 @@ class _Family:
         return [adjusted[i] for i in self._members], quantile
 
 
-def exact_test(pair: PairNumbers, units: Units, alternative: Alternative) -> FlipTest | None:
+def _exact_test(pair: PairNumbers, scaled: _Scaled, units: Units, alternative: Alternative) -> FlipTest | None:
     """Return the test by all patterns of signs; None if there are too many, and differences have several sizes."""
-    if not _may_be_exact(pair, units):
-        return None
-    scales = scales_of_pair(pair, units)
-    numerators = _differences(pair, "numerators", scales[0], units)
-    denominators = _differences(pair, "denominators", scales[1], units) if pair.has_denominators else []
-    differs = np.logical_or.reduce([np.abs(one) > 1 for one in (*numerators, *denominators)])  # more than by rounding
-    count = int(np.count_nonzero(differs))
-    if count <= MOST_ENUMERATED:
-        sums = _Sums(*(tuple(_all_signed_sums(one[differs]) for one in part) for part in (numerators, denominators)))
-        observed = _Sums(*(tuple(one[:1] for one in part) for part in sums))
-        scaled = _Scaled(*scales, *_sums_of_both(pair, scales, units))
-        extreme = _Statistic(pair, scaled, observed, alternative).count_extreme(sums)
-        return FlipTest(extreme / 2**count, 0.0, is_exact=True)
-    if not pair.is_linear or not _has_one_size(numerators[0][differs]):
-        return None
-    greater = int(np.count_nonzero(numerators[0][differs] > 0))
-    return FlipTest(sign_test(greater, count - greater, alternative).p, 0.0, is_exact=True)
+    differing = _DifferingUnits(pair.is_linear)
+    for some in units.portions():
+        differing.add(
+            _differences(pair, "numerators", scaled.numerators, some),
+            _differences(pair, "denominators", scaled.denominators, some) if pair.has_denominators else [],
+        )
+        if differing.are_many and not differing.have_one_size:
+            return None
+    if differing.are_many:
+        p = sign_test(differing.greater, differing.count - differing.greater, alternative).p
+        return FlipTest(p, 0.0, is_exact=True)
+    sums = _Sums(*(tuple(map(_all_signed_sums, part)) for part in differing.numbers()))
+    observed = _Sums(*(tuple(one[:1] for one in part) for part in sums))
+    extreme = _Statistic(pair, scaled, observed, alternative).count_extreme(sums)
+    return FlipTest(extreme / 2**differing.count, 0.0, is_exact=True)
 
 
-def _may_be_exact(pair: PairNumbers, units: Units) -> bool:
-    """Return whether all users are worth looking at."""
-    if units.are_clusters or (pair.is_linear and pair.most_differing <= MOST_ENUMERATED):
-        return True
-    first = units.first(_FIRST_USERS)
-    scales = scales_of_pair(pair, units)
-    numerators = _differences(pair, "numerators", scales[0], first)
-    differs = np.logical_or.reduce([np.abs(one) > 1 for one in numerators])
-    if pair.is_linear:
-        return _has_one_size(numerators[0][differs])
-    return int(np.count_nonzero(differs)) <= MOST_ENUMERATED
+class _DifferingUnits:
+    """The units that differ by more than rounding, among those that were looked at."""
 
+    def __init__(self, is_linear: bool) -> None:  # noqa: FBT001
+        self._is_linear = is_linear
+        self.count = self.greater = 0
+        self._sizes: list[int] = []  # the smallest and the largest of each portion
+        self._numbers: list[tuple[list[Integers], list[Integers]]] = []
 
-def _has_one_size(differences: Integers) -> bool:
-    """Return whether all differences have the same size, but for rounding."""
-    sizes = np.abs(differences)
-    return len(sizes) == 0 or int(sizes.max() - sizes.min()) <= 2
+    def add(self, numerators: list[Integers], denominators: list[Integers]) -> None:
+        """Look at units by their differences in each ratio."""
+        sizes = np.abs(numerators[0])
+        differs = sizes > 1
+        for one in (*numerators[1:], *denominators):
+            differs |= np.abs(one) > 1
+        count = int(np.count_nonzero(differs))
+        self.count += count
+        if count and self._is_linear:
+            sizes = sizes[differs]
+            self._sizes += int(sizes.min()), int(sizes.max())
+            self.greater += int(np.count_nonzero(numerators[0] > 1))
+        if not self.are_many:
+            self._numbers.append(([one[differs] for one in numerators], [one[differs] for one in denominators]))
+
+    @property
+    def are_many(self) -> bool:
+        """Whether their signs have too many patterns to try."""
+        return self.count > MOST_ENUMERATED
+
+    @property
+    def have_one_size(self) -> bool:
+        """Whether all differences have the same size, but for rounding: then their number of each sign is all that counts."""
+        return self._is_linear and max(self._sizes) - min(self._sizes) <= 2
+
+    def numbers(self) -> tuple[list[Integers], list[Integers]]:
+        """Return the differences of the numerators of each ratio, and of the denominators, if there are not many."""
+        numerators, denominators = zip(*self._numbers, strict=True)
+        return list(map(np.concatenate, zip(*numerators, strict=True))), list(
+            map(np.concatenate, zip(*denominators, strict=True))
+        )
 
 
 def _all_signed_sums(numbers: Integers) -> Integers:
@@ -335,37 +386,9 @@ def _all_signed_sums(numbers: Integers) -> Integers:
     return sums
 
 
-def scales_of_pair(pair: PairNumbers, units: Units) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the powers of 2 by which numerators and denominators are multiplied: of the pair's own numbers alone."""
-
-    def scale(one: Floats, other: Floats, *, is_unit: bool) -> int:
-        largest = 1.0 if is_unit else max(units.largest(one), units.largest(other))
-        return scale_of(largest, pair.users)
-
-    both: list[tuple[Ratio, Ratio]] = list(zip(pair.system, pair.baseline, strict=True))
-    return (
-        tuple(scale(one.numerators, other.numerators, is_unit=pair.is_unit) for one, other in both),
-        tuple(scale(one.denominators, other.denominators, is_unit=False) for one, other in both),
-    )
-
-
-def _differences(pair: PairNumbers, part: str, scales: Sequence[int], units: Units) -> list[Integers]:
+def _differences(pair: PairNumbers, part: str, scales: Sequence[int], units: UnitNumbers) -> list[Integers]:
     """Return by what each unit differs, in each ratio."""
     return [
         units.integers(getattr(one, part), scale) - units.integers(getattr(other, part), scale)
         for one, other, scale in zip(pair.system, pair.baseline, scales, strict=True)
     ]
-
-
-def _sums_of_both(
-    pair: PairNumbers, scales: tuple[tuple[int, ...], tuple[int, ...]], units: Units
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the sums of both systems' numerators together, and those of denominators."""
-    sums = tuple(
-        tuple(
-            units.total(getattr(one, part), scale) + units.total(getattr(other, part), scale)
-            for one, other, scale in zip(pair.system, pair.baseline, of_part, strict=True)
-        )
-        for part, of_part in (("numerators", scales[0]), ("denominators", scales[1]))
-    )
-    return sums[0], sums[1]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from exactk import _core
+from exactk._inference.significance import root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from exactk._inference.estimates import Estimate
 
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
@@ -87,7 +90,14 @@ class PairNumbers:
     users: int  # of both systems
     most_differing: int  # users whose numbers differ, at most; not used where the difference is no sum
     is_unit: bool  # numerators are in [0, 1]
-    standard_size: float  # what differences are divided by, to compare those of several pairs
+    estimate: Estimate
+
+    @cached_property
+    def standard_size(self) -> float:
+        """What differences are divided by, to compare those of several pairs: the root of a mean square."""
+        contrast, units = self.estimate.contrast(), self.estimate.units
+        mean_square = contrast.users_variance * (units - 1) / units + contrast.difference**2 / units
+        return root(mean_square) if mean_square else 0.0
 
     @cached_property
     def is_linear(self) -> bool:
@@ -101,70 +111,137 @@ class PairNumbers:
         return any(one.denominators is not other.denominators for one, other in both)
 
 
-@dataclass(frozen=True, eq=False)
 class Units:
-    """The users to sum over, and what decides their random numbers: users of one key are one unit."""
+    """The users to sum over, and what decides their random numbers: users of one key are one unit.
 
-    keys: NDArray[np.uint64]  # of every user
-    users: Integers  # the positions of those to sum over
-    are_clusters: bool  # whether several users may have one key
-    _largest: dict[int, tuple[Floats, float]] = field(default_factory=dict)
-    _totals: dict[tuple[int, int], tuple[Floats, int]] = field(default_factory=dict)
+    Arrays of a number per user are worked on some users at a time, so that a million of them take little memory.
+    """
 
-    def first(self, count: int) -> Self:
-        """Return the first of the users."""
-        return replace(self, users=self.users[:count], _largest={}, _totals={})
+    def __init__(self, keys: NDArray[np.uint64], users: Integers, *, are_clusters: bool) -> None:
+        self.keys = keys  # of every user
+        self.users = users  # the positions of those to sum over
+        self.are_clusters = are_clusters  # whether several users may have one key
+        self._largest: dict[int, tuple[Floats, float]] = {}
+        self._totals: dict[tuple[int, int], tuple[Floats, int]] = {}
 
     def largest(self, numbers: Floats) -> float:
         """Return the largest magnitude of these users' numbers."""
         if id(numbers) not in self._largest:  # the array is kept, so that no other one has its id
-            self._largest[id(numbers)] = numbers, float(np.nanmax(np.abs(numbers[self.users]), initial=0.0))
+            largest = (np.nanmax(np.abs(numbers[some]), initial=0.0) for some in _portions(self.users))
+            self._largest[id(numbers)] = numbers, float(max(largest, default=0.0))
         return self._largest[id(numbers)][1]
 
     def total(self, numbers: Floats, scale: int) -> int:
         """Return the sum of the integers of all users."""
         key = id(numbers), scale
         if key not in self._totals:
-            self._totals[key] = numbers, int(self._rounded(numbers, scale).sum())
+            total = sum(int(_rounded(numbers[some], scale).sum()) for some in _portions(self.users))
+            self._totals[key] = numbers, total
         return self._totals[key][1]
 
     def differing(self, columns: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Integers:
         """Return the users whose numbers differ in some of the pairs of columns: the others change no difference."""
-        root = list(range(len(columns)))  # of each column, another to which pairs connect it
+        tree = _spanning_pairs(len(columns), pairs)
 
-        def find(column: int) -> int:
-            while root[column] != column:
-                column = root[column]
-            return column
+        def of_some(users: Integers) -> Integers:
+            differ = np.zeros(len(users), np.bool_)
+            for one, other in tree:
+                differ |= columns[one][users] != columns[other][users]
+                if differ.all():
+                    return users
+            return users[differ]
 
-        differ = np.zeros(len(self.users), np.bool_)
-        for one, other in pairs:
-            if find(one) != find(other):  # else equal numbers in other pairs imply those of this pair
-                root[find(one)] = find(other)
-                differ |= columns[one][self.users] != columns[other][self.users]
-        return self.users[differ]
+        return np.concatenate([self.users[:0], *map(of_some, _portions(self.users))])
+
+    @cached_property
+    def first(self) -> UnitNumbers:
+        """The first units, whose numbers are kept: a few usually tell whether a pair is worth looking at all."""
+        return self._units(0, _FEW)
+
+    def portions(self) -> Iterator[UnitNumbers]:
+        """Yield the units some at a time, the first few first."""
+        yield self.first
+        for begin in range(_FEW, self._count, _PORTION):
+            yield self._units(begin, begin + _PORTION)
+
+    def sums(self, numbers: Integers) -> Integers:
+        """Return the sum over the users of each unit."""
+        return np.add.reduceat(numbers[self._order], self._begins) if self.are_clusters and len(numbers) else numbers
+
+    @property
+    def _count(self) -> int:
+        return len(self._begins) if self.are_clusters else len(self.users)
+
+    @cached_property
+    def _order(self) -> Integers:
+        """The positions among the users, those of one cluster side by side."""
+        return np.argsort(self.keys[self.users], kind="stable")
+
+    @cached_property
+    def _begins(self) -> Integers:
+        """Where clusters begin in that order."""
+        keys = self.keys[self.users][self._order]
+        return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+
+    def _units(self, begin: int, end: int) -> UnitNumbers:
+        if not self.are_clusters:
+            return UnitNumbers(self.users[begin:end], None)
+        begins = self._begins[begin:end]
+        last = self._begins[end] if end < len(self._begins) else len(self.users)
+        users = self.users[self._order[begins[0] : last]] if len(begins) else self.users[:0]
+        return UnitNumbers(users, begins - begins[:1])
+
+
+class UnitNumbers:
+    """The numbers of some units, as integers."""
+
+    def __init__(self, users: Integers, begins: Integers | None) -> None:
+        self._users = users
+        self._begins = begins  # where the users of each cluster begin; None if each user is a unit
+        self._integers: dict[tuple[int, int], tuple[Floats, Integers]] = {}
 
     def integers(self, numbers: Floats, scale: int) -> Integers:
         """Return the sum of each unit's numbers times 2^scale, each rounded half to even; NaN counts as 0."""
-        return self.sums(self._rounded(numbers, scale))
+        key = id(numbers), scale
+        if key not in self._integers:
+            rounded = _rounded(numbers[self._users], scale)
+            if self._begins is not None and len(self._begins):
+                rounded = np.add.reduceat(rounded, self._begins)
+            self._integers[key] = numbers, rounded
+        return self._integers[key][1]
 
-    def sums(self, integers: Integers) -> Integers:
-        """Return the sum over the users of each unit."""
-        if not self.are_clusters:
-            return integers
-        count, codes = self._codes
-        sums = np.zeros(count, np.int64)
-        np.add.at(sums, codes, integers)
-        return sums
 
-    def _rounded(self, numbers: Floats, scale: int) -> Integers:
-        rounded = np.rint(numbers[self.users] * math.ldexp(1.0, scale))
-        return np.nan_to_num(rounded, copy=False, nan=0.0).astype(np.int64)
+_FEW = 128
+_PORTION = 1 << 16
 
-    @cached_property
-    def _codes(self) -> tuple[int, Integers]:
-        keys, codes = np.unique(self.keys[self.users], return_inverse=True)
-        return len(keys), codes.astype(np.int64)
+
+def _portions(users: Integers) -> Iterator[Integers]:
+    """Yield the users some at a time."""
+    return (users[begin : begin + _PORTION] for begin in range(0, len(users), _PORTION))
+
+
+def _rounded(numbers: Floats, scale: int) -> Integers:
+    """Return the numbers times 2^scale, rounded half to even; NaN counts as 0."""
+    rounded = np.rint(numbers * math.ldexp(1.0, scale))
+    rounded[np.isnan(rounded)] = 0.0
+    return rounded.astype(np.int64)
+
+
+def _spanning_pairs(columns: int, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return pairs that connect all columns that the pairs connect: if their numbers are equal, those of the others are."""
+    root = list(range(columns))  # of each column, another to which pairs connect it
+
+    def find(column: int) -> int:
+        while root[column] != column:
+            column = root[column]
+        return column
+
+    spanning = []
+    for one, other in pairs:
+        if find(one) != find(other):
+            root[find(one)] = find(other)
+            spanning.append((one, other))
+    return spanning
 
 
 def scale_of(largest: float, users: int, *, spare_bits: int = 0) -> int:

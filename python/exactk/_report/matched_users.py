@@ -63,8 +63,17 @@ def matched_users(reports: Mapping[str, Report]) -> MatchedUsers | None:
 
 def hashes_of_users(users: NDArray[Any]) -> NDArray[np.uint64]:
     """Return the hash of each user's key."""
-    keys, codes = encode_row_keys(users, "users", len(users), "user")
-    return keys.hashes[codes]
+    if users.dtype == np.int64:
+        return users.view(np.uint64)  # integers are their own hashes
+
+    def of_some(users: NDArray[Any]) -> NDArray[np.uint64]:
+        keys, codes = encode_row_keys(users, "users", len(users), "user")
+        return keys.hashes[codes]
+
+    return np.concatenate([of_some(users[begin : begin + _PORTION]) for begin in range(0, len(users) or 1, _PORTION)])
+
+
+_PORTION = 1 << 16  # of users, whose keys need memory while they are hashed
 
 
 def clusters_from_plain(

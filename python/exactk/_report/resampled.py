@@ -18,7 +18,7 @@ class Resampled(NamedTuple):
 
     test: FlipTest | None
     intervals: BootstrapIntervals | None
-    standard_size: float  # of the difference, which simultaneous intervals have a multiple of
+    half_width: float  # of simultaneous intervals; NaN unless they are asked
 
     @property
     def p_max_t(self) -> float:
@@ -28,6 +28,4 @@ class Resampled(NamedTuple):
     def quantile_of_simultaneous_intervals(self, estimate: Estimate) -> float | None:
         """Return by how many standard errors simultaneous intervals extend; None if there are none."""
         variance = estimate.contrast().variance
-        if self.test is None or math.isnan(self.test.quantile) or not variance:
-            return None
-        return self.test.quantile * self.standard_size / root(variance)
+        return None if math.isnan(self.half_width) or not variance else self.half_width / root(variance)

@@ -10,7 +10,6 @@ import numpy as np
 
 from exactk._inference.bootstrap import FEWEST_UNITS, BootstrapIntervals, BootstrapOptions, bootstrap_intervals
 from exactk._inference.sign_flips import FlipOptions, FlipTest, flip_tests
-from exactk._inference.significance import root
 from exactk._inference.unit_numbers import Execution, FOfMeans, OneRatio, PairNumbers, Ratio, Units, logarithms
 from exactk._report.paired_sums import precision_share
 from exactk._report.resampled import Resampled
@@ -80,7 +79,8 @@ def resample(
     if options.interval != "t":
         intervals = _intervals([compared[i] for i in tested], pairs, units, options, calls, execution)
     for i, pair, test, interval in zip(tested, pairs, tests, intervals, strict=True):
-        results[i] = Resampled(test, interval, pair.standard_size)
+        quantile = math.nan if test is None else test.quantile
+        results[i] = Resampled(test, interval, quantile if math.isnan(quantile) else quantile * pair.standard_size)
     return results
 
 
@@ -167,14 +167,13 @@ class _Numbers:
             is_in &= table.groups == table.labels.index(label)
         if self._weights is not None:
             is_in &= self._weights > 0
-        return Units(self.kept.keys, np.flatnonzero(is_in).astype(np.int64), self.kept.are_clusters)
+        users = np.flatnonzero(is_in).astype(np.int64)
+        return Units(self.kept.keys, users, are_clusters=self.kept.are_clusters)
 
     def of_pair(self, compared: Compared, estimate: Estimate) -> PairNumbers:
         """Return the numbers of a row."""
         value, sums = compared.value, compared.sums
         system, baseline = (self._ratios(name, value, compared.pair) for name in compared.pair)
-        contrast, units = estimate.contrast(), estimate.units
-        mean_square = contrast.users_variance * (units - 1) / units + contrast.difference**2 / units
         average: Average = (
             FOfMeans(float(precision_share(value))) if value.rules["average"] == "of_means" else OneRatio()
         )
@@ -185,7 +184,7 @@ class _Numbers:
             sums.users,
             sums.greater + sums.less,
             is_unit(value) and self._weights is None and value.rules["average"] != "geometric",
-            root(mean_square) if mean_square else 0.0,
+            estimate,
         )
 
     def _ratios(self, system: str, value: Value, pair: Pair) -> tuple[Ratio, ...]:
