@@ -7,7 +7,7 @@ import shutil
 import time
 from contextlib import ExitStack
 
-from benchmarks import comparisons, factor_tables, keyed_tables, loops, memory, results
+from benchmarks import comparisons, factor_tables, keyed_tables, loops, memory, resampling, results
 from benchmarks.bandwidth import bandwidth, buffer
 from benchmarks.floors import time_from_memory
 from benchmarks.imports import import_times
@@ -58,6 +58,7 @@ def main() -> None:
     factor_tables.publish_factors(load)
     keyed_tables.publish_keyed(load)
     comparisons.publish_comparisons(load)
+    resampling.publish_resampling(load)
     print(f"{time.perf_counter() - began:.0f} s")
 
 

@@ -46,11 +46,13 @@ def seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def turn(call: Callable[[], object], enough: float = 0.1) -> float:
+def turn(
+    call: Callable[[], object], enough: float = 0.1, measure: Callable[[Callable[[], object]], float] = seconds
+) -> float:
     """Call until `enough` seconds are over and return the median, the first call being a warm-up if it is not alone."""
-    times = [seconds(call)]
+    times = [measure(call)]
     while sum(times) < enough:
-        times.append(seconds(call))
+        times.append(measure(call))
     return statistics.median(times[1:] or times)
 
 

@@ -15,7 +15,17 @@ import numpy as np
 import pytest
 
 import exactk
-from benchmarks import bandwidth, comparisons, loops, products, results, selections, streams
+from benchmarks import (
+    bandwidth,
+    comparisons,
+    loops,
+    products,
+    resampling,
+    resampling_memory,
+    results,
+    selections,
+    streams,
+)
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
 from benchmarks.factor_tables import factor_promises, factors_table
 from benchmarks.factors import Embedded
@@ -508,6 +518,70 @@ def test_the_table_of_paired_tests_compares_by_rounds() -> None:
     assert list(map(format_cell, table.rows[0])) == ["avx2", "2,000", "1,000-3,000", "800", "400", "5", "4,000 (2 x)"]
     assert table.title == "9 pairs x 10 metrics x 1,000,000 users"
     assert table.columns[-1] == "90 x ttest_rel, CPU ms"
+
+
+def few(users: int, systems: int = 3) -> comparisons.Compared:
+    return comparisons.Compared(systems=systems, users=users, metrics=("recall@10", "ndcg@10"))
+
+
+def test_permutation_tests_are_those_of_scipy() -> None:
+    """A wrong p-value is not timed; the peers' times of one test are multiplied by the number of tests."""
+    samples = resampling.measure_tests(few(400, 2), few(300), rounds=1, with_ranx=False)
+    assert set(samples) == {"one pair", "one pair, sums", "all pairs", "all pairs, sums", "SciPy", "SciPy, batch"}
+    with pytest.raises(WrongAnswerError, match=r"p is 0\.5, not 0\.7"):
+        resampling.check_p(0.5, 0.7, 999)
+    resampling.check_p(0.001, 0.003, 999)
+    rounds = {name: Sample((seconds,)) for name, seconds in zip(samples, (1.0, 0.5, 4.0, 2.0, 3.0, 2.0), strict=True)}
+    one, every = resampling.tests_table({**rounds, "ranx": Sample((8.0,))}, few(300)).rows
+    assert list(map(format_cell, one[1:])) == [
+        "1,000",
+        "1,000-1,000",
+        "500",
+        "3,000 (3 x)",
+        "2,000 (2 x)",
+        "8,000 (8 x)",
+    ]
+    assert every[0] == "all pairs and metrics: 6 tests"
+    assert [format_cell(cell) for cell in every[4:]] == ["18,000 (4.5 x)", "12,000 (3 x)", "96,000 (24 x)"]
+
+
+def test_resampling_is_timed_by_kind() -> None:
+    """The first row is what the others are compared with; NumPy's products and SciPy's resamples are a part of the work."""
+    kinds, peers = resampling.measure_kinds(few(300, 2), rounds=1)
+    table = resampling.kinds_table(few(300, 2), kinds, peers)
+    assert [row[0] for row in table.rows] == list(resampling.KINDS)
+    assert table.rows[0][3] == 1
+    assert table.rows[0][6]
+    assert table.rows[2][7]
+    with pytest.raises(WrongAnswerError, match="interval"):
+        resampling.check_interval((0.1, 0.2), (0.15, 0.25))
+    sums = resampling.measure_sums(users=70, count=10, rounds=1)
+    assert [row[0] for row in resampling.sums_table(sums).rows] == list(available_isas())[::-1]
+
+
+def test_numpy_sums_signs() -> None:
+    """Of one user, whose number is 1, the sums are its signs."""
+    sums = resampling.numpy_sums(np.ones((1, 1), np.float32), resampling.NUMPY_BLOCK)
+    assert set(sums.ravel().tolist()) == {-1.0, 1.0}
+
+
+def test_memory_of_a_permutation_test() -> None:
+    added = resampling_memory.measure(few(300).reports())
+    assert added["bytes"] >= 0
+    assert added["seconds"] > 0
+
+
+def test_what_resampling_promises_is_compared_by_rounds() -> None:
+    names = ["one pair", "all pairs", "SciPy", "ranx"]
+    tests = {name: Sample((seconds,)) for name, seconds in zip(names, (0.001, 0.1, 0.5, 0.4), strict=True)}
+    kind = resampling.Kind(Sample((2.0,)), Sample((1.0,)), Sample((1.9,)))
+    kinds = dict.fromkeys(resampling.KINDS, kind)
+    peers = {"NumPy": Sample((0.5,)), "SciPy": Sample((0.1,))}
+    rows = resampling.promises(tests, kinds, peers, {"seconds": 9.0, "bytes": 2**20})
+    measured = [row[1] for row in rows]
+    assert measured == [
+        "500 x", "400 x", "2,250 x", "3,600 x", "1.00 s", "2.44 x", "1.90 x", "1.00 x", "1.00 x", "450 x", "9.0 s", "1 MiB",
+    ]  # fmt: skip
 
 
 def test_the_loops_of_the_page_and_their_calls_agree_on_more_data() -> None:

@@ -118,7 +118,7 @@ class _Statistic:
     def differences(self, sums: _Sums) -> Floats:
         """Return the difference of the values; NaN where a denominator is 0."""
         if self.pair.is_linear:
-            numerators: Floats = sums.numerators[0] * self._value_of_unit
+            numerators: Floats = sums.numerators[0].astype(np.float64) * self._value_of_unit
             return numerators
         system, baseline = self._values(sums)
         difference: Floats = system - baseline
