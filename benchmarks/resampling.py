@@ -85,7 +85,9 @@ def sums_alone(columns: Sequence[Floats], count: int, *, isa: str, threads: int,
     users = len(columns[0])
     function = _core.resample_sums if resamples else _core.sign_flip_sums
     scales = [scale_of(1.0, users, spare_bits=3)] * len(columns)
-    function(columns, scales, np.arange(users, dtype=np.uint64), np.arange(users), 0, 0, count, threads, isa, None)
+    function(
+        list(columns), scales, np.arange(users, dtype=np.uint64), np.arange(users), 0, 0, count, threads, isa, None
+    )
 
 
 def mean_difference(system: Floats, baseline: Floats, axis: int) -> Floats:

@@ -522,7 +522,9 @@ class Resampling:
         size = source.below(40)
         columns = [source.numbers(size) for _ in range(source.below(10))]
         scales = [source.below(50) if not source.rarely(8) else source.integer() % 4000 - 2000 for _ in columns]
-        units = np.array([source.below(max(1, size)) for _ in range(source.below(2 * size + 1) if size else 0)], np.int64)
+        units = np.array(
+            [source.below(max(1, size)) for _ in range(source.below(2 * size + 1) if size else 0)], np.int64
+        )
         if source.rarely(16) and len(units):  # an element is anything
             units[source.below(len(units))] = source.integers(1, "int64")[0]
         keys = source.integers(size - (size > 0 and source.rarely(64)), "uint64")

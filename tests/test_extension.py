@@ -662,8 +662,8 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
-    "sign_flip_sums": lambda threads: _core.sign_flip_sums(*sound_resampling()[:-3], threads, "", None),
-    "resample_sums": lambda threads: _core.resample_sums(*sound_resampling()[:-3], threads, "", None),
+    "sign_flip_sums": lambda threads: CALLS["sign_flip_sums"][0](*sound_resampling()[:-3], threads, "", None),
+    "resample_sums": lambda threads: CALLS["resample_sums"][0](*sound_resampling()[:-3], threads, "", None),
     "truth_digest": lambda threads: CALLS["truth_digest"][0](*CALLS["truth_digest"][1]()[:-2], threads, ""),
     "topk": lambda threads: _core.topk(sound_scores(), 1, None, "lowest_id", "raise", threads, "", None),
     "encode_integers": lambda threads: sound_vocabulary().encode_integers(np.arange(9), threads, "x"),

@@ -17,7 +17,7 @@ from exactk import _core
 from exactk.reference import resampling
 from strategies import examples
 
-KINDS = {
+KINDS: dict[str, tuple[Any, Any, int]] = {
     "sign flips": (_core.sign_flip_sums, resampling.sign_flip_sums, 61),
     "resamples": (_core.resample_sums, resampling.resample_sums, 58),
 }
@@ -52,7 +52,8 @@ class Request:
         return totals.tolist(), sums.tolist()
 
     def expected(self, kind: str) -> Sums:
-        return KINDS[kind][1](*self.arguments())
+        sums: Sums = KINDS[kind][1](*self.arguments())
+        return sums
 
 
 NUMBERS = st.one_of(

@@ -25,10 +25,10 @@ namespace {
 
 using Doubles = std::vector<double>;
 using Integers = std::vector<std::int64_t>;
-using Words = std::array<std::uint32_t, 4>;
+using PhiloxWords = std::array<std::uint32_t, 4>;
 
 // Philox4x32-10 as its paper has it.
-Words philox(Words counter, std::uint64_t seed) {
+PhiloxWords philox(PhiloxWords counter, std::uint64_t seed) {
   auto first_key = static_cast<std::uint32_t>(seed);
   auto second_key = static_cast<std::uint32_t>(seed >> 32U);
   for (int round = 0; round < 10; ++round) {
@@ -44,7 +44,7 @@ Words philox(Words counter, std::uint64_t seed) {
   return counter;
 }
 
-Words random_words(std::uint64_t key, Count call, std::uint32_t stream, std::uint64_t seed) {
+PhiloxWords random_words(std::uint64_t key, Count call, std::uint32_t stream, std::uint64_t seed) {
   return philox({static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32U),
                  static_cast<std::uint32_t>(call), stream},
                 seed);
@@ -164,9 +164,9 @@ void check_equal(const ResampledSums& one, const ResampledSums& other) {
 
 TEST_CASE("F31: every instruction set has the known answers of the authors of Philox") {
   struct Answer {
-    Words counter;
+    PhiloxWords counter;
     std::uint64_t seed;
-    Words words;
+    PhiloxWords words;
   };
   constexpr std::uint32_t kAll = 0xffffffff;
   const std::vector<Answer> answers{

@@ -28,6 +28,11 @@ struct Search {
   }
 };
 
+// Returns the name of an element of an argument, such as tables[2].
+inline std::string element(const std::string& argument, std::size_t index) {
+  return argument + "[" + std::to_string(index) + "]";
+}
+
 // Throws InputError unless `size` is `expected`; `what` describes the elements that are counted.
 void check_size(std::size_t size, Count expected, const std::string& argument,
                 const std::string& what);

@@ -17,10 +17,6 @@ namespace {
 
 constexpr int kMaxScale = 1000;
 
-std::string element(const std::string& argument, std::size_t index) {
-  return argument + "[" + std::to_string(index) + "]";
-}
-
 void check_columns(const Resampling& request) {
   const auto units = static_cast<Count>(request.keys.size());
   for (std::size_t i = 0; i < request.columns.size(); ++i) {

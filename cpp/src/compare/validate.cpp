@@ -23,10 +23,6 @@ NumberRange range_of(RowUse use) {
   return use == RowUse::unit ? NumberRange{0, 1} : NumberRange{-kMaxPairedNumber, kMaxPairedNumber};
 }
 
-std::string element(const std::string& argument, std::size_t index) {
-  return argument + "[" + std::to_string(index) + "]";
-}
-
 void check_tables(const PairedRequest& request) {
   if (request.tables.empty()) {
     throw InputError({.argument = "tables", .expected = "at least one table", .found = "none"});

@@ -114,8 +114,8 @@ struct Lanes {
         const __m256i bytes =
             _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), byte_of_bit);
         const __m256i is_set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of_byte), bit_of_byte);
-        const __m256i place = _mm256_set1_epi8(static_cast<char>(1U << i));
-        patterns = _mm256_or_si256(patterns, _mm256_and_si256(is_set, place));
+        const __m256i pattern = _mm256_set1_epi8(static_cast<char>(1U << i));
+        patterns = _mm256_or_si256(patterns, _mm256_and_si256(is_set, pattern));
       }
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * half), patterns);
     }

@@ -9,7 +9,7 @@ namespace exactk {
 // Calls of the generator that are made at a time, for 128 bits each.
 inline constexpr std::size_t kRandomCalls = 8;
 
-inline constexpr std::int64_t kCallNumbers[kRandomCalls] = {0, 1, 2, 3, 4, 5, 6, 7};
+constexpr std::int64_t kCallNumbers[kRandomCalls] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 // The keys of the rounds, in memory: instructions read them from there for nothing.
 template <class Lanes>

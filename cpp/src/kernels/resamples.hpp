@@ -12,8 +12,8 @@ namespace exactk {
 // distribution is that of Poisson with mean 1, as nearly as 16 bits can, and whose mean is exactly
 // 1. The thresholds are about 2^16 P(X <= k), k = 0 to 7.
 inline constexpr std::size_t kThresholds = 8;
-inline constexpr std::uint16_t kPoissonThresholds[kThresholds] = {24109, 48219, 60273, 64292,
-                                                                  65296, 65497, 65531, 65535};
+constexpr std::uint16_t kPoissonThresholds[kThresholds] = {24109, 48219, 60273, 64292,
+                                                           65296, 65497, 65531, 65535};
 
 // Lists the resamples whose bit is set. Writes up to 4 in vain: to stop exactly where the bits end
 // would cost a mispredicted branch each time.
