@@ -312,6 +312,42 @@ def test_f25_an_interrupt_ends_the_summing_of_resamples(
             assert any(wait < DEADLINE_SECONDS for wait in waits), f"{delay} s after the begin"
 
 
+@cache
+def reports_of_two(users: int) -> dict[str, exactk.Report]:
+    """Return the reports of two systems, with a hit at a random rank of each list."""
+    truth, generator = uniform_lists(users, 20).truth, np.random.default_rng(7)
+    return {
+        name: exactk.evaluate(truth, np.arange(20) + generator.integers(0, 10, (users, 1)), FEW, per_user=True)
+        for name in ("one", "other")
+    }
+
+
+@pytest.mark.native
+@pytest.mark.deadline
+@pytest.mark.parametrize(
+    "how",
+    [{"test": "permutation", "adjust": "max_t", "permutations": 99_999}, {"interval": "bca", "resamples": 99_999}],
+    ids=["flips", "bootstrap"],
+)
+@pytest.mark.parametrize("clustered", [False, True], ids=["users", "clusters"])
+def test_f25_an_interrupt_ends_the_resampling_of_reports(
+    how: dict[str, Any], clustered: bool, alarm_handler: Callable[[Any], None]
+) -> None:
+    """Of several tries the best, for a machine that is busy with something else."""
+    alarm_handler(signal.default_int_handler)
+    reports = reports_of_two(200_000)
+    clusters = np.arange(200_000) // 2 if clustered else None
+
+    def call() -> exactk.Differences:
+        return exactk.compare_reports(reports, clusters=clusters, num_threads=1, **how).differences
+
+    assert exactk.compare_reports(reports_of_two(100), **how).differences  # imports SciPy
+    with no_garbage_collection():
+        for delay in (0.02, 0.1, 0.3):
+            waits = (seconds_to_interrupt(call, delay) for _ in range(4))
+            assert any(wait < DEADLINE_SECONDS for wait in waits), f"{delay} s after the begin"
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Have SIGINT raise KeyboardInterrupt, though it is ignored in a process that runs in the background."""
