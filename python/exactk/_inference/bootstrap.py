@@ -86,6 +86,11 @@ def bootstrap_intervals(
     return intervals
 
 
+def resample_count(pairs: Sequence[PairNumbers], resamples: int) -> int:
+    """Return how many resamples are summed in all, if those of some pairs at a time are counted anew."""
+    return resamples * sum(1 for _ in _parts(pairs, resamples))
+
+
 def _parts(pairs: Sequence[PairNumbers], resamples: int) -> Iterator[Sequence[PairNumbers]]:
     """Yield some pairs at a time, whose sums fit into the memory that one step may take."""
     columns = max((4 * len(pair.system) for pair in pairs), default=1)

@@ -203,10 +203,10 @@ def flip_tests(
     tests = [flips.test(position[i]) if test is None else test for i, test in enumerate(exact)]
     if not options.has_max_t:
         return tests
-    for family, (adjusted, quantile) in zip(families, flips.adjusted(), strict=True):
-        for i, p in zip(family, adjusted, strict=True):
-            p_max_t = max(p, tests[i].p) if len(family) > 1 else tests[i].p
-            tests[i] = tests[i]._replace(p_max_t=p_max_t, quantile=quantile)
+    adjusted = flips.adjusted([test.p for test in tests])
+    for family, (p_values, quantile) in zip(families, adjusted, strict=True):
+        for i, p in zip(family, p_values, strict=True):
+            tests[i] = tests[i]._replace(p_max_t=p, quantile=quantile)
     return tests
 
 
@@ -274,9 +274,9 @@ class _RandomFlips:
         p = (self._extreme[pair] + 1) / (flips + 1)
         return FlipTest(p, math.sqrt(p * (1 - p) / flips), is_exact=False)
 
-    def adjusted(self) -> list[tuple[list[float], float]]:
+    def adjusted(self, p_values: Sequence[float]) -> list[tuple[list[float], float]]:
         """Return the adjusted p-values of each family, and the quantile of its largest sizes."""
-        return [family.adjusted(self._options) for family in self._families]
+        return [family.adjusted(p_values, self._options) for family in self._families]
 
 
 class _Family:
@@ -301,16 +301,17 @@ class _Family:
             self._extreme[rank] += int(np.count_nonzero(largest >= self._thresholds[rank]))
         self._largest.append(np.atleast_1d(sizes))
 
-    def adjusted(self, options: FlipOptions) -> tuple[list[float], float]:
+    def adjusted(self, p_values: Sequence[float], options: FlipOptions) -> tuple[list[float], float]:
         """Return the adjusted p-value of each member, and the quantile of the largest sizes.
 
+        An adjusted p-value is at least the p-value, which may be exact, and those of more extreme members.
         The quantile is the one at which a pair alone would be significant: the j-th largest of m sizes, where j of
         m + 1 is the level.
         """
         adjusted, least = {}, 0.0
         for i, extreme in zip(self._order, self._extreme, strict=True):
-            least = max(least, (extreme + 1) / (options.flips + 1))
-            adjusted[i] = least
+            of_family = (extreme + 1) / (options.flips + 1) if len(self._order) > 1 else 0.0
+            adjusted[i] = least = max(least, of_family, p_values[i])
         sizes = np.sort(np.concatenate(self._largest))
         more_extreme = math.floor((1 - options.confidence) * (options.flips + 1))
         quantile = float(sizes[-more_extreme]) if more_extreme else math.inf

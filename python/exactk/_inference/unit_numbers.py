@@ -256,7 +256,8 @@ class Execution(NamedTuple):
 
     num_threads: int
     isa: str
-    report_finished: Callable[[int], object]
+    report_finished: Callable[[int], object]  # with the number of those of the current call
+    add_finished: Callable[[int], object]  # with the number of those of the call that has ended
 
 
 @dataclass(frozen=True)
@@ -288,17 +289,27 @@ class Columns:
         self, keys: NDArray[np.uint64], users: Integers, draws: Draws, execution: Execution
     ) -> tuple[Integers, Integers]:
         """Return the sum of each column, and its signed sum in each flip."""
-        return _core.sign_flip_sums(
-            self.numbers, self.scales, keys, users, draws.seed, draws.first, draws.count, *execution
-        )
+        return self._sums(_core.sign_flip_sums, keys, users, draws, execution)
 
     def resample_sums(
         self, keys: NDArray[np.uint64], users: Integers, draws: Draws, execution: Execution
     ) -> tuple[Integers, Integers]:
         """Return the sum of each column, and its sum in each resample."""
-        return _core.resample_sums(
-            self.numbers, self.scales, keys, users, draws.seed, draws.first, draws.count, *execution
-        )
+        return self._sums(_core.resample_sums, keys, users, draws, execution)
+
+    def _sums(
+        self,
+        resample: Callable[..., tuple[Integers, Integers]],
+        keys: NDArray[np.uint64],
+        users: Integers,
+        draws: Draws,
+        execution: Execution,
+    ) -> tuple[Integers, Integers]:
+        numbers_and_users = self.numbers, self.scales, keys, users
+        *how, add_finished = execution
+        sums = resample(*numbers_and_users, draws.seed, draws.first, draws.count, *how)
+        add_finished(draws.count)
+        return sums
 
 
 def logarithms(numbers: Floats) -> Floats:

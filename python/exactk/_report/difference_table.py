@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from exactk._inference.bootstrap import FEWEST_UNITS
 from exactk._inference.power import SMALL_GROUP
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.display import DIGITS, format_number
@@ -204,6 +205,10 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     if few:
         named = _named(few, rows, method)
         notes.append(f"few users: fewer than {FEW_USERS} differ, so {_rough(few, method)}{named}")
+    without = [row for row in rows if method.options.interval != "t" and not row.reason and math.isnan(row.low)]
+    if without:
+        named = _named(without, rows, method)
+        notes.append(f"no bootstrap interval: fewer than {FEWEST_UNITS} users or clusters{named}")
     undecided = [row for row in rows if _is_within_error(row, method)]
     if undecided:
         some = [f"{name_of_row(row, method)}, p = {_with_error(row)}" for row in undecided[:_MOST_NAMED]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -79,7 +80,7 @@ _PORTION = 1 << 16  # of users, whose keys need memory while they are hashed
 def clusters_from_plain(
     hashes: NDArray[np.uint64] | list[int], paired: PairedState | None, users: int
 ) -> NDArray[np.uint64]:
-    """Return the hash of each user's cluster; raise ValueError if the pairs have no clusters, or of other users."""
+    """Return the hash of each user's cluster; raise ValueError if the pairs have no clusters, or others."""
     if paired is None or not paired.clustered:
         raise fail("no clusters", hashes)
     if isinstance(hashes, np.ndarray):
@@ -87,6 +88,11 @@ def clusters_from_plain(
     checked = [
         checked_integer(one, "the hash of a cluster", 0, 2**64 - 1) for one in checked_list(hashes, "clusters", users)
     ]
+    clusters = len(set(checked))
+    for sums in chain.from_iterable(paired.totals.values()):
+        units = sums.moments.units
+        if units > clusters or (sums.users == users and units != clusters):
+            raise fail(f"{units} clusters, as in the sums over pairs", clusters)
     return np.array(checked, np.uint64)
 
 

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from exactk._inference.bootstrap import FEWEST_UNITS, BootstrapIntervals, BootstrapOptions, bootstrap_intervals
+from exactk._inference.bootstrap import (
+    FEWEST_UNITS,
+    BootstrapIntervals,
+    BootstrapOptions,
+    bootstrap_intervals,
+    resample_count,
+)
 from exactk._inference.sign_flips import FlipOptions, FlipTest, flip_tests
 from exactk._inference.unit_numbers import Execution, FOfMeans, OneRatio, PairNumbers, Ratio, Units, logarithms
 from exactk._report.paired_sums import precision_share
@@ -17,7 +23,7 @@ from exactk._report.user_table import is_unit, rows_of_values
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.isa import requested_isa
-from exactk._runtime.progress import Progress
+from exactk._runtime.progress import Progress, ignore_progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -71,7 +77,7 @@ def resample(
     numbers = _Numbers(kept)
     pairs = [numbers.of_pair(compared[i], estimate) for i, estimate in tested.items()]
     units = numbers.units(compared[0].group)
-    execution = Execution(resolve_threads(calls.num_threads), requested_isa(), lambda _finished: None)
+    execution = Execution(resolve_threads(calls.num_threads), requested_isa(), ignore_progress, ignore_progress)
     tests: list[FlipTest | None] = [None] * len(pairs)
     intervals: list[BootstrapIntervals | None] = [None] * len(pairs)
     if options.test == "permutation":
@@ -104,8 +110,9 @@ def _flip_tests(
     how = FlipOptions(
         options.permutations, options.seed, options.alternative, options.confidence, options.adjust == "max_t"
     )
+    execution = execution._replace(report_finished=progress.report_finished, add_finished=progress.add_finished)
     with progress.track(options.permutations):
-        return [*flip_tests(pairs, families, units, how, execution._replace(report_finished=progress.report_finished))]
+        return [*flip_tests(pairs, families, units, how, execution)]
 
 
 def _intervals(
@@ -128,15 +135,10 @@ def _intervals(
     how = BootstrapOptions(
         "bca" if options.interval == "bca" else "percentile", options.resamples, options.seed, options.confidence
     )
-    with progress.track(options.resamples):
-        intervals = iter(
-            bootstrap_intervals(
-                [pair for pair, has_enough in zip(pairs, enough, strict=True) if has_enough],
-                units,
-                how,
-                execution._replace(report_finished=progress.report_finished),
-            )
-        )
+    execution = execution._replace(report_finished=progress.report_finished, add_finished=progress.add_finished)
+    some = [pair for pair, has_enough in zip(pairs, enough, strict=True) if has_enough]
+    with progress.track(resample_count(some, options.resamples)):
+        intervals = iter(bootstrap_intervals(some, units, how, execution))
     return [next(intervals) if has_enough else None for has_enough in enough]
 
 
