@@ -1,0 +1,469 @@
+"""Permutation tests and bootstrap intervals of what can hardly be compared: errors of the right kind, or defined results."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactk
+from exactk._runtime import progress
+from test_hostile_states import HOSTILE, _replaced, _without
+
+TRUTH: Any = [[1]] * 30
+A: Any = [[1]] * 10 + [[2]] * 20
+B: Any = [[2]] * 4 + [[1]] * 18 + [[2]] * 8
+HOMES = [user // 3 for user in range(30)]
+
+
+def compared(users: int = 30, **options: Any) -> exactk.Comparison:
+    return exactk.compare(TRUTH[:users], {"a": A[:users], "b": B[:users]}, "P@1", **options)
+
+
+def reports(**options: Any) -> dict[str, exactk.Report]:
+    return {name: exactk.evaluate(TRUTH, lists, "P@1", **options) for name, lists in (("a", A), ("b", B))}
+
+
+def graded(users: int, seed: int = 0) -> dict[str, Any]:
+    """Return truth and systems of users whose values are of many sizes."""
+    rng = np.random.default_rng(seed)
+    systems = {name: [rng.permutation(9)[:5].tolist() for _ in range(users)] for name in "abc"}
+    return {"truth": [{0: 1.0, 1: 2.0, 2: 3.0}] * users, "systems": systems, "metrics": ["ndcg@5", "recall@5"]}
+
+
+# Options.
+
+
+@pytest.mark.parametrize("least", [{"permutations": 99}, {"permutations": np.uint16(99)}, {"seed": 2**64 - 1}])
+def test_the_ends_of_ranges_are_within(least: dict[str, Any]) -> None:
+    (row,) = compared(test="permutation", **least).differences
+    assert row.exact
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"seed": -1}, exactk.InputError, "seed: expected an integer from 0 to 18446744073709551615, found -1"),
+        ({"seed": 2**64}, exactk.InputError, "seed: expected an integer from 0 to 18446744073709551615, found 18446744073709551616"),
+        ({"seed": True}, exactk.InputTypeError, "seed: expected an integer, found True"),
+        ({"seed": 1.5}, exactk.InputTypeError, "seed: expected an integer, found 1.5"),
+        ({"seed": "1"}, exactk.InputTypeError, "seed: expected an integer, found '1'"),
+        ({"seed": None}, exactk.InputTypeError, "seed: expected an integer, found NoneType"),
+        ({"permutations": 0}, exactk.InputError, "permutations: expected an integer from 99 to 10000000, found 0"),
+        ({"permutations": 98}, exactk.InputError, "permutations: expected an integer from 99 to 10000000, found 98"),
+        ({"permutations": 10**7 + 1}, exactk.InputError, "permutations: expected an integer from 99 to 10000000, found 10000001"),
+        ({"permutations": 9999.0}, exactk.InputTypeError, "permutations: expected an integer, found 9999.0"),
+        ({"permutations": False}, exactk.InputTypeError, "permutations: expected an integer, found False"),
+        ({"resamples": 98}, exactk.InputError, "resamples: expected an integer from 99 to 1000000, found 98"),
+        ({"resamples": 10**6 + 1}, exactk.InputError, "resamples: expected an integer from 99 to 1000000, found 1000001"),
+        ({"resamples": [999]}, exactk.InputTypeError, "resamples: expected an integer, found list"),
+    ],
+)  # fmt: skip
+def test_numbers_of_draws_and_seeds_are_in_range(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    how: dict[str, Any] = {"test": "permutation", "interval": "bca", **options}
+    calls: list[Callable[[], object]] = [lambda: compared(**how), lambda: exactk.compare_reports(reports(), **how)]
+    for call in calls:
+        with pytest.raises(error) as caught:
+            call()
+        assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"adjust": "max_t"}, "adjust: expected an adjustment of test='t', found 'max_t'; test='permutation'"),
+        ({"adjust": "max_t", "test": "sign"}, "adjust: expected an adjustment of test='sign', found 'max_t'; test='permutation'"),
+        ({"adjust": "max_t", "interval": "bca"}, "adjust: expected an adjustment of test='t', found 'max_t'; test='permutation'"),
+        ({"permutations": 999}, "permutations: expected none with test='t', found 999; test='permutation'"),
+        ({"permutations": 999, "interval": "bca"}, "permutations: expected none with test='t', found 999; test='permutation'"),
+        ({"resamples": 999}, "resamples: expected none with interval='t', found 999; interval='percentile'"),
+        ({"resamples": 999, "test": "permutation"}, "resamples: expected none with interval='t', found 999; interval='percentile'"),
+        ({"seed": 3}, "seed: expected none, as t tests and intervals use no random numbers, found 3; test='permutation'"),
+        ({"test": "permutation", "runs": {"x": ["a", "b"]}}, "test: expected 't' for several runs of a system, as no other test takes their variance into account, found 'permutation'"),
+        ({"interval": "bca", "runs": {"x": ["a", "b"]}}, "interval: expected 't' for several runs of a system, as no other interval takes their variance into account, found 'bca'"),
+    ],
+)  # fmt: skip
+def test_options_that_would_do_nothing_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(exactk.InputError) as caught:
+        compared(**options)
+    assert str(caught.value) == message
+    hint = message.rpartition("; ")[2]
+    if message != hint:  # what it says works
+        name, _, value = hint.partition("=")
+        assert len(compared(**{**options, name: value.strip("'")}).differences) == 1
+
+
+def test_options_as_they_are_by_default_are_no_options() -> None:
+    assert compared(permutations=9_999, resamples=9_999, seed=0) == compared()
+
+
+# What is needed.
+
+
+@pytest.mark.parametrize("options", [{"test": "permutation"}, {"interval": "bca"}, {"interval": "percentile"}])
+def test_reports_without_the_users_values_say_what_keeps_them(options: dict[str, Any]) -> None:
+    (name, choice), *_ = options.items()
+    with pytest.raises(exactk.InputError, match=r"the users' values, found none in 'a'; per_user=True keeps them$"):
+        _ = exactk.compare_reports(reports(), **options).differences
+    merged = exactk.merge([compared(**options).state])
+    with pytest.raises(exactk.InputError) as caught:
+        _ = merged.differences
+    assert str(caught.value) == (
+        f"{name}: expected 't' without the users' values, found '{choice}', which needs them; per_user=True keeps them"
+    )
+    assert "similar" not in repr(merged)
+    assert exactk.compare_reports(reports(per_user=True), **options).differences == compared(**options).differences
+
+
+def test_a_merged_state_of_clusters_lacks_them() -> None:
+    """States have neither users nor clusters; comparisons have both."""
+    one = compared(test="permutation", clusters=HOMES)
+    assert exactk.merge([one]).differences == one.differences
+    whole = exactk.Comparison(one.reports, one.state.options, one.state.paired)
+    with pytest.raises(exactk.InputError, match="comparison: expected the clusters of its users, found none"):
+        _ = whole.differences
+
+
+@pytest.mark.parametrize(
+    ("users", "clusters", "found"),
+    [(2, None, "users for {}, found 2 users"), (19, None, "users for {}, found 19 users"), (30, HOMES, "clusters for {}, found 10 clusters")],
+)  # fmt: skip
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_a_bootstrap_needs_20_units(users: int, clusters: Any, found: str, interval: Any) -> None:
+    comparison = compared(users, interval=interval, clusters=clusters)
+    with pytest.raises(exactk.InputError) as caught:
+        _ = comparison.differences
+    expected = found.format(repr(interval))
+    assert str(caught.value) == f"interval: expected at least 20 {expected}; interval='t'"
+    (row,) = compared(20, interval=interval).differences
+    assert row.low < row.difference < row.high
+
+
+def test_a_group_of_few_users_has_no_bootstrap_interval_and_says_so() -> None:
+    differences = compared(interval="bca", groups=["few"] * 10 + ["many"] * 20).differences
+    few, many = differences.by_group
+    assert math.isnan(few.low)
+    assert few.p < 1
+    assert many.low < many.difference < many.high
+    assert "no bootstrap interval: fewer than 20 users or clusters (P@1 of b against a, group few)" in repr(
+        differences.by_group
+    )
+    assert "no bootstrap interval" not in repr(differences)
+
+
+# Few users, and values of any size.
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@pytest.mark.parametrize("users", [0, 1])
+@pytest.mark.parametrize(
+    "options", [{"test": "permutation"}, {"test": "permutation", "adjust": "max_t"}, {"interval": "bca"}]
+)
+def test_too_few_users_have_no_p_value(users: int, options: dict[str, Any]) -> None:
+    (row,) = compared(users, **options).differences
+    assert row.verdict == "undefined"
+    assert row.reason
+    assert all(map(math.isnan, (row.p, row.p_adjusted, row.low, row.high)))
+    assert not row.exact
+
+
+@pytest.mark.parametrize(("alternative", "p"), [("two_sided", 0.5), ("less", 0.25), ("greater", 1.0)])
+def test_two_users_have_four_patterns(alternative: Any, p: float) -> None:
+    (row,) = compared(2, test="permutation", alternative=alternative).differences
+    assert (row.p, row.p_error, row.exact, row.losses) == (p, 0.0, True, 2)
+
+
+@pytest.mark.parametrize("alternative", ["two_sided", "greater", "less"])
+@pytest.mark.parametrize(
+    "metric", ["P@1", "recall@1(average=micro)", "f1@1(average=of_means)", "P@1(average=geometric)"]
+)
+def test_equal_systems_have_p_1_and_no_width(metric: str, alternative: Any) -> None:
+    systems = {"a": A, "b": A, "c": B}
+    options: dict[str, Any] = {"test": "permutation", "adjust": "max_t", "alternative": alternative}
+    differences = exactk.compare(TRUTH, systems, metric, interval="bca", **options).differences
+    row = differences["b", "a", metric]
+    assert (row.difference, row.low, row.high, row.statistic) == (0, 0, 0, 0)
+    assert (row.p, row.p_adjusted, row.p_error, row.exact, row.effect) == (1, 1, 0, True, 0)
+    assert row.verdict == "undecided"
+    simultaneous = exactk.compare(TRUTH, systems, metric, **options).differences["b", "a", metric]
+    assert (simultaneous.low, simultaneous.high) == (0, 0)
+
+
+@pytest.mark.parametrize("users", [3, 20, 25, 30])
+def test_differences_that_are_all_equal(users: int) -> None:
+    systems = {"a": [[2]] * users, "b": [[1]] * users}
+    (row,) = exactk.compare(TRUTH[:users], systems, "P@1", test="permutation").differences
+    assert row.p == pytest.approx(2.0 ** (1 - users), rel=1e-12)
+    assert (row.exact, row.statistic) == (True, 1)
+    if users >= 20:
+        (row,) = exactk.compare(TRUTH[:users], systems, "P@1", interval="bca").differences
+        assert (row.low, row.high) == (1, 1)
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@pytest.mark.parametrize(
+    ("truth", "options", "reason"),
+    [
+        ([[]] * 30, {"convention": {"undefined": "nan", "empty_truth": "compute"}}, "undefined for 30 users"),
+        (TRUTH, {"weights": [0] * 30}, "no user has a value in both systems and a weight above 0"),
+        (TRUTH, {"clusters": [7] * 30}, "fewer than two users or clusters"),
+        (TRUTH, {"weights": [0, 3] + [0] * 28}, "fewer than two users or clusters"),
+    ],
+)
+def test_what_has_no_p_value_says_why(truth: Any, options: dict[str, Any], reason: str) -> None:
+    how: dict[str, Any] = {"test": "permutation", "adjust": "max_t", "interval": "bca"}
+    (row,) = exactk.compare(truth, {"a": A, "b": B}, "recall@1", **how, **options).differences
+    assert row.reason == reason
+    assert all(map(math.isnan, (row.p, row.p_adjusted, row.low, row.high)))
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_a_value_that_is_undefined_leaves_its_family() -> None:
+    truth: Any = [[]] * 2 + [[1]] * 28
+    convention: Any = {"undefined": "nan", "empty_truth": "compute"}
+    how: dict[str, Any] = {"test": "permutation", "adjust": "max_t", "family": "all", "convention": convention}
+    both = exactk.compare(truth, {"a": A, "b": B}, ["recall@1", "P@1"], **how).differences
+    (alone,) = exactk.compare(truth, {"a": A, "b": B}, "P@1", **how).differences
+    assert [row.reason for row in both] == ["undefined for 2 users", ""]
+    assert both[1] == alone
+
+
+def test_f_of_means_that_are_0_has_p_1_or_less() -> None:
+    nothing: Any = [[2]] * 30
+    systems = {"zero": nothing, "none": nothing, "some": B}
+    options: dict[str, Any] = {"test": "permutation", "adjust": "max_t", "interval": "percentile"}
+    differences = exactk.compare(TRUTH, systems, "f1@1(average=of_means)", **options).differences
+    assert [row.p for row in differences] == [1.0, pytest.approx(2.0**-17), pytest.approx(2.0**-17)]
+    assert all(math.isnan(row.relative_low) for row in differences)  # of a share of 0
+    assert [row.low > 0 for row in differences] == [False, True, True]
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_denominators_that_some_patterns_lose_count_as_extreme() -> None:
+    """If all users with a denominator are exchanged to one side, that value is 0/0: as extreme as any."""
+    convention: Any = {"precision_over": "list", "empty_list": "compute"}
+    systems: dict[str, Any] = {"a": [[1], []], "b": [[], [2]]}
+    (row,) = exactk.compare([[1], [1]], systems, "precision@1(average=micro)", convention=convention, test="permutation").differences  # fmt: skip
+    assert (row.difference, row.p, row.exact) == (-1, 1, True)
+
+
+@pytest.mark.parametrize("power", [-200, -40, 0, 40, 200])
+def test_grades_of_any_size(power: int) -> None:
+    of_1 = graded(40)
+    truth = [{item: grade * 2.0**power for item, grade in row.items()} for row in of_1["truth"]]
+    how: dict[str, Any] = {
+        "test": "permutation",
+        "adjust": "max_t",
+        "permutations": 999,
+        "interval": "bca",
+        "resamples": 999,
+    }
+    small = exactk.compare(of_1["truth"], of_1["systems"], "dcg@5", **how).differences
+    for row, of_small in zip(exactk.compare(truth, of_1["systems"], "dcg@5", **how).differences, small, strict=True):
+        assert (row.p, row.p_adjusted, row.relative_low) == (of_small.p, of_small.p_adjusted, of_small.relative_low)
+        assert row.low == of_small.low * 2.0**power
+
+
+def test_one_user_of_nearly_all_weight_decides_nothing() -> None:
+    for weights in ([2.0**100] + [1.0] * 29, [1.0] + [2.0**-100] * 29):
+        (row,) = compared(test="permutation", weights=weights).differences
+        assert (row.p, row.losses) == (1, 4)
+
+
+def test_margins_are_those_of_t_whatever_the_test() -> None:
+    resampled: dict[str, Any] = {"test": "permutation", "interval": "bca"}
+    (one,), (other,) = compared(margin=0.1).differences, compared(margin=0.1, **resampled).differences
+    assert (one.p_not_worse, one.p_equivalent) == (other.p_not_worse, other.p_equivalent)
+    assert compared(margin=0.1).check(no_worse="P@1") == compared(margin=0.1, **resampled).check(no_worse="P@1")
+    nothing: Any = [[2]] * 30
+    with pytest.raises(exactk.InputError, match="margin: expected an absolute margin of P@1"):
+        _ = exactk.compare(TRUTH, {"a": nothing, "b": B}, "P@1", margin="1%", test="permutation").differences
+
+
+# Warnings and notes.
+
+
+def near_the_level() -> tuple[exactk.Comparison, float]:
+    """Return a comparison at a confidence of 1 - p of one of its rows."""
+    how: dict[str, Any] = {"test": "permutation", "adjust": "none", "permutations": 999}
+    data = graded(60, 1) | {"metrics": "recall@5"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        p = exactk.compare(**data, **how).differences["c", "a", "recall@5"].p
+    assert 0.01 < p < 0.49
+    return exactk.compare(**data, **how, confidence=1 - p), p
+
+
+def test_more_flips_are_advised_where_they_would_decide() -> None:
+    comparison, p = near_the_level()
+    with pytest.warns(exactk.EvaluationWarning) as caught:
+        printed = repr(comparison.differences)
+    (message,) = (str(one.message) for one in caught)
+    assert re.fullmatch(
+        rf"recall@5 of c against a: p = {p:.4f} -\+ 0\.\d+ may be on either side of {p:g}; permutations=9999 has a smaller error",
+        message,
+    )
+    assert f"more flips would decide: recall@5 of c against a, p = {p:.4f} -+ " in printed
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _ = comparison.differences  # once
+        repr(compared(test="permutation").differences)  # an exact p-value has no error
+
+
+def test_few_users_are_noted() -> None:
+    assert "few users: fewer than 20 differ, so intervals are rough" in repr(compared(test="permutation").differences)
+    text = "few users: fewer than 20 differ, so intervals are rough, and no p-value can be below 0.25"
+    assert text in repr(compared(3, test="permutation").differences)
+    clusters = compared(test="permutation", clusters=[user // 10 for user in range(30)]).differences
+    assert "few clusters: 3, so intervals are rough, and no p-value can be below 0.25" in repr(clusters)
+
+
+# A long call.
+
+
+def test_progress_is_of_flips_and_of_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_REPORT_INTERVAL", 0)
+    data = graded(60)
+    kept = {
+        name: exactk.evaluate(data["truth"], lists, "ndcg@5", per_user=True) for name, lists in data["systems"].items()
+    }
+    for how, total in (
+        ({"test": "permutation", "permutations": 3000}, 3000),
+        ({"interval": "percentile", "resamples": 2000}, 2000),
+        ({"interval": "bca"}, 9999),
+    ):
+        calls: list[tuple[int, int | None]] = []
+        comparison = exactk.compare_reports(kept, progress=lambda *numbers, calls=calls: calls.append(numbers), **how)
+        assert not calls
+        _ = comparison.differences
+        assert calls[-1] == (total, total)
+        assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+        assert {of_all for _, of_all in calls} == {total}
+        _ = comparison.differences
+        assert calls.count((total, total)) == 1
+
+
+def test_progress_of_many_pairs_is_of_all_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of many pairs do not fit into the memory of one step."""
+    monkeypatch.setattr("exactk._inference.bootstrap._SUMS_AT_A_TIME", 4 * 999 * 2)
+    monkeypatch.setattr("exactk._inference.sign_flips._SUMS_AT_A_TIME", 4096)
+    data = graded(60)
+    kept = {
+        name: exactk.evaluate(data["truth"], lists, data["metrics"], per_user=True)
+        for name, lists in data["systems"].items()
+    }
+    calls: list[tuple[int, int | None]] = []
+    how: dict[str, Any] = {"test": "permutation", "permutations": 3000, "interval": "bca", "resamples": 999}
+    found = exactk.compare_reports(kept, progress=lambda *numbers: calls.append(numbers), **how).differences
+    assert [one for one in calls if one[0] == one[1]] == [(3000, 3000), (3 * 999, 3 * 999)]
+    monkeypatch.undo()
+    assert found == exactk.compare_reports(kept, **how).differences
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+@pytest.mark.parametrize("how", [{"test": "permutation"}, {"interval": "bca"}])
+def test_an_interrupt_leaves_the_comparison_as_it_was(error: type[BaseException], how: Any) -> None:
+    data = graded(60)
+    kept = {
+        name: exactk.evaluate(data["truth"], lists, "ndcg@5", per_user=True) for name, lists in data["systems"].items()
+    }
+    errors: list[type[BaseException]] = [error]
+
+    def interrupt(_done: int, _total: int | None) -> None:
+        if errors:
+            raise errors.pop()
+
+    comparison = exactk.compare_reports(kept, progress=interrupt, **how)
+    with pytest.raises(error):
+        _ = comparison.differences
+    assert comparison.differences == exactk.compare_reports(kept, **how).differences
+
+
+def test_progress_that_is_none_is_refused() -> None:
+    with pytest.raises(exactk.InputTypeError, match="progress: expected True, False, or a callable"):
+        _ = exactk.compare_reports(reports(per_user=True), test="permutation", progress=1).differences  # type: ignore[arg-type]
+
+
+# Documents from anywhere.
+
+
+def whole(**options: Any) -> exactk.Comparison:
+    users = [f"u{number}" for number in range(30)]
+    if options.pop("clustered", True):
+        options["clusters"] = dict(zip(users, HOMES, strict=True))
+    truth = dict(zip(users, TRUTH, strict=True))
+    systems = {name: dict(zip(users, lists, strict=True)) for name, lists in (("a", A), ("b", B))}
+    return exactk.compare(truth, systems, "P@1", **options)
+
+
+WAYS: dict[str, Callable[[exactk.Comparison], exactk.Comparison]] = {
+    "JSON": lambda one: exactk.Comparison.from_json(one.to_json()),
+    "plain data": lambda one: exactk.Comparison.from_dict(one.to_dict()),
+    "pickle": lambda one: pickle.loads(pickle.dumps(one)),  # noqa: S301 - our own
+    "merge": lambda one: exactk.merge([one]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("clustered", [True, False])
+def test_a_comparison_that_is_read_again_has_the_same_differences(way: str, clustered: bool) -> None:
+    interval = "t" if clustered else "bca"
+    how: dict[str, Any] = {"test": "permutation", "adjust": "max_t", "interval": interval, "seed": 2**63 + 5}
+    one = whole(clustered=clustered, **how)
+    again = WAYS[way](one)
+    assert again == one
+    assert again.differences == one.differences
+    assert (one.cluster_hashes is not None) == clustered
+    assert again != whole(clustered=clustered, **{**how, "seed": 1})
+
+
+def test_clusters_of_others_make_another_comparison() -> None:
+    one = whole(test="permutation")
+    document = one.to_dict()
+    document["clusters"] = document["clusters"][::-1]
+    assert exactk.Comparison.from_dict(document) != one
+
+
+def test_every_hostile_value_in_place_of_clusters_is_refused() -> None:
+    document = json.loads(whole(test="permutation").to_json())
+    path = ("comparison", "clusters")
+    assert len(document["comparison"]["clusters"]) == 30
+    for value in HOSTILE:
+        if value is not None:
+            with pytest.raises(exactk.InputError):
+                exactk.Comparison.from_json(json.dumps(_replaced(document, path, value)))
+        if not (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64):
+            with pytest.raises(exactk.InputError):
+                exactk.Comparison.from_json(json.dumps(_replaced(document, (*path, 3), value)))
+    with pytest.raises(exactk.InputError):
+        exactk.Comparison.from_json(json.dumps(_without(document, path)))
+    with pytest.raises(exactk.InputError):
+        exactk.Comparison.from_json(json.dumps(_replaced(document, path, document["comparison"]["clusters"][1:])))
+    plain = json.loads(whole(clustered=False, test="permutation").to_json())
+    with pytest.raises(exactk.InputError):
+        exactk.Comparison.from_json(json.dumps(_replaced(plain, path, list(range(30)))))
+
+
+@pytest.mark.parametrize("name", ["test", "interval", "adjust", "permutations", "resamples", "seed"])
+def test_every_hostile_option_is_refused(name: str) -> None:
+    document = json.loads(whole(clustered=False, test="permutation", interval="bca").to_json())
+    is_number = name in {"permutations", "resamples", "seed"}
+    for value in HOSTILE:
+        if is_number and type(value) is int and (value in {0, 1, 3, 2**31, 2**63} if name == "seed" else False):
+            continue
+        with pytest.raises(exactk.ExactkError):
+            exactk.Comparison.from_json(json.dumps(_replaced(document, ("comparison", "options", name), value)))
+
+
+def test_clusters_that_contradict_the_sums_are_refused() -> None:
+    """As many clusters as the sums are of: else a permutation test would be of other units than the interval beside it."""
+    document = json.loads(whole(test="permutation").to_json())
+    with pytest.raises(exactk.InputError, match="found invalid data"):
+        exactk.Comparison.from_json(json.dumps(_replaced(document, ("comparison", "clusters"), list(range(30)))))
