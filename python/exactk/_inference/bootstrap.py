@@ -27,13 +27,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from exactk._inference.significance import UNDEFINED_INTERVAL, Interval
-from exactk._inference.unit_numbers import Columns, Draws, scale_of
+from exactk._inference.unit_numbers import Columns, Draws, in_portions, scale_of
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from exactk._inference.unit_numbers import Execution, Floats, Integers, PairNumbers, Ratio, Units
+    from exactk._inference.unit_numbers import Average, Execution, Floats, Integers, PairNumbers, Ratio, Units
 
 BootstrapMethod: TypeAlias = Literal["percentile", "bca"]
 
@@ -74,15 +74,16 @@ def bootstrap_intervals(
         ]
         draws = Draws(options.seed, 0, options.resamples)
         totals, sums = columns.resample_sums(units.keys, units.users, draws, execution)
+        sums_of_columns = [math.ldexp(int(total), -scale) for total, scale in zip(totals, columns.scales, strict=True)]
         for pair, of_systems in zip(some, indices, strict=True):
             observed, resampled = (
                 [_values(of_system, columns.scales, of_all, pair) for of_system in of_systems]
                 for of_all in (totals[:, None], sums)
             )
-            influences = (
-                _influences(pair, of_systems, columns.scales, totals, units) if options.method == "bca" else None
-            )
-            intervals.append(_intervals(observed, resampled, influences, units, options))
+            accelerations = 0.0, 0.0
+            if options.method == "bca":
+                accelerations = _accelerations(pair, observed, of_systems, sums_of_columns, units)
+            intervals.append(_intervals(observed, resampled, accelerations, options))
     return intervals
 
 
@@ -122,8 +123,7 @@ def _values(indices: Sequence[tuple[int, int]], scales: Sequence[int], sums: Int
 def _intervals(
     observed: Sequence[Floats],
     resampled: Sequence[Floats],
-    influences: Sequence[Floats] | None,
-    units: Units,
+    accelerations: tuple[float, float],
     options: BootstrapOptions,
 ) -> BootstrapIntervals:
     """Return the intervals of the system's value and of the baseline's, of which there are as many as samples."""
@@ -131,14 +131,6 @@ def _intervals(
     def relative(value: Floats, baseline_value: Floats) -> Floats:
         return value / baseline_value - 1
 
-    accelerations = [0.0, 0.0]
-    if influences is not None:
-        (value,), (baseline_value,) = observed
-        of_system, of_baseline = influences
-        accelerations[0] = _acceleration(of_system - of_baseline, units)
-        if baseline_value:
-            of_quotient = of_system / baseline_value - of_baseline * (value / baseline_value**2)
-            accelerations[1] = _acceleration(of_quotient, units)
     difference = _interval(np.subtract, observed, resampled, accelerations[0], options)
     if not all(np.all(values > 0) for values in (observed[1], resampled[1])):
         return BootstrapIntervals(difference, UNDEFINED_INTERVAL)
@@ -188,42 +180,71 @@ def _quantile(samples: Floats, probability: float) -> float:
     return low + (number - whole) * (high - low)
 
 
-def _influences(
+def _accelerations(
     pair: PairNumbers,
+    observed: Sequence[Floats],
     of_systems: Sequence[Sequence[tuple[int, int]]],
-    scales: Sequence[int],
-    totals: Integers,
+    sums: Sequence[float],
     units: Units,
-) -> list[Floats]:
-    """Return each user's influence on the value of the system, and on that of the baseline, but for a factor."""
-    influences = []
-    for ratios, indices in zip((pair.system, pair.baseline), of_systems, strict=True):
-        sums = [math.ldexp(int(totals[i]), -scales[i]) for columns in indices for i in columns]
-        numerators, denominators = sums[::2], sums[1::2]
-        values = [one / other if other else math.nan for one, other in zip(numerators, denominators, strict=True)]
-        influence = np.zeros(len(units.users))
-        for ratio, value, denominator, derivative in zip(
-            ratios, values, denominators, pair.average.gradient(values), strict=True
-        ):
-            of_users = ratio.numerators[units.users] - value * ratio.denominators[units.users]
-            influence += np.nan_to_num(of_users, nan=0.0) * (derivative * len(units.users) / denominator)
-        influences.append(influence)
+) -> tuple[float, float]:
+    """Return the acceleration of the difference of the values, and that of their quotient; sums are of columns."""
+    (value,), (baseline_value,) = observed
+    system, baseline = (
+        _factors(pair.average, [(sums[one], sums[other]) for one, other in indices], len(units.users))
+        for indices in of_systems
+    )
+    differences, quotients = np.empty((2, len(units.users)))
+    for users, difference, quotient in zip(
+        in_portions(units.users), in_portions(differences), in_portions(quotients), strict=True
+    ):
+        of_system = _influences(pair.system, system, users)
+        of_baseline = _influences(pair.baseline, baseline, users)
+        difference[:] = of_system - of_baseline
+        if baseline_value:
+            quotient[:] = of_system / baseline_value - of_baseline * (value / baseline_value**2)
+    return _acceleration(differences, units), _acceleration(quotients, units) if baseline_value else 0.0
+
+
+class _Factor(NamedTuple):
+    """A user with N and M has the influence (N - ratio * M) * factor."""
+
+    ratio: float
+    factor: float
+
+
+def _factors(average: Average, sums: Sequence[tuple[float, float]], users: int) -> list[_Factor]:
+    """Return what users' influences on a system's value are made of, by the sums of its ratios."""
+    ratios = [one / other if other else math.nan for one, other in sums]
+    gradient = zip(ratios, sums, average.gradient(ratios), strict=True)
+    return [_Factor(ratio, derivative * users / other) for ratio, (_, other), derivative in gradient]
+
+
+def _influences(ratios: Sequence[Ratio], factors: Sequence[_Factor], users: Integers) -> Floats:
+    """Return each user's influence on a system's value."""
+    influences = np.zeros(len(users))
+    for ratio, (value, factor) in zip(ratios, factors, strict=True):
+        of_users = ratio.numerators[users] - value * ratio.denominators[users]
+        of_users[np.isnan(of_users)] = 0.0
+        influences += of_users * factor
     return influences
 
 
 def _acceleration(influences: Floats, units: Units) -> float:
     """Return the acceleration: sums of integers, so that it does not depend on the order of the users."""
-    largest = float(np.abs(influences).max(initial=0.0))
+    largest = max((float(np.abs(some).max()) for some in in_portions(influences)), default=0.0)
     if not 0 < largest < math.inf:
         return 0.0
-    scale = math.ldexp(1.0, _INFLUENCE_BITS - math.frexp(largest)[1])
-    numbers = units.sums(np.rint(influences * scale).astype(np.int64)).astype(np.float64)
-    squares = _exact_sum(numbers * numbers)
-    return _exact_sum(numbers * numbers * numbers) / (6 * squares**1.5) if squares else 0.0
+    np.multiply(influences, math.ldexp(1.0, _INFLUENCE_BITS - math.frexp(largest)[1]), out=influences)
+    numbers = np.rint(influences, out=influences)
+    if units.are_clusters:
+        numbers = units.sums(numbers.astype(np.int64)).astype(np.float64)
+    squares = _exact_sum(numbers, lambda one: one * one)
+    return _exact_sum(numbers, lambda one: one * one * one) / (6 * squares**1.5) if squares else 0.0
 
 
-def _exact_sum(numbers: Floats) -> float:
-    """Return the sum, rounded: that of integers of as many bits as cannot overflow."""
-    exponent = math.frexp(float(np.abs(numbers).max(initial=0.0)))[1]
-    shift = _CUBE_BITS - len(numbers).bit_length() - exponent
-    return math.ldexp(int(np.rint(np.ldexp(numbers, shift)).astype(np.int64).sum()), -shift)
+def _exact_sum(numbers: Floats, power: Callable[[Floats], Floats]) -> float:
+    """Return the sum of powers, rounded: that of integers of as many bits as cannot overflow."""
+    largest = max((float(np.abs(power(some)).max()) for some in in_portions(numbers)), default=0.0)
+    shift = _CUBE_BITS - len(numbers).bit_length() - math.frexp(largest)[1]
+    total = sum(int(np.rint(np.ldexp(power(some), shift)).astype(np.int64).sum()) for some in in_portions(numbers))
+    return math.ldexp(total, -shift)

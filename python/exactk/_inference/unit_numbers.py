@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
+
+T = TypeVar("T", bound=np.generic)
 
 _FRACTION_BITS = 40
 _FREE_BITS = 20  # for so many bits of users, numbers below 2^40 add up to less than 2^60
@@ -127,7 +129,7 @@ class Units:
     def largest(self, numbers: Floats) -> float:
         """Return the largest magnitude of these users' numbers."""
         if id(numbers) not in self._largest:  # the array is kept, so that no other one has its id
-            largest = (np.nanmax(np.abs(numbers[some]), initial=0.0) for some in _portions(self.users))
+            largest = (np.nanmax(np.abs(numbers[some]), initial=0.0) for some in in_portions(self.users))
             self._largest[id(numbers)] = numbers, float(max(largest, default=0.0))
         return self._largest[id(numbers)][1]
 
@@ -135,7 +137,7 @@ class Units:
         """Return the sum of the integers of all users."""
         key = id(numbers), scale
         if key not in self._totals:
-            total = sum(int(_rounded(numbers[some], scale).sum()) for some in _portions(self.users))
+            total = sum(int(_rounded(numbers[some], scale).sum()) for some in in_portions(self.users))
             self._totals[key] = numbers, total
         return self._totals[key][1]
 
@@ -151,7 +153,7 @@ class Units:
                     return users
             return users[differ]
 
-        return np.concatenate([self.users[:0], *map(of_some, _portions(self.users))])
+        return np.concatenate([self.users[:0], *map(of_some, in_portions(self.users))])
 
     @cached_property
     def first(self) -> UnitNumbers:
@@ -215,9 +217,9 @@ _FEW = 128
 _PORTION = 1 << 16
 
 
-def _portions(users: Integers) -> Iterator[Integers]:
-    """Yield the users some at a time."""
-    return (users[begin : begin + _PORTION] for begin in range(0, len(users), _PORTION))
+def in_portions(array: NDArray[T]) -> Iterator[NDArray[T]]:
+    """Yield the elements some at a time."""
+    return (array[begin : begin + _PORTION] for begin in range(0, len(array), _PORTION))
 
 
 def _rounded(numbers: Floats, scale: int) -> Integers:
