@@ -64,6 +64,7 @@ from exactk._report.difference import Difference
 from exactk._report.differences import Differences
 from exactk._report.gate import Gate
 from exactk._report.merge import merge
+from exactk._report.ranks import RankInterval, Ranks
 from exactk._report.report import Report
 from exactk._report.state import State
 from exactk._runtime.errors import (
@@ -131,7 +132,9 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "Gate",
     "InputError",
     "InputTypeError",
+    "RankInterval",
     "Rankings",
+    "Ranks",
     "Report",
     "Scores",
     "SparseScores",

@@ -78,12 +78,12 @@ def compare(
         earlier one, of up to 30 systems.
     test : {"t", "permutation", "wilcoxon", "sign"}
         The test behind the p-values. The default ``"t"`` is the paired t test, of the mean that is shown.
-        ``"permutation"`` tests the same difference without a distribution: by exchanging the two systems' results of
-        each user, all patterns of at most 20 users who differ, or ``permutations`` random ones. ``"wilcoxon"`` (the
-        signed-rank test) and ``"sign"`` (exact binomial) test
-        whether differences are symmetric about 0, and whether wins and losses are equally frequent. With many users
-        they reject equal means if a system loses a little for many users and gains much for few. They know neither
-        clusters nor weights, with which they are refused.
+        ``"permutation"`` tests the same difference without assuming a distribution, by exchanging the results that the
+        two systems have for a user [1]_. It is exact if at most 20 users differ, or all by the same amount, and uses
+        `permutations` random patterns otherwise. ``"wilcoxon"`` (the signed-rank test) and ``"sign"`` (exact binomial)
+        test whether differences are symmetric about 0, and whether wins and losses are equally frequent. With many
+        users they reject equal means if a system loses a little for many users and gains much for few. They know
+        neither clusters nor weights, with which they are refused.
     alternative : {"two_sided", "greater", "less"}
         What the p-values are for: that the value differs from that of the baseline (default), is greater, or is less,
         whichever is better. Intervals remain two-sided.
@@ -92,13 +92,13 @@ def compare(
         most 1 - confidence. The default is 0.95.
     interval : {"t", "percentile", "bca"}
         The method of the intervals: difference -+ t * standard error (default), or the bootstrap of users, which needs
-        20 of them: quantiles of resampled differences (``"percentile"``), or those corrected for bias and skewness
-        (``"bca"``).
+        at least 20 users or clusters: quantiles of resampled differences (``"percentile"``), or quantiles corrected for
+        bias and skewness (``"bca"``) [2]_. Groups of fewer than 20 have no bootstrap interval.
     adjust : {"holm", "max_t", "benjamini_hochberg", "bonferroni", "none"}
-        How p-values are adjusted for the other comparisons of their family. ``"holm"`` (default), ``"max_t"`` (of
-        ``test="permutation"``, by the largest differences of the same flips, which makes t intervals simultaneous too)
-        and ``"bonferroni"``
-        keep the chance of any false claim in a family, ``"benjamini_hochberg"`` the expected share of false claims.
+        How p-values are adjusted for the other comparisons of their family. ``"holm"`` (default), ``"max_t"`` and
+        ``"bonferroni"`` limit the chance of any false claim in a family, ``"benjamini_hochberg"`` the expected share of
+        false claims. ``"max_t"`` needs ``test="permutation"``: it compares each difference with the largest ones of the
+        same random patterns (step-down) [3]_, and makes intervals of ``interval="t"`` simultaneous.
     family : {"metric", "all"}
         Which comparisons are a family: those on one metric (default), or on all metrics. Each group of users is a
         family of its own.
@@ -117,7 +117,17 @@ def compare(
         The systems that are several training runs of one: from the name of that one, which is not among `systems`, to
         the names of its runs among them, at least two, such as ``{"als": ["als-1", "als-2", "als-3"]}``. Differences
         are of the mean over the runs of each user's values, in place of the runs, and their standard errors include the
-        variance of the runs' values; values and reports remain those of each run. Only with ``test="t"``.
+        variance of the runs' values; values and reports remain those of each run. Only with ``test="t"`` and
+        ``interval="t"``.
+    permutations : int
+        How many random patterns ``test="permutation"`` draws where it is not exact, from 99 to 10,000,000. The default
+        is 9,999. No p-value can be smaller than 1 / (`permutations` + 1).
+    resamples : int
+        How many samples bootstrap intervals draw, from 99 to 1,000,000. The default is 9,999.
+    seed : int
+        The seed of random patterns and samples, from 0 (the default) to 2**64 - 1. A user's random numbers depend on
+        the seed and on the user's key, or on the cluster; without keys, on the number of the row. They do not depend on
+        the order of keyed users, the containers, other systems or metrics, threads or the instruction set.
     convention, exclude, candidates, weights, groups, per_user, num_threads, progress, user, item, score, rank, grade : optional
         The options of `exactk.evaluate`, which apply to all systems alike:
 
@@ -140,7 +150,7 @@ def compare(
     InputError, InputTypeError
         If an argument is invalid, the message names the system; if `baseline` is none of the systems; if users
         of one cluster are in several blocks; under ``missing="error"``, if a user has a value in only one system of a
-        pair.
+        pair; if `permutations`, `resamples` or `seed` is given where no random numbers are used.
     CapacityError
         If the users' values of the systems need more memory than there is; before the first system is evaluated. With a
         `baseline`, those of two systems are kept at a time, otherwise those of all.
@@ -156,6 +166,14 @@ def compare(
     evaluate : The predictions of one system.
     compare_reports : Reports that exist already.
     Comparison.check : Claims such as "not worse by more than 1 %", for tests and pipelines.
+    Comparison.ranks : Which ranks each system may have, as far as differences are significant.
+
+    References
+    ----------
+    .. [1] Phipson, Smyth, "Permutation p-values should never be zero", 2010.
+    .. [2] Efron, "Better bootstrap confidence intervals", 1987.
+    .. [3] Westfall, Young, "Resampling-based multiple testing", 1993, algorithm 4.1.
+    .. [4] Sakai, "Laboratory experiments in information retrieval", 2018.
 
     Examples
     --------
@@ -192,6 +210,23 @@ def compare(
     P@1     als     0.7400          0.4000     +0.3400  +0.0579 to +0.6221   +85.0 %  0.021  0.398           30/4/16   better
     paired t test against popularity; no adjustment: one comparison per metric; 95 % intervals; als: mean of 2 runs
     50 users; a true difference of 0.3982 or more would be significant in 4 of 5 samples of this size
+
+    The p-value of a permutation test is exact if few users differ: a share of all patterns. Here are three systems on
+    twenty topics, with the precisions of Sakai's textbook example [4]_:
+
+    >>> from fractions import Fraction
+    >>> hits = {
+    ...     "C": [0, 0, 2, 1, 3, 3, 1, 2, 4, 4, 4, 3, 3, 2, 2, 2, 1, 5, 4, 3],
+    ...     "B": [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
+    ...     "A": [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
+    ... }
+    >>> lists = {name: [range(10 - count, 20 - count) for count in counts] for name, counts in hits.items()}
+    >>> for row in exactk.compare([range(10)] * 20, lists, "P@10", test="permutation").differences:
+    ...     patterns = 2 ** (row.wins + row.losses)
+    ...     print(f"{row.system}-{row.baseline}: p = {Fraction(row.p) * patterns}/{patterns}, {row.exact}")
+    B-C: p = 40864/65536, True
+    A-C: p = 18954/131072, True
+    A-B: p = 2160/32768, True
 
     An iterator of blocks has the same values as one call:
 
@@ -276,8 +311,8 @@ def compare_reports(
     permutations, resamples, seed : optional
         How to compare them, as in `exactk.compare`.
     num_threads, progress : optional
-        How sign flips and resamples are computed: on how many threads, by default as many as `exactk.evaluate` uses,
-        and whether a progress bar is drawn, or a callable with the numbers of finished and of all draws.
+        How random patterns and samples are computed: `num_threads` and `progress` of `exactk.evaluate`; a callable gets
+        the numbers of finished and of all draws.
 
     Returns
     -------

@@ -526,10 +526,18 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         --------
         >>> import exactk
         >>> truth = [[1]] * 60
-        >>> hits = {"a": 20, "b": 38, "c": 44}
-        >>> systems = {name: [[1]] * n + [[2]] * (60 - n) for name, n in hits.items()}
-        >>> comparison = exactk.compare(truth, systems, "P@1")
-        >>> comparison.ranks("P@1")
+        >>> systems = {
+        ...     "a": [[1]] * 20 + [[2]] * 40,
+        ...     "b": [[1]] * 38 + [[2]] * 22,
+        ...     "c": [[2]] * 16 + [[1]] * 44,
+        ... }
+        >>> exactk.compare(truth, systems, "P@1").ranks("P@1")
+        system     P@1    rank
+        c       0.7333  1 to 2
+        b       0.6333  1 to 2
+        a       0.3333       3
+        tied for the top: c, b
+        paired t test; Holm over 3 comparisons per metric; 95 % intervals, not adjusted
         """
         name = name_of_metric(metric, self._first.convention, "metric")
         if name not in self.metrics:

@@ -63,9 +63,11 @@ class Difference(NamedTuple):
         Wilcoxon's sum of ranks, or the number of wins of the sign test), its p-value, and the p-value adjusted for the
         other comparisons of the family. A p-value is never 0.
     p_error : float
-        The standard error of ``p`` under ``test="permutation"`` with random flips; 0 where no random numbers are used.
+        The standard error of ``p`` where it comes from m random patterns, sqrt(p (1 - p) / m); 0 where no random
+        numbers are used. Another seed gives a p that usually differs by less than twice as much.
     exact : bool
-        Whether ``p`` is that of an exact distribution: of all patterns of signs, or binomial.
+        Whether ``p`` is that of an exact distribution: of all patterns of signs, or binomial. With
+        ``test="permutation"`` it is if at most 20 units differ, or all by the same amount.
     degrees_of_freedom : float
         Those of the t test and of the intervals: one less than the units, or than their effective number with weights;
         by Satterthwaite's formula with several training runs. NaN if there is no p-value.

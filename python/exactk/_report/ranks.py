@@ -14,14 +14,22 @@ if TYPE_CHECKING:
 
 
 class RankInterval(NamedTuple):
-    """The ranks that a system may have: 1 is that of the best.
+    """The ranks that a system may have in one metric, from 1: an entry of `Ranks`.
 
     Attributes
     ----------
     best : int
         1 + the number of systems that are significantly better.
     worst : int
-        The number of systems minus that of those which are significantly worse.
+        The number of systems minus the number of those that are significantly worse.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> hits = {"a": 25, "b": 15}
+    >>> systems = {name: [[1]] * count + [[2]] * (30 - count) for name, count in hits.items()}
+    >>> exactk.compare([[1]] * 30, systems, "P@1").ranks("P@1")["a"]
+    RankInterval(best=1, worst=1)
     """
 
     best: int
@@ -31,12 +39,24 @@ class RankInterval(NamedTuple):
 class Ranks(Mapping[str, RankInterval]):
     """The ranks that each system may have in one metric, a mapping from system to `RankInterval`.
 
-    `exactk.Comparison.ranks` returns it. Systems are in the order of their values, the best first.
+    `exactk.Comparison.ranks` returns it. Systems are in the order of their values, the best first. It prints them with
+    the test and its adjustment.
 
     Attributes
     ----------
     top : tuple of str
-        The systems that are tied for the top: those that no other is significantly better than.
+        The systems that no other is significantly better than: those tied for the top if there are several.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> hits = {"a": 15, "b": 25, "c": 27}
+    >>> systems = {name: [[1]] * count + [[2]] * (30 - count) for name, count in hits.items()}
+    >>> ranks = exactk.compare([[1]] * 30, systems, "P@1").ranks("P@1")
+    >>> ranks.top
+    ('c', 'b')
+    >>> {system: f"{interval.best} to {interval.worst}" for system, interval in ranks.items()}
+    {'c': '1 to 2', 'b': '1 to 2', 'a': '3 to 3'}
     """
 
     def __init__(
@@ -57,6 +77,9 @@ class Ranks(Mapping[str, RankInterval]):
 
     def __len__(self) -> int:
         return len(self._intervals)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def __repr__(self) -> str:
         rows = [
