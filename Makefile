@@ -6,7 +6,7 @@ PIP := -m pip --disable-pip-version-check --quiet
 # The share of the drawn examples that the tests try: enough for a change; 1 at night.
 export EXACTK_EXAMPLES ?= 0.16
 
-.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable peers fuzz coverage faults oracle bench generate
+.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable peers fuzz coverage faults oracle bench calibration generate
 
 # On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -151,6 +151,10 @@ bench: $(VENV)/.lint
 # What can go wrong, what is promised of it, and which tests show that.
 faults: $(VENV)/.test
 	$(BIN)/python tools/faults.py
+
+# How often tests and intervals err, as a page on them shows: some minutes, after a change of their numbers.
+calibration: $(VENV)/.test
+	$(BIN)/python tools/calibration.py
 
 # What is generated from the code and committed: the tables of README and docs, the chart, the stubs.
 generate: $(VENV)/.lint

@@ -1,7 +1,7 @@
 """Whether p-values, intervals and margins keep what they promise, on samples that are drawn with fixed seeds.
 
 Each sample is a group of users, so that one comparison tests them all. The bounds hold with a probability of 99.9 % for a
-test that is exactly at its level.
+test that is exactly at its level. ``tools/calibration.py`` measures more samples for the page on tests.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import exactk
+from calibration import (
+    BEGIN,
+    END,
+    PAGE,
+    TENTHS,
+    compare_hits,
+    compare_ranks,
+    equal_ranks,
+    rejections,
+    skewed_hits,
+)
 
 LEVEL = 0.05
-TENTHS = 10
-
-
-def compared(hits: dict[str, NDArray[np.int64]], users: int, **options: Any) -> exactk.Comparison:
-    """Compare systems by precision@10 in tenths; each `users` rows are a sample, which is a group."""
-    size = len(next(iter(hits.values())))
-    relevant = np.arange(TENTHS)
-    truth = exactk.Truth(np.arange(size + 1) * TENTHS, np.tile(relevant, size))
-    lists = {name: np.where(relevant < counts[:, None], relevant, relevant + TENTHS) for name, counts in hits.items()}
-    return exactk.compare(truth, lists, "P@10", groups=np.arange(size) // users, **options)
+FLIPS: dict[str, Any] = {"permutations": 999}  # random patterns of signs, fewer than by default
+RESAMPLES: dict[str, Any] = {"resamples": 999}
 
 
 def share_rejected(p_values: list[float], level: float = LEVEL) -> float:
@@ -46,22 +49,22 @@ def reciprocal_ranks(rng: np.random.Generator, shape: Any) -> NDArray[np.int64]:
     return hits
 
 
-def skewed(rng: np.random.Generator, size: int) -> dict[str, NDArray[np.int64]]:
-    """Return systems of equal means: a gain of 0.9 for one user in ten, a loss of 0.1 for the others."""
-    return {"base": np.ones(size, np.int64), "new": np.where(rng.random(size) < 0.1, TENTHS, 0)}
-
-
 @cache
-def skewed_samples(test: str) -> list[exactk.Difference]:
+def skewed_reports() -> exactk.Comparison:
+    """Return 1,000 samples of 1,000 users, with their values."""
+    hits = skewed_hits(np.random.default_rng(2), 1_000_000)
+    return compare_hits(hits, 1000, baseline="base", per_user=True)
+
+
+def skewed_samples(**options: Any) -> list[exactk.Difference]:
     """Return the rows of 1,000 samples of 1,000 users."""
-    hits = skewed(np.random.default_rng(2), 1_000_000)
-    return list(compared(hits, 1000, baseline="base", test=test, per_user=test == "wilcoxon").differences.by_group)
+    return list(exactk.compare_reports(skewed_reports().reports, baseline="base", **options).differences.by_group)
 
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon"])
 def test_exchangeable_systems_are_rejected_at_the_level(test: str) -> None:
     base, new = reciprocal_ranks(np.random.default_rng(1), (2, 2000 * 50))
-    rows = compared({"base": base, "new": new}, 50, baseline="base", test=test, per_user=True).differences.by_group
+    rows = compare_hits({"base": base, "new": new}, 50, baseline="base", test=test, per_user=True).differences.by_group
     p_values = [row.p for row in rows]
     assert len(p_values) == 2000
     low, high = bounds(2000)
@@ -71,30 +74,42 @@ def test_exchangeable_systems_are_rejected_at_the_level(test: str) -> None:
     assert stats.kstest(p_values, "uniform").statistic < 0.045
 
 
+def test_permutation_rejects_exchangeable_systems_at_the_level() -> None:
+    ranks = equal_ranks(2)(np.random.default_rng(1), 2000 * 50)
+    rows = compare_ranks(ranks, 50, test="permutation", **FLIPS).differences.by_group
+    p_values = [row.p for row in rows]
+    assert len(p_values) == 2000
+    low, high = bounds(2000)
+    assert low <= share_rejected(p_values) <= high
+    assert stats.kstest(p_values, "uniform").statistic < 0.045
+
+
 def test_the_sign_test_keeps_its_level() -> None:
     """It is exact and conservative, as wins are whole numbers."""
     base, new = reciprocal_ranks(np.random.default_rng(3), (2, 1000 * 50))
-    rows = compared({"base": base, "new": new}, 50, baseline="base", test="sign").differences.by_group
+    rows = compare_hits({"base": base, "new": new}, 50, baseline="base", test="sign").differences.by_group
     assert 0.01 < share_rejected([row.p for row in rows]) <= bounds(1000)[1]
 
 
-def test_t_keeps_its_level_on_large_samples_with_skew() -> None:
+@pytest.mark.parametrize("options", [{"test": "t"}, {"test": "permutation", **FLIPS}], ids=["t", "permutation"])
+def test_tests_of_means_keep_their_level_on_large_samples_with_skew(options: dict[str, Any]) -> None:
     low, high = bounds(1000)
     assert low > 0.028
     assert high < 0.076
-    assert low <= share_rejected([row.p for row in skewed_samples("t")]) <= high
+    assert low <= share_rejected([row.p for row in skewed_samples(**options)]) <= high
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
 def test_rank_tests_reject_equal_means_with_skew(test: str) -> None:
     """They test another hypothesis, as the page on tests says."""
-    hits = skewed(np.random.default_rng(2), 100_000)
-    rows = compared(hits, 1000, baseline="base", test=test, per_user=True).differences.by_group
+    hits = skewed_hits(np.random.default_rng(2), 100_000)
+    rows = compare_hits(hits, 1000, baseline="base", test=test, per_user=True).differences.by_group
     assert share_rejected([row.p for row in rows]) > 0.9
 
 
-def test_intervals_cover_the_difference() -> None:
-    rows = skewed_samples("t")
+@pytest.mark.parametrize("interval", ["t", "percentile", "bca"])
+def test_intervals_cover_the_difference(interval: str) -> None:
+    rows = skewed_samples(interval=interval, **({} if interval == "t" else RESAMPLES))
     covered = np.mean([row.low <= 0 <= row.high for row in rows])
     assert 0.92 <= covered <= 0.97
     low, high = bounds(1000)
@@ -105,7 +120,7 @@ def test_claims_about_five_equal_systems() -> None:
     """The chance of any false claim among ten comparisons, with and without adjustment."""
     rng = np.random.default_rng(4)
     hits = {f"system {i}": reciprocal_ranks(rng, 600 * 50) for i in range(5)}
-    rows = compared(hits, 50, adjust="holm").differences.by_group
+    rows = compare_hits(hits, 50, adjust="holm").differences.by_group
     assert len(rows) == 600 * 10
     of_holm, unadjusted = (
         float(np.reshape([getattr(row, name) <= LEVEL for row in rows], (600, 10)).any(axis=1).mean())
@@ -115,6 +130,24 @@ def test_claims_about_five_equal_systems() -> None:
     assert unadjusted > 0.15
 
 
+def test_max_t_limits_claims_about_five_equal_systems() -> None:
+    """It is less conservative than Holm's adjustment, and its simultaneous intervals cover all differences."""
+    ranks = equal_ranks(5)(np.random.default_rng(4), 600 * 50)
+
+    def share_of_samples(claims: list[bool]) -> float:
+        return float(np.reshape(claims, (600, 10)).any(axis=1).mean())
+
+    of_max_t = compare_ranks(ranks, 50, test="permutation", adjust="max_t", **FLIPS).differences.by_group
+    of_holm = compare_ranks(ranks, 50, test="permutation", adjust="holm", **FLIPS).differences.by_group
+    high = min(0.08, bounds(600)[1])
+    assert 0 < share_of_samples([row.p_adjusted <= LEVEL for row in of_holm]) <= high
+    assert 0 < share_of_samples([row.p_adjusted <= LEVEL for row in of_max_t]) <= high
+    assert share_of_samples([not row.low <= 0 <= row.high for row in of_max_t]) <= high
+    assert share_of_samples([row.p <= LEVEL for row in of_max_t]) > 0.15
+    assert [row.p for row in of_max_t] == [row.p for row in of_holm]
+    assert sum(row.p_adjusted for row in of_max_t) < sum(row.p_adjusted for row in of_holm)
+
+
 @pytest.mark.parametrize("margin", ["10%", 0.03])
 def test_margins_at_their_boundary_are_claimed_at_the_level(margin: Any) -> None:
     """The system is worse by 10 % of 0.3: not worse by more than that, and not equivalent beyond it."""
@@ -122,7 +155,7 @@ def test_margins_at_their_boundary_are_claimed_at_the_level(margin: Any) -> None
     users, samples = 200, 2000
     skill = rng.beta(2, 4, users * samples)  # of a user, for both systems
     base, new = (rng.binomial(TENTHS, one) for one in (0.9 * skill, 0.81 * skill))
-    rows = compared({"base": base, "new": new}, users, baseline="base", margin=margin).differences.by_group
+    rows = compare_hits({"base": base, "new": new}, users, baseline="base", margin=margin).differences.by_group
     high = bounds(samples)[1]
     assert high < 0.067
     assert 0.03 < share_rejected([row.p_not_worse for row in rows]) <= high
@@ -135,31 +168,83 @@ def test_equivalence_outside_the_margin_is_not_claimed() -> None:
     users, samples = 200, 1000
     skill = rng.beta(2, 4, users * samples)
     base, new = (rng.binomial(TENTHS, one) for one in (0.81 * skill, 0.9 * skill))
-    rows = compared({"base": base, "new": new}, users, baseline="base", margin=0.0299).differences.by_group
+    rows = compare_hits({"base": base, "new": new}, users, baseline="base", margin=0.0299).differences.by_group
     assert share_rejected([row.p_equivalent for row in rows]) <= bounds(samples)[1]
     assert not any(row.verdict == "equivalent" and row.p_equivalent > LEVEL for row in rows)
 
 
-def test_copies_of_users_make_p_too_small_without_clusters() -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"test": "permutation", "interval": "percentile", **FLIPS, **RESAMPLES},
+        {"test": "permutation", "interval": "bca", "adjust": "max_t", **FLIPS, **RESAMPLES},
+    ],
+    ids=["t", "percentile", "bca"],
+)
+def test_clusters_of_copies_are_as_one_user_each(options: dict[str, Any]) -> None:
     base, new = reciprocal_ranks(np.random.default_rng(7), (2, 60))
-    (alone,) = compared({"base": base, "new": new}, 60, baseline="base").differences
+    (alone,) = compare_hits({"base": base, "new": new}, 60, baseline="base", **options).differences
     copies = {"base": np.repeat(base, 5), "new": np.repeat(new, 5)}
-    (clustered,) = compared(copies, 300, baseline="base", clusters=np.arange(300) // 5).differences
-    (as_users,) = compared(copies, 300, baseline="base").differences
-    names = ("difference", "low", "high", "statistic", "p", "effect")
+    clusters = np.arange(300) // 5
+    (clustered,) = compare_hits(copies, 300, baseline="base", clusters=clusters, **options).differences
+    (as_users,) = compare_hits(copies, 300, baseline="base", **options).differences
+    names = ("difference", "low", "high", "statistic", "p", "p_adjusted", "p_error", "effect")
     assert_allclose(
         [getattr(clustered, name) for name in names], [getattr(alone, name) for name in names], rtol=1e-12, atol=0
     )
-    assert_allclose(as_users.statistic / alone.statistic, np.sqrt(299 / 59), rtol=1e-12)
+    if not options:
+        assert_allclose(as_users.statistic / alone.statistic, np.sqrt(299 / 59), rtol=1e-12)
     assert as_users.p < clustered.p
+    assert as_users.high - as_users.low < 0.6 * (clustered.high - clustered.low)
+
+
+def test_random_patterns_err_as_they_say() -> None:
+    """Over 200 seeds, p is around the exact one, with the variance of a share."""
+    base, new = np.random.default_rng(11).binomial(TENTHS, 0.5, (2, 40))
+    observed = new - base
+    of_sums = {0: 1}  # how many patterns of signs have each sum
+    for size in np.abs(observed).tolist():
+        signed: dict[int, int] = {}
+        for total, patterns in of_sums.items():
+            for number in (total - size, total + size):
+                signed[number] = signed.get(number, 0) + patterns
+        of_sums = signed
+    extreme = sum(patterns for total, patterns in of_sums.items() if abs(total) >= abs(int(observed.sum())))
+    exact = extreme / 2 ** len(observed)
+    assert 0.2 < exact < 0.8
+
+    reports = compare_hits({"base": base, "new": new}, 40, per_user=True).reports
+    rows = [
+        exactk.compare_reports(reports, test="permutation", seed=seed, **FLIPS).differences[0] for seed in range(200)
+    ]
+    flips = FLIPS["permutations"]
+    p_values = [row.p for row in rows]
+    variance = exact * (1 - exact) / flips
+    expected = (flips * exact + 1) / (flips + 1)
+    assert abs(np.mean(p_values) - expected) < 3 * np.sqrt(variance / len(rows))
+    low, high = stats.chi2.ppf([0.0005, 0.9995], len(rows) - 1) / (len(rows) - 1)
+    assert low < np.var(p_values, ddof=1) / variance < high
+    for row in rows:
+        assert not row.exact
+        assert_allclose(row.p_error, np.sqrt(row.p * (1 - row.p) / flips), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("test", "column"), [("t", 2), ("permutation", 3)])
+def test_the_page_shows_what_is_measured(test: str, column: int) -> None:
+    """The table of the page on tests is stale if this fails: run ``make calibration``."""
+    page = PAGE.read_text(encoding="utf-8")
+    written = page[page.index(BEGIN) : page.index(END)]
+    (row,) = (line for line in written.splitlines() if line.startswith("| equal | 50 |"))
+    assert row.strip("| ").split(" | ")[column] == rejections("equal", 50, test)
 
 
 def test_users_exchanged_in_one_group_leave_other_groups() -> None:
     base, new = reciprocal_ranks(np.random.default_rng(8), (2, 300))
     changed_base, changed_new = base.copy(), new.copy()
     changed_base[:100], changed_new[:100] = new[:100], base[:100]
-    one = compared({"base": base, "new": new}, 100, baseline="base").differences
-    other = compared({"base": changed_base, "new": changed_new}, 100, baseline="base").differences
+    one = compare_hits({"base": base, "new": new}, 100, baseline="base").differences
+    other = compare_hits({"base": changed_base, "new": changed_new}, 100, baseline="base").differences
     assert list(one.by_group)[1:] == list(other.by_group)[1:]
     assert one.by_group[0].difference == -other.by_group[0].difference != 0
     assert one[0] != other[0]
@@ -172,7 +257,7 @@ def test_heterogeneity_of_equal_groups_is_uniform(groups: int, users: int) -> No
     p_values = []
     for _ in range(120):
         base, new = rng.binomial(TENTHS, 0.5, (2, groups * users))
-        (p,) = compared({"base": base, "new": new}, users, baseline="base").differences.heterogeneity.values()
+        (p,) = compare_hits({"base": base, "new": new}, users, baseline="base").differences.heterogeneity.values()
         p_values.append(p)
     assert share_rejected(p_values) <= bounds(120)[1]
     assert stats.kstest(p_values, "uniform").pvalue > 0.001

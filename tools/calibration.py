@@ -1,0 +1,168 @@
+"""Measure how often tests, intervals and adjustments err on samples whose truth is known.
+
+``make calibration`` runs this, which takes minutes, and writes the tables between the markers of
+docs/explanation/which_test.md. ``tests/test_calibration.py`` draws smaller samples, and measures the cheapest rows of
+the tables again.
+
+Each sample is a group of users, so that one comparison tests many.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import exactk
+from exactk._report.display import format_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    Sample = dict[str, NDArray[np.int64]]
+    Draw = Callable[[np.random.Generator, int], Sample]
+
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "which_test.md"
+BEGIN = "<!-- Written by `make calibration`. -->\n"
+END = "<!-- The end of what `make calibration` writes. -->\n"
+
+TENTHS = 10
+LONGEST = 20
+USERS_AT_A_TIME = 200_000
+
+
+def compare_hits(hits: Mapping[str, NDArray[np.int64]], users: int, **options: Any) -> exactk.Comparison:
+    """Compare systems by precision@10 in tenths; each `users` rows are a sample, which is a group."""
+    size = len(next(iter(hits.values())))
+    relevant = np.arange(TENTHS)
+    truth = exactk.Truth(np.arange(size + 1) * TENTHS, np.tile(relevant, size))
+    lists = {name: np.where(relevant < counts[:, None], relevant, relevant + TENTHS) for name, counts in hits.items()}
+    return exactk.compare(truth, lists, "P@10", groups=np.arange(size) // users, **options)
+
+
+def compare_ranks(ranks: Mapping[str, NDArray[np.int64]], users: int, **options: Any) -> exactk.Comparison:
+    """Compare systems by the reciprocal rank of each user's only relevant item; each `users` rows are a sample."""
+    size, items = len(next(iter(ranks.values()))), np.arange(1, LONGEST + 1)
+    lists = {name: np.where(items == rank[:, None], 0, items) for name, rank in ranks.items()}
+    truth = np.zeros((size, 1), np.int64)
+    return exactk.compare(truth, lists, "mrr@20", groups=np.arange(size) // users, **options)
+
+
+def equal_ranks(count: int) -> Draw:
+    """Return what draws systems of which none is better: ranks of 1 to 20, equally frequent."""
+
+    def draw(rng: np.random.Generator, size: int) -> Sample:
+        return {f"system {i}": rng.integers(1, LONGEST + 1, size) for i in range(count)}
+
+    return draw
+
+
+def ranks_of_two_better(rng: np.random.Generator, size: int) -> Sample:
+    """Return five systems, of which the last two rank the relevant item better."""
+    ranks = equal_ranks(5)(rng, size)
+    for name in ("system 3", "system 4"):
+        ranks[name] = np.minimum(ranks[name], rng.integers(1, LONGEST + 1, size))
+    return ranks
+
+
+def skewed_hits(rng: np.random.Generator, size: int) -> Sample:
+    """Return systems of equal means: the new one gains up to 0.8 for one user in five, and loses 0.1 for the others."""
+    return {"base": np.ones(size, np.int64), "new": np.where(rng.random(size) < 0.2, rng.integers(1, 10, size), 0)}
+
+
+def share(chosen: list[bool]) -> float:
+    """Return the share of what is chosen."""
+    return float(np.mean(chosen))
+
+
+def rows_of_samples(draw: Draw, users: int, samples: int, **options: Any) -> Iterator[exactk.Difference]:
+    """Yield the rows of all samples, in order of the samples."""
+    compare = compare_hits if draw is skewed_hits else compare_ranks
+    rng, at_a_time = np.random.default_rng(users), max(1, USERS_AT_A_TIME // users)
+    for part, first in enumerate(range(0, samples, at_a_time)):
+        size = users * min(at_a_time, samples - first)
+        seed = {"seed": part} if options.get("test") == "permutation" or "interval" in options else {}
+        is_wilcoxon = options.get("test") == "wilcoxon"
+        yield from compare(draw(rng, size), users, per_user=is_wilcoxon, **options, **seed).differences.by_group
+
+
+def percent(number: float) -> str:
+    """Return a share as percent."""
+    return f"{100 * number:.1f}"
+
+
+LEVELS = (0.01, 0.05, 0.1)
+SAMPLES = 4000
+TESTS = ("t", "permutation", "wilcoxon")
+INTERVALS = {"t": {}, "percentile": {"interval": "percentile"}, "bca": {"interval": "bca"}}
+ADJUSTMENTS = (("t", "none"), ("t", "holm"), ("permutation", "holm"), ("permutation", "max_t"))
+POPULATIONS = {
+    "equal": (equal_ranks(2), (20, 50, 200)),
+    "equal means, skewed": (skewed_hits, (50, 200, 1000)),
+}
+
+
+def rejections(population: str, users: int, test: str) -> str:
+    """Return how often a test rejects, at each level, in percent."""
+    draw, _ = POPULATIONS[population]
+    p_values = [row.p for row in rows_of_samples(draw, users, SAMPLES, test=test)]
+    return " / ".join(percent(share([p <= level for p in p_values])) for level in LEVELS)
+
+
+def rejection_row(population: str, users: int) -> list[str]:
+    """Return how often each test rejects."""
+    return [population, str(users), *(rejections(population, users, test) for test in TESTS)]
+
+
+def coverage_row(users: int) -> list[str]:
+    """Return how often each 95 % interval covers the difference, which is 0, in percent."""
+    cells = [str(users)]
+    for options in INTERVALS.values():
+        rows = rows_of_samples(skewed_hits, users, SAMPLES, **options)
+        cells.append(percent(share([row.low <= 0 <= row.high for row in rows])))
+    return cells
+
+
+def adjustment_row(test: str, adjustment: str) -> list[str]:
+    """Return how often any difference of equal systems is claimed, and the share of true ones that are, in percent."""
+    options = {"test": test, "adjust": adjustment}
+    of_equal = [row.p_adjusted <= 0.05 for row in rows_of_samples(equal_ranks(5), 50, SAMPLES, **options)]
+    any_claimed = np.reshape(of_equal, (-1, 10)).any(axis=1)
+    better = {"system 3", "system 4"}
+    found = [
+        row.verdict == "better"
+        for row in rows_of_samples(ranks_of_two_better, 50, SAMPLES // 4, **options)
+        if row.system in better and row.baseline not in better
+    ]
+    names = [f'`adjust="{adjustment}"`', f'`test="{test}"`']
+    return [*names, percent(float(any_claimed.mean())), percent(share(found))]
+
+
+def tables() -> str:
+    """Return the tables of the page."""
+    levels = "1 / 5 / 10 %"
+    of_tests = [rejection_row(name, users) for name, (_, sizes) in POPULATIONS.items() for users in sizes]
+    coverage = [coverage_row(users) for users in (20, 50, 200, 1000)]
+    adjustments = [adjustment_row(*one) for one in ADJUSTMENTS]
+    names = [f'`test="{test}"`' for test in TESTS]
+    return "\n".join(
+        [
+            f"How often a test rejects, in percent of {SAMPLES:,} samples, at a level of {levels}:\n",
+            format_markdown(["systems", "users", *names], of_tests, left=1),
+            "\nHow often a 95 % interval covers the true difference, with skewed differences, in percent:\n",
+            format_markdown(["users", *(f'`interval="{name}"`' for name in INTERVALS)], coverage, left=1),
+            "\nFive systems, 50 users, all ten pairs: how often any pair of equal systems is claimed to differ, and how many of",
+            "the true differences are found where two systems are better, in percent:\n",
+            format_markdown(["adjustment", "test", "any false claim", "true differences found"], adjustments, left=2),
+            "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    text = PAGE.read_text(encoding="utf-8")
+    start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    PAGE.write_text(text[:start] + "\n" + tables() + "\n" + text[end:], encoding="utf-8")
