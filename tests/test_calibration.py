@@ -29,7 +29,7 @@ from calibration import (
 )
 
 LEVEL = 0.05
-FLIPS: dict[str, Any] = {"permutations": 999}  # random patterns of signs, fewer than by default
+FLIPS: dict[str, Any] = {"permutations": 999}  # random sign flips, fewer than by default
 RESAMPLES: dict[str, Any] = {"resamples": 999}
 
 

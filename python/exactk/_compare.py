@@ -80,7 +80,7 @@ def compare(
         The test behind the p-values. The default ``"t"`` is the paired t test, of the mean that is shown.
         ``"permutation"`` tests the same difference without assuming a distribution, by exchanging the results that the
         two systems have for a user [1]_. It is exact if at most 20 users differ, or all by the same amount, and uses
-        `permutations` random patterns otherwise. ``"wilcoxon"`` (the signed-rank test) and ``"sign"`` (exact binomial)
+        `permutations` random sign flips otherwise. ``"wilcoxon"`` (the signed-rank test) and ``"sign"`` (exact binomial)
         test whether differences are symmetric about 0, and whether wins and losses are equally frequent. With many
         users they reject equal means if a system loses a little for many users and gains much for few. They know
         neither clusters nor weights, with which they are refused.
@@ -98,7 +98,7 @@ def compare(
         How p-values are adjusted for the other comparisons of their family. ``"holm"`` (default), ``"max_t"`` and
         ``"bonferroni"`` limit the chance of any false claim in a family, ``"benjamini_hochberg"`` the expected share of
         false claims. ``"max_t"`` needs ``test="permutation"``: it compares each difference with the largest ones of the
-        same random patterns (step-down) [3]_, and makes intervals of ``interval="t"`` simultaneous.
+        same random sign flips (step-down) [3]_, and makes intervals of ``interval="t"`` simultaneous.
     family : {"metric", "all"}
         Which comparisons are a family: those on one metric (default), or on all metrics. Each group of users is a
         family of its own.
@@ -120,12 +120,12 @@ def compare(
         variance of the runs' values; values and reports remain those of each run. Only with ``test="t"`` and
         ``interval="t"``.
     permutations : int
-        How many random patterns ``test="permutation"`` draws where it is not exact, from 99 to 10,000,000. The default
+        How many sign flips ``test="permutation"`` draws where it is not exact, from 99 to 10,000,000. The default
         is 9,999. No p-value can be smaller than 1 / (`permutations` + 1).
     resamples : int
         How many samples bootstrap intervals draw, from 99 to 1,000,000. The default is 9,999.
     seed : int
-        The seed of random patterns and samples, from 0 (the default) to 2**64 - 1. A user's random numbers depend on
+        The seed of sign flips and samples, from 0 (the default) to 2**64 - 1. A user's random numbers depend on
         the seed and on the user's key, or on the cluster; without keys, on the number of the row. They do not depend on
         the order of keyed users, the containers, other systems or metrics, threads or the instruction set.
     convention, exclude, candidates, weights, groups, per_user, num_threads, progress, user, item, score, rank, grade : optional
@@ -311,7 +311,7 @@ def compare_reports(
     permutations, resamples, seed : optional
         How to compare them, as in `exactk.compare`.
     num_threads, progress : optional
-        How random patterns and samples are computed: `num_threads` and `progress` of `exactk.evaluate`; a callable gets
+        How sign flips and samples are computed: `num_threads` and `progress` of `exactk.evaluate`; a callable gets
         the numbers of finished and of all draws.
 
     Returns

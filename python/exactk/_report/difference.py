@@ -63,7 +63,7 @@ class Difference(NamedTuple):
         Wilcoxon's sum of ranks, or the number of wins of the sign test), its p-value, and the p-value adjusted for the
         other comparisons of the family. A p-value is never 0.
     p_error : float
-        The standard error of ``p`` where it comes from m random patterns, sqrt(p (1 - p) / m); 0 where no random
+        The standard error of ``p`` where it comes from m random sign flips, sqrt(p (1 - p) / m); 0 where no random
         numbers are used. Another seed gives a p that usually differs by less than twice as much.
     exact : bool
         Whether ``p`` is that of an exact distribution: of all patterns of signs, or binomial. With
