@@ -7,6 +7,7 @@ influences over units.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,6 +119,7 @@ class Numbers:
     weights: Floats
     units: NDArray[np.int64]
     is_weighted: bool
+    keys: tuple[str | int, ...]  # of each unit: a user, or a cluster
 
 
 def value_and_influence(
@@ -222,16 +224,20 @@ def value_cells(e: Estimate) -> dict[str, float]:
     return cells | {"value": e.value, "baseline_value": b, "relative": delta / b if b else math.nan}
 
 
-def interval_cells(e: Estimate, confidence: float) -> dict[str, float]:
-    q = float(stats.t.ppf((1 + confidence) / 2, e.df))
+def interval_cells(e: Estimate, confidence: float, quantile: float | None = None) -> dict[str, Any]:
+    """Return the interval of so many standard errors, by default those of t, and the detectable difference of t tests."""
+    of_t = float(stats.t.ppf((1 + confidence) / 2, e.df))
+    q = of_t if quantile is None else quantile
     low, high = e.difference - q * e.error(), e.difference + q * e.error()
-    width = (q + float(stats.t.ppf(POWER, e.df))) * e.error()
+    width = (of_t + float(stats.t.ppf(POWER, e.df))) * e.error()
     cells = {"low": e.shown(low), "high": e.shown(high), "detectable": e.shown(width), "degrees_of_freedom": e.df}
     if e.is_log:
         return cells | {"relative_low": expm1(low), "relative_high": expm1(high)}
     a, b, za, zb = e.value, e.baseline_value, e.influence, e.baseline_influence
     va, vb, vab = (q**2 * float(one.sum()) / (e.units * (e.units - 1)) for one in (za * za, zb * zb, za * zb))
     quadratic, linear, constant = b * b - vb, a * b - vab, a * a - va
+    if quantile is not None and abs(quadratic) <= 1e-9 * b * b:  # sums of doubles cannot tell its sign
+        return cells | {"relative_low": None, "relative_high": None}
     if quadratic <= 1e-12 * b * b:  # any factor of the baseline's value is possible
         return cells
     root = math.sqrt(max(0.0, linear**2 - quadratic * constant))
@@ -275,33 +281,33 @@ def margin_cells(e: Estimate, margin: float | str, metric: Metric) -> dict[str, 
     return cells | ({"p_not_worse": claim(-1)} if metric.direction == "higher" else {})
 
 
-def t_cells(e: Estimate, alternative: str) -> dict[str, float]:
+def t_cells(e: Estimate, alternative: str) -> dict[str, Any]:
     delta, error = e.difference, e.error()
     if error == 0 and delta == 0:
-        return {"statistic": 0.0, "p": 1.0}
+        return {"statistic": 0.0, "p": 1.0, "exact": True}
     if error == 0:
         is_extreme = alternative == "two_sided" or (delta > 0) == (alternative == "greater")
         flips = 2.0 ** (1 - e.signs) if alternative == "two_sided" else 2.0**-e.signs
-        return {"statistic": math.copysign(math.inf, delta), "p": flips if is_extreme else 1.0}
+        return {"statistic": math.copysign(math.inf, delta), "p": flips if is_extreme else 1.0, "exact": True}
     t = delta / error
     tail = {"two_sided": 2 * stats.t.sf(abs(t), e.df), "greater": stats.t.sf(t, e.df), "less": stats.t.sf(-t, e.df)}
     return {"statistic": t, "p": max(float(tail[alternative]), LEAST_P)}
 
 
-def sign_cells(x: Floats, y: Floats, alternative: str) -> dict[str, float]:
+def sign_cells(x: Floats, y: Floats, alternative: str) -> dict[str, Any]:
     wins, losses = int((x > y).sum()), int((x < y).sum())
     if not wins + losses:
-        return {"statistic": 0.0, "p": 1.0}
+        return {"statistic": 0.0, "p": 1.0, "exact": True}
     p = stats.binomtest(wins, wins + losses, alternative=alternative.replace("_", "-")).pvalue
-    return {"statistic": float(wins), "p": float(p)}
+    return {"statistic": float(wins), "p": float(p), "exact": True}
 
 
-def wilcoxon_cells(x: Floats, y: Floats, alternative: str) -> dict[str, float]:
+def wilcoxon_cells(x: Floats, y: Floats, alternative: str) -> dict[str, Any]:
     largest = max(1.0, float(np.abs(x).max()), float(np.abs(y).max()))
     d = np.rint(np.ldexp(x - y, 40 - math.ceil(math.log2(largest))))
     d = d[d != 0]
     if not len(d):
-        return {"statistic": 0.0, "p": 1.0, "effect": 0.0}
+        return {"statistic": 0.0, "p": 1.0, "effect": 0.0, "exact": True}
     result = stats.wilcoxon(d, alternative=alternative.replace("_", "-"), method="approx")
     ranks = stats.rankdata(np.abs(d))
     effect = (ranks[d > 0].sum() - ranks[d < 0].sum()) / ranks.sum()
@@ -325,7 +331,10 @@ def row(numbers: Numbers, metric: Metric, options: dict[str, Any]) -> dict[str, 
         "ties": len(x) - wins - losses,
         "users": len(x),
         "units": int(numbers.units.max(initial=-1)) + 1,
+        "p_error": 0.0,
+        "exact": False,
         "_error": 0.0,
+        "_estimate": None,
         **dict.fromkeys(FLOATS, math.nan),
     }
     e = estimate(numbers, metric)
@@ -336,24 +345,30 @@ def row(numbers: Numbers, metric: Metric, options: dict[str, Any]) -> dict[str, 
         return cells | {"reason": f"no user has a value in both systems{ending}"}
     if e is None:
         return cells | {"reason": "the denominators of a system are all 0"}
-    cells |= value_cells(e)
+    cells |= value_cells(e) | {"_estimate": e}
     if not e.df:
         return cells | {"reason": "fewer than two users or clusters"}
     cells |= interval_cells(e, options.get("confidence", 0.95))
     if options.get("margin") is not None:
         cells |= margin_cells(e, options["margin"], metric)
-    if test != "t" and metric.average == "of_means":
+    if test in {"sign", "wilcoxon"} and metric.average == "of_means":
         return cells | {"reason": f"test={test!r} needs values of users, which an F of means has not"}
-    of_test = {
+    of_test: dict[str, Callable[[], dict[str, Any]]] = {
         "t": lambda: t_cells(e, alternative),
         "sign": lambda: sign_cells(x, y, alternative),
         "wilcoxon": lambda: wilcoxon_cells(x, y, alternative),
+        "permutation": lambda: {"statistic": e.difference},  # sign flips say the rest
     }
     return cells | {"reason": ""} | of_test[test]()
 
 
 def rows(case: Case, label: str | None) -> list[dict[str, Any]]:
     """Return the rows of all users, or of a group, with adjusted p-values and verdicts."""
+    return adjusted(unadjusted_rows(case, label), case.options)
+
+
+def unadjusted_rows(case: Case, label: str | None) -> list[dict[str, Any]]:
+    """Return the rows with p-values of their own, and what is needed to draw them again."""
     result = []
     for metric in case.metrics:
         for pair in case.pairs:
@@ -368,13 +383,15 @@ def rows(case: Case, label: str | None) -> list[dict[str, Any]]:
                 both = [i for i in both if any(part for side in found for part in (side[i] or ())[1:])]
             of_pair = [np.array([one[i] for i in both], np.float64).reshape(-1, 3) for one in found]
             clusters = [users[i] if case.clusters is None else case.clusters[users[i]] for i in both]
-            codes = np.array([list(dict.fromkeys(clusters)).index(one) for one in clusters], np.int64)
+            keys = tuple(dict.fromkeys(clusters))
+            codes = np.array([keys.index(one) for one in clusters], np.int64)
             weights = np.array([1.0 if case.weights is None else case.weights[users[i]] for i in both])
-            numbers = Numbers(of_pair[0], of_pair[1], weights, codes, case.weights is not None)
+            numbers = Numbers(of_pair[0], of_pair[1], weights, codes, case.weights is not None, keys)
             cells = row(numbers, metric, case.options)
             head = {"metric": metric.spelling, "system": pair[0], "baseline": pair[1], "group": label}
-            result.append(head | cells | {"only_system": alone[0], "only_baseline": alone[1], "_metric": metric})
-    return adjusted(result, case.options)
+            more = {"only_system": alone[0], "only_baseline": alone[1], "_metric": metric, "_numbers": numbers}
+            result.append(head | cells | more)
+    return result
 
 
 def adjusted(result: list[dict[str, Any]], options: dict[str, Any]) -> list[dict[str, Any]]:
@@ -394,6 +411,8 @@ def adjusted(result: list[dict[str, Any]], options: dict[str, Any]) -> list[dict
                 q = stats.false_discovery_control(p) if k else p
             case "bonferroni":
                 q = np.minimum(1, k * p)
+            case "max_t":
+                q = np.array([one["p_adjusted"] for one in family])
             case _:
                 q = p
         for one, number in zip(family, q.tolist(), strict=True):
@@ -407,7 +426,12 @@ def adjusted(result: list[dict[str, Any]], options: dict[str, Any]) -> list[dict
 def verdict(one: dict[str, Any], level: float, test: str) -> str:
     if one["reason"]:
         return "undefined"
-    of_test = {"t": one["difference"], "wilcoxon": one["effect"], "sign": one["wins"] - one["losses"]}[test]
+    of_test = {
+        "t": one["difference"],
+        "permutation": one["difference"],
+        "wilcoxon": one["effect"],
+        "sign": one["wins"] - one["losses"],
+    }[test]
     names = ("higher", "lower") if one["_metric"].direction == "none" else ("better", "worse")
     holds = {
         "equivalent": one["p_equivalent"] <= level,

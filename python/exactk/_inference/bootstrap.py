@@ -44,6 +44,7 @@ _SUMS_AT_A_TIME = 1 << 23
 _COUNT_BITS = 3  # a unit is in a sample at most 8 times
 _INFLUENCE_BITS = 30
 _CUBE_BITS = 62
+_RELATIVE_ROUNDING = 1e-9  # of values that are equal but for rounding
 
 
 class BootstrapOptions(NamedTuple):
@@ -131,17 +132,26 @@ def _intervals(
     def relative(value: Floats, baseline_value: Floats) -> Floats:
         return value / baseline_value - 1
 
-    difference = _interval(np.subtract, observed, resampled, accelerations[0], options)
+    rounding = _RELATIVE_ROUNDING * sum(abs(float(value[0])) for value in observed)
+    difference = _interval(np.subtract, observed, resampled, _Correction(accelerations[0], rounding), options)
     if not all(np.all(values > 0) for values in (observed[1], resampled[1])):
         return BootstrapIntervals(difference, UNDEFINED_INTERVAL)
-    return BootstrapIntervals(difference, _interval(relative, observed, resampled, accelerations[1], options))
+    of_quotient = _Correction(accelerations[1], rounding / float(observed[1][0]))
+    return BootstrapIntervals(difference, _interval(relative, observed, resampled, of_quotient, options))
+
+
+class _Correction(NamedTuple):
+    """What corrects the probabilities of bounds: the acceleration, and by how much samples that are equal may differ."""
+
+    acceleration: float
+    rounding: float
 
 
 def _interval(
     function: Callable[[Floats, Floats], Floats],
     observed: Sequence[Floats],
     resampled: Sequence[Floats],
-    acceleration: float,
+    correction: _Correction,
     options: BootstrapOptions,
 ) -> Interval:
     """Return the interval of a function of both values."""
@@ -151,22 +161,23 @@ def _interval(
         return UNDEFINED_INTERVAL
     tails = (1 - options.confidence) / 2, (1 + options.confidence) / 2
     if options.method == "bca":
-        tails = _corrected(tails, samples, float(estimate), acceleration)
+        tails = _corrected(tails, samples, float(estimate), correction)
     return Interval(*(_quantile(samples, tail) for tail in tails))
 
 
 def _corrected(
-    tails: tuple[float, float], samples: Floats, estimate: float, acceleration: float
+    tails: tuple[float, float], samples: Floats, estimate: float, correction: _Correction
 ) -> tuple[float, float]:
     """Return the probabilities of the bounds, corrected for bias and skewness."""
     special = optional.scipy_special()
-    below, up_to = (int(np.searchsorted(samples, estimate, side)) for side in ("left", "right"))
+    below = int(np.searchsorted(samples, estimate - correction.rounding, "left"))
+    up_to = int(np.searchsorted(samples, estimate + correction.rounding, "right"))
     share = (below + up_to) / (2 * len(samples))
     bias = float(special.ndtri(min(max(share, 0.5 / len(samples)), 1 - 0.5 / len(samples))))
 
     def corrected(tail: float) -> float:
         shifted = bias + float(special.ndtri(tail))
-        divisor = 1 - acceleration * shifted
+        divisor = 1 - correction.acceleration * shifted
         return float(special.ndtr(bias + shifted / divisor)) if divisor > 0 else float(shifted > 0)
 
     return corrected(tails[0]), corrected(tails[1])
