@@ -76,6 +76,14 @@ def _confidence(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error.amended(argument=""))) from None
 
 
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        message = f"expected an integer, found {text!r}"
+        raise argparse.ArgumentTypeError(message) from None
+
+
 class _ComparisonOption(NamedTuple):
     """An option, by its name in `exactk.compare`."""
 
@@ -125,9 +133,11 @@ _OPTIONS = (
         _runs,
         is_repeatable=True,
     ),
-    _ComparisonOption("permutations", f"sign flips of --test permutation (default: {DEFAULT_PERMUTATIONS})", "N", int),
-    _ComparisonOption("resamples", f"resamples of bootstrap intervals (default: {DEFAULT_RESAMPLES})", "N", int),
-    _ComparisonOption("seed", "seed of sign flips and resamples (default: 0)", "N", int),
+    _ComparisonOption(
+        "permutations", f"sign flips of --test permutation (default: {DEFAULT_PERMUTATIONS})", "N", _integer
+    ),
+    _ComparisonOption("resamples", f"resamples of bootstrap intervals (default: {DEFAULT_RESAMPLES})", "N", _integer),
+    _ComparisonOption("seed", "seed of sign flips and resamples (default: 0)", "N", _integer),
 )
 """In the order of `exactk.compare`."""
 

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Option
 
 _CONVENTION_FIELDS = ("ties", "nan")  # keywords of functions such as topk
-_SAME_NAME = ("user", "item", "score", "rank", "grade", "baseline", "confidence")
+_SAME_NAME = (
+    "user", "item", "score", "rank", "grade", "baseline", "confidence", "test", "interval", "missing", "permutations",
+)  # fmt: skip
 
 
 def as_command_option(option: Option) -> str:
