@@ -30,6 +30,7 @@ std::vector<ScaledColumn> columns_of(const std::vector<py::array>& columns,
                       .found = std::to_string(scales.size())});
   }
   std::vector<ScaledColumn> views;
+  views.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     views.push_back({.numbers = view<double>(columns[i], "columns[" + std::to_string(i) + "]"),
                      .scale = scales[i]});

@@ -117,7 +117,7 @@ struct Lanes {
         const __m256i pattern = _mm256_set1_epi8(static_cast<char>(1U << i));
         patterns = _mm256_or_si256(patterns, _mm256_and_si256(is_set, pattern));
       }
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * half), patterns);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + std::size_t{32} * half), patterns);
     }
   }
   // Multiplies the lower halves as signed integers.
