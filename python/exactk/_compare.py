@@ -121,7 +121,7 @@ def compare(
         ``interval="t"``.
     permutations : int
         How many sign flips ``test="permutation"`` draws where it is not exact, from 99 to 10,000,000. The default
-        is 9,999. No p-value can be smaller than 1 / (`permutations` + 1).
+        is 9,999. A p-value that is not exact is at least 1 / (`permutations` + 1).
     resamples : int
         How many samples bootstrap intervals draw, from 99 to 1,000,000. The default is 9,999.
     seed : int
