@@ -148,6 +148,28 @@ def test_max_t_limits_claims_about_five_equal_systems() -> None:
     assert sum(row.p_adjusted for row in of_max_t) < sum(row.p_adjusted for row in of_holm)
 
 
+@pytest.mark.parametrize("unequal", ["weights", "clusters"])
+def test_max_t_limits_claims_where_few_units_decide(unequal: str) -> None:
+    """Differences are divided by what no sign changes: their standard errors differ between patterns of signs."""
+    rng, samples = np.random.default_rng(12), 600
+    sizes = np.tile(np.r_[[10] * 3, [1] * 30], samples)
+    hits = {name: rng.integers(0, TENTHS + 1, len(sizes)) for name in "abcde"}
+    options: dict[str, Any] = {"test": "permutation", "adjust": "max_t", **FLIPS}
+    if unequal == "weights":
+        options |= {"weights": sizes.astype(float), "groups": np.arange(len(sizes)) // 33}
+    else:
+        hits = {name: np.repeat(one, sizes) for name, one in hits.items()}
+        clusters = np.repeat(np.arange(len(sizes)), sizes)
+        options |= {"clusters": clusters, "groups": clusters // 33}
+    size = len(hits["a"])
+    systems = {name: [range(TENTHS - n, 2 * TENTHS - n) for n in one] for name, one in hits.items()}
+    rows = exactk.compare([range(TENTHS)] * size, systems, f"P@{TENTHS}", **options).differences.by_group
+    claims = np.reshape([[row.p_adjusted <= LEVEL, not row.low <= 0 <= row.high] for row in rows], (samples, 10, 2))
+    shares = claims.any(axis=1).mean(axis=0)
+    assert (shares > 0).all()
+    assert (shares <= min(0.08, bounds(samples)[1])).all()
+
+
 @pytest.mark.parametrize("margin", ["10%", 0.03])
 def test_margins_at_their_boundary_are_claimed_at_the_level(margin: Any) -> None:
     """The system is worse by 10 % of 0.3: not worse by more than that, and not equivalent beyond it."""

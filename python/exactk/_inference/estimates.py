@@ -209,6 +209,34 @@ def estimate(
     )
 
 
+def size_under_exchange(
+    moments: Moments,
+    system: Sequence[Ratio],
+    baseline: Sequence[Ratio],
+    function: Callable[[Sequence[Fraction]], Gradient] = mean_of,
+) -> Fraction:
+    """Return the mean square of the difference where the systems' numbers of each unit are exchanged at random.
+
+    It is sum D^2 / (sum M)^2 for a mean, with the difference D of a unit's numerators. Other averages are taken as linear
+    about the ratios of both systems together. Unlike the variance, it is the same however numbers are exchanged. 0 for
+    differences that come from rounding alone.
+    """
+    both = list(zip(system, baseline, strict=True))
+    numerators = [moments.sum(one[0]) + moments.sum(other[0]) for one, other in both]
+    denominators = [moments.sum(one[1]) + moments.sum(other[1]) for one, other in both]
+    ratios = [numerator / denominator for numerator, denominator in zip(numerators, denominators, strict=True)]
+    value, derivatives = function(ratios)
+    contrast = [Fraction(0)] * len(moments.sums)
+    for pair, ratio, denominator, derivative in zip(both, ratios, denominators, derivatives, strict=True):
+        for (of_numerator, of_denominator), turn in zip(pair, (2, -2), strict=True):
+            contrast[of_numerator] += turn * derivative / denominator
+            contrast[of_denominator] -= turn * derivative * ratio / denominator
+    divisor = math.lcm(*(one.denominator for one in contrast))
+    factors = [one.numerator * (divisor // one.denominator) for one in contrast]
+    square = Fraction(moments.product_of_contrasts(factors, factors), divisor**2 << moments.products_scale)
+    return square if (moments.units << 2 * _ROUNDING_BITS) * square > value**2 else Fraction(0)
+
+
 class _Influence(NamedTuple):
     """What a unit adds to a value: a linear combination of the columns.
 

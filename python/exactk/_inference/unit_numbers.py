@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from exactk import _core
-from exactk._inference.significance import root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from exactk._inference.estimates import Estimate
 
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
@@ -92,14 +89,7 @@ class PairNumbers:
     users: int  # of both systems
     most_differing: int  # users whose numbers differ, at most; not used where the difference is no sum
     is_unit: bool  # numerators are in [0, 1]
-    estimate: Estimate
-
-    @cached_property
-    def standard_size(self) -> float:
-        """What differences are divided by, to compare those of several pairs: the root of a mean square."""
-        contrast, units = self.estimate.contrast(), self.estimate.units
-        mean_square = contrast.users_variance * (units - 1) / units + contrast.difference**2 / units
-        return root(mean_square) if mean_square else 0.0
+    standard_size: float  # what differences are divided by, to compare those of several pairs; NaN unless needed
 
     @cached_property
     def is_linear(self) -> bool:

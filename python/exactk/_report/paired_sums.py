@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from exactk._inference.estimates import Estimate, estimate, f_of_means
+from exactk._inference.estimates import Estimate, estimate, f_of_means, mean_of, size_under_exchange
+from exactk._inference.significance import root
 from exactk._plan.metrics import metrics
 from exactk._runtime.errors import StateMismatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from exactk._inference.estimates import Gradient, Ratio
     from exactk._inference.moments import Moments
     from exactk._plan.metric_strings import Value
     from exactk._report.sums import Label
@@ -102,21 +104,29 @@ def estimate_of(value: Value, moments: Moments, *, weighted: bool) -> Estimate |
     The columns are the system's numbers, the baseline's, and the weights: of a mean, each user's value; of micro
     averages, numerator and denominator; of F of means, precision and recall.
     """
-    last = len(moments.sums) - 1
-    weight = last if weighted else None
-    average = value.rules["average"]
+    weight = len(moments.sums) - 1 if weighted else None
+    system, baseline, function = _ratios_of(value, moments)
+    is_logarithmic = value.rules["average"] == "geometric"
+    return estimate(moments, system, baseline, function, weight=weight, is_logarithmic=is_logarithmic)
+
+
+def size_of(value: Value, moments: Moments) -> float:
+    """Return the root of the mean square of a value's difference under exchange of the systems' numbers."""
+    square = size_under_exchange(moments, *_ratios_of(value, moments))
+    return root(square) if square else 0.0
+
+
+def _ratios_of(
+    value: Value, moments: Moments
+) -> tuple[list[Ratio], list[Ratio], Callable[[Sequence[Fraction]], Gradient]]:
+    """Return the ratios of the system and those of the baseline, and the value as a function of them."""
+    last, average = len(moments.sums) - 1, value.rules["average"]
     if average == "micro":
-        return estimate(moments, [(0, 1)], [(2, 3)], weight=weight)
+        return [(0, 1)], [(2, 3)], mean_of
     if average != "of_means":
-        return estimate(moments, [(0, last)], [(1, last)], weight=weight, is_logarithmic=average == "geometric")
+        return [(0, last)], [(1, last)], mean_of
     share = precision_share(value)
-    return estimate(
-        moments,
-        [(0, last), (1, last)],
-        [(2, last), (3, last)],
-        lambda ratios: f_of_means(ratios, share),
-        weight=weight,
-    )
+    return [(0, last), (1, last)], [(2, last), (3, last)], lambda ratios: f_of_means(ratios, share)
 
 
 def precision_share(value: Value) -> Fraction:

@@ -17,7 +17,7 @@ from exactk._inference.bootstrap import (
 )
 from exactk._inference.sign_flips import FlipOptions, FlipTest, flip_tests
 from exactk._inference.unit_numbers import Execution, FOfMeans, OneRatio, PairNumbers, Ratio, Units, logarithms
-from exactk._report.paired_sums import precision_share
+from exactk._report.paired_sums import precision_share, size_of
 from exactk._report.resampled import Resampled
 from exactk._report.user_table import is_unit, rows_of_values
 from exactk._runtime.errors import input_error
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._inference.estimates import Estimate
     from exactk._inference.unit_numbers import Average, Floats
     from exactk._plan.metric_strings import Value
     from exactk._report.comparison_options import ComparisonOptions
@@ -70,18 +69,18 @@ def resample(
     compared: Sequence[Compared], kept: KeptUsers, options: ComparisonOptions, calls: Calls
 ) -> list[Resampled | None]:
     """Return what random numbers say of rows of all users, or of one group; None of rows that have no p-value."""
-    tested = {i: one.estimate for i, one in enumerate(compared) if one.estimate is not None and not one.reason}
+    tested = [i for i, one in enumerate(compared) if one.estimate is not None and not one.reason]
     results: list[Resampled | None] = [None] * len(compared)
     if not tested:
         return results
     numbers = _Numbers(kept)
-    pairs = [numbers.of_pair(compared[i], estimate) for i, estimate in tested.items()]
+    pairs = [numbers.of_pair(compared[i], has_size=options.adjust == "max_t") for i in tested]
     units = numbers.units(compared[0].group)
     execution = Execution(resolve_threads(calls.num_threads), requested_isa(), ignore_progress, ignore_progress)
     tests: list[FlipTest | None] = [None] * len(pairs)
     intervals: list[BootstrapIntervals | None] = [None] * len(pairs)
     if options.test == "permutation":
-        tests = _flip_tests(pairs, _families(compared, list(tested), options), units, options, calls, execution)
+        tests = _flip_tests(pairs, _families(compared, tested, options), units, options, calls, execution)
     if options.interval != "t":
         intervals = _intervals([compared[i] for i in tested], pairs, units, options, calls, execution)
     for i, pair, test, interval in zip(tested, pairs, tests, intervals, strict=True):
@@ -172,8 +171,8 @@ class _Numbers:
         users = np.flatnonzero(is_in).astype(np.int64)
         return Units(self.kept.keys, users, are_clusters=self.kept.are_clusters)
 
-    def of_pair(self, compared: Compared, estimate: Estimate) -> PairNumbers:
-        """Return the numbers of a row."""
+    def of_pair(self, compared: Compared, *, has_size: bool) -> PairNumbers:
+        """Return the numbers of a row, with the size of its difference or without it."""
         value, sums = compared.value, compared.sums
         system, baseline = (self._ratios(name, value, compared.pair) for name in compared.pair)
         average: Average = (
@@ -186,7 +185,7 @@ class _Numbers:
             sums.users,
             sums.greater + sums.less,
             is_unit(value) and self._weights is None and value.rules["average"] != "geometric",
-            estimate,
+            size_of(value, sums.moments) if has_size else math.nan,
         )
 
     def _ratios(self, system: str, value: Value, pair: Pair) -> tuple[Ratio, ...]:
