@@ -145,7 +145,7 @@ class _Statistic:
 
     @cached_property
     def allowance(self) -> float:
-        """By how much differences that are equal but for rounding may differ; of sums, in units."""
+        """By how much differences that are equal but for rounding may differ; of sums a number of units, an int."""
         if self.pair.is_linear:
             return 2 * self.pair.most_differing
         (difference,) = self.differences(self.observed)
@@ -156,7 +156,7 @@ class _Statistic:
         """Return how many patterns have a difference that is at least as large as the observed one, but for rounding."""
         turn = _TURNS[self.alternative]
         if self.pair.is_linear:
-            least = int(turn(self.observed.numerators[0])[0]) - 2 * self.pair.most_differing
+            least = int(turn(self.observed.numerators[0])[0]) - self.allowance
             return int(np.count_nonzero(turn(sums.numerators[0]) >= least))
         differences = self.differences(sums)
         least_difference = turn(self.differences(self.observed))[0] - self.allowance
