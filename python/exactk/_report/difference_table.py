@@ -211,7 +211,7 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
         notes.append(f"no bootstrap interval: fewer than {FEWEST_UNITS} users or clusters{named}")
     undecided = [row for row in rows if _is_within_error(row, method)]
     if undecided:
-        some = [f"{name_of_row(row, method)}, p = {_with_error(row)}" for row in undecided[:_MOST_NAMED]]
+        some = [f"{name_of_row(row, method)}, p = {_with_error(row, method)}" for row in undecided[:_MOST_NAMED]]
         more = [f"{len(undecided) - _MOST_NAMED} more"] if len(undecided) > _MOST_NAMED else []
         notes.append(f"more flips would decide: {'; '.join([*some, *more])}")
     notes += left_out_lines(rows)
@@ -234,17 +234,23 @@ def _rough(rows: Sequence[Difference], method: ComparisonMethod) -> str:
     return f"intervals are rough, and no p-value can be below {format_p(min(1.0, least))}"
 
 
+def _error_of_adjusted(row: Difference, method: ComparisonMethod) -> float:
+    """Return the standard error of an adjusted p-value. That of max-T is one of random flips even where p is exact."""
+    if row.reason:
+        return 0.0
+    if method.options.adjust == "max_t" and method.is_adjusted:
+        return math.sqrt(row.p_adjusted * (1 - row.p_adjusted) / method.options.permutations)
+    return row.p_error * row.p_adjusted / row.p
+
+
 def _is_within_error(row: Difference, method: ComparisonMethod) -> bool:
     """Return whether another seed might decide otherwise: the level is within two standard errors of p."""
-    if not row.p_error:
-        return False
-    error = 2 * row.p_error * row.p_adjusted / row.p
-    return abs(row.p_adjusted - (1 - method.options.confidence)) <= error
+    error = _error_of_adjusted(row, method)
+    return error > 0 and abs(row.p_adjusted - (1 - method.options.confidence)) <= 2 * error
 
 
-def _with_error(row: Difference) -> str:
-    error = row.p_error * row.p_adjusted / row.p
-    return f"{row.p_adjusted:.4f} -+ {error:.4f}"
+def _with_error(row: Difference, method: ComparisonMethod) -> str:
+    return f"{row.p_adjusted:.4f} -+ {_error_of_adjusted(row, method):.4f}"
 
 
 def warn_of_few_flips(rows: Iterable[Difference], method: ComparisonMethod) -> None:
@@ -253,7 +259,7 @@ def warn_of_few_flips(rows: Iterable[Difference], method: ComparisonMethod) -> N
     if undecided:
         first, more = undecided[0], len(undecided) - 1
         others = f" and {more} more" if more else ""
-        text = f"{name_of_row(first, method)}{others}: p = {_with_error(first)} may be on either side of {1 - method.options.confidence:g}; "
+        text = f"{name_of_row(first, method)}{others}: p = {_with_error(first, method)} may be on either side of {1 - method.options.confidence:g}; "
         warn(text, Option("permutations", 10 * method.options.permutations + 9), " has a smaller error")
 
 
