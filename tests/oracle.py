@@ -41,6 +41,7 @@ PARAMETERS = {
     "rbp": Parameter("p", 0.8, [0.0, 0.5, 0.8]),
     "err": Parameter("max_grade", 4.0, [3.0, 4.0]),
     "list_auc": Parameter("items", None, [40.0]),
+    "user_coverage": Parameter("least", 1.0, [1.0, 2.0, 3.0]),
 }
 
 
@@ -372,6 +373,10 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
             return Fraction(t), Fraction(1)
         case "num_recommended":
             return Fraction(judged.length(k)), Fraction(1)
+        case "list_fill":
+            return Fraction(judged.length(k)), Fraction(judged.depth if k is None else k)
+        case "user_coverage":
+            return Fraction(judged.length(k) >= asked.parameter), Fraction(1)
     raise NotImplementedError(asked.metric)
 
 
@@ -420,7 +425,10 @@ def _user_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
         return None
     policy = "compute"
     _, counted = _grades(user, rules)
-    if not any(_is_relevant(grade, rules) for _, grade in counted) and rules["empty_truth"] != "compute":
+    is_empty = not any(_is_relevant(grade, rules) for _, grade in counted)
+    if asked.metric == "user_coverage":  # says itself what a user without a list is
+        policy = "compute"
+    elif is_empty and rules["empty_truth"] != "compute" and asked.metric != "list_fill":
         policy = rules["empty_truth"]
     elif not user.has_list:
         policy = rules["missing_list"]

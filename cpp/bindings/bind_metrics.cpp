@@ -69,6 +69,8 @@ void bind_metrics(py::module_& module) {
       .def_readonly("takes_max_grade", &MetricInfo::takes_max_grade)
       .def_readonly("positive_without_hits", &MetricInfo::positive_without_hits)
       .def_readonly("takes_item_count", &MetricInfo::takes_item_count)
+      .def_readonly("reads_truth", &MetricInfo::reads_truth)
+      .def_readonly("counts_missing_lists", &MetricInfo::counts_missing_lists)
       .def("__repr__", [](const MetricInfo& info) {
         return "<Metric " + std::string(info.name) + ": " + std::string(info.summary) + ">";
       });

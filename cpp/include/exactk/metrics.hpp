@@ -44,6 +44,11 @@ struct MetricInfo {
   // May be above 0 without any hit, so a positive value does not imply a hit.
   bool positive_without_hits = false;
   bool takes_item_count = false;  // the parameter is the total number of items
+  // Whether the value depends on the user's relevant items. If not, users without any count as all
+  // others do.
+  bool reads_truth = true;
+  // Whether a user without a list counts as one with an empty list under any convention.
+  bool counts_missing_lists = false;
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

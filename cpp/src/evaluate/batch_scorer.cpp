@@ -139,7 +139,7 @@ void BatchScorer::compute_values(const Run& run) {
 }
 
 UserPolicy BatchScorer::policy_of(const Run& run, Rows rows, std::size_t index) const {
-  return user_policy(run.rules, presence_of(job_.request, users_[index]), rows[index]);
+  return user_policy(*run.info, run.rules, presence_of(job_.request, users_[index]), rows[index]);
 }
 
 // Replaces the computed values of irregular users by those of the convention.

@@ -6,6 +6,7 @@
 
 #include "evaluate/violations.hpp"
 #include "exactk/conventions.hpp"
+#include "exactk/metrics.hpp"
 #include "judge/hit_row.hpp"
 #include "numeric/skipped_value.hpp"
 
@@ -41,12 +42,13 @@ struct UserPolicy {
 }
 
 // Returns the convention's policy for a user. An empty truth takes precedence over the list.
-[[nodiscard]] inline UserPolicy user_policy(const Rules& rules, Presence presence,
-                                            const HitRow& row) noexcept {
+[[nodiscard]] inline UserPolicy user_policy(const MetricInfo& info, const Rules& rules,
+                                            Presence presence, const HitRow& row) noexcept {
   if (!is_in_population(rules.users, presence)) return {Empty::skip, Violation::none};
-  if (row.relevant == 0 && rules.empty_truth != Empty::compute) {
+  if (info.reads_truth && row.relevant == 0 && rules.empty_truth != Empty::compute) {
     return {rules.empty_truth, Violation::empty_truth};
   }
+  if (info.counts_missing_lists) return {Empty::compute, Violation::none};
   if (!presence.in_predictions) return {rules.missing_list, Violation::missing_list};
   if (row.recommended == 0) return {rules.empty_list, Violation::empty_list};
   return {Empty::compute, Violation::none};

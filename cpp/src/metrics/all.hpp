@@ -10,6 +10,7 @@
 #include "metrics/dcg.hpp"
 #include "metrics/err.hpp"
 #include "metrics/fbeta.hpp"
+#include "metrics/list_length.hpp"
 #include "metrics/mean_precision.hpp"
 #include "metrics/metric.hpp"
 #include "metrics/precision.hpp"
@@ -29,10 +30,10 @@ struct MetricList {
       expected_score<Metrics>()...};
 };
 
-using AllMetrics =
-    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
-               MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err,
-               Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended>;
+using AllMetrics = MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision,
+                              AverageRecall, MeanPrecision, SetAveragePrecision, ReciprocalRank,
+                              Dcg, Ndcg, RPrecision, Rbp, Err, Auc, ListAuc, Judged, Bpref, NumHits,
+                              NumRelevant, NumRecommended, ListFill, UserCoverage>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

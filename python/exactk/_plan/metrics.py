@@ -25,6 +25,8 @@ metrics: Registry[_core.MetricInfo] = Registry(
 
 _DIVISOR_FIELDS = frozenset(field for info in metrics.values() for field in info.divisor_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
+_TRUTH_FIELDS = frozenset({"empty_truth", "min_grade"})
+_LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
 
 
 def ignored_fields(info: _core.MetricInfo) -> frozenset[str]:
@@ -32,7 +34,11 @@ def ignored_fields(info: _core.MetricInfo) -> frozenset[str]:
     ignored = _DIVISOR_FIELDS - set(info.divisor_fields)
     if not info.uses_gains or info.takes_max_grade:
         ignored |= _GAIN_FIELDS
-    return ignored if info.discounted else ignored | {"discount"}
+    if not info.discounted:
+        ignored |= {"discount"}
+    if not info.reads_truth:
+        ignored |= _TRUTH_FIELDS
+    return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored
 
 
 def metric_info(spelling: str, metric_string: str | None = None) -> _core.MetricInfo:

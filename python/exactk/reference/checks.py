@@ -254,7 +254,7 @@ def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], boo
 
 
 def check_user_faults(
-    problem: Problem, policy: Callable[[int, Rules], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
+    problem: Problem, policy: Callable[[int, Value], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
 ) -> None:
     """Raise InputError if users' lists violate a rule: the most severe kind first, at its first user.
 
@@ -272,7 +272,7 @@ def check_user_faults(
         broken = [
             user
             for user in range(len(problem.truth))
-            if any(policy(user, rules) == ("error", kind) for rules in all_rules)
+            if any(policy(user, value) == ("error", kind) for value in problem.values)
         ]
         if broken:
             raise input_error(argument, f"no user for {kind}='error'", "a user", row=broken[0], count=len(broken))

@@ -121,7 +121,7 @@ def _evaluate(problem: Problem) -> Outcome:
     users = _JudgedUsers(problem)
     check_counted_users(problem, users.is_counted)
     check_problem(problem)
-    check_user_faults(problem, lambda user, rules: _user_policy(users, user, rules), users.tied_ranks)
+    check_user_faults(problem, lambda user, value: _user_policy(users, user, value), users.tied_ranks)
     _check_item_counts(users, problem.values)
     ratios = _ratios_by_value(problem, users)
     per_user = np.array(
@@ -171,7 +171,7 @@ def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
     def has_too_many(user: int, value: Value) -> bool:
         judged = users.judged_user(user, resolved_rules(value))
         misses = len(judged.top(value.cutoff)) - judged.hits(value.cutoff)
-        return _user_policy(users, user, value.rules)[0] == _COMPUTE and judged.relevant + misses > value.parameter
+        return _user_policy(users, user, value)[0] == _COMPUTE and judged.relevant + misses > value.parameter
 
     list_aucs = [value for value in values if registry[value.metric].takes_item_count]
     broken = [user for user in range(len(users)) if any(has_too_many(user, value) for value in list_aucs)]
@@ -180,13 +180,16 @@ def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
         raise input_error("metrics", expected, "a smaller number", row=broken[0], count=len(broken))
 
 
-def _user_policy(users: _JudgedUsers, user: int, rules: Rules) -> tuple[str, str]:
+def _user_policy(users: _JudgedUsers, user: int, value: Value) -> tuple[str, str]:
     """Return how the user as a whole is treated, and the policy that decides it."""
+    info, rules = registry[value.metric], value.rules
     if not users.is_counted(user, rules):
         return "skip", "users"
     judged = users.judged_user(user, {**rules, "gain": "binary"})  # gains do not matter, and a gain table may lack some
-    if judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
+    if info.reads_truth and judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
         return rules["empty_truth"], "empty_truth"
+    if info.counts_missing_lists:
+        return _COMPUTE, ""
     if not users.presence(user)[1]:
         return rules["missing_list"], "missing_list"
     if not judged.ranking:
@@ -196,7 +199,7 @@ def _user_policy(users: _JudgedUsers, user: int, rules: Rules) -> tuple[str, str
 
 def _ratio_of_user(users: _JudgedUsers, user: int, value: Value) -> Ratio | None:
     """Return one user's numerator and denominator; None where the value skips the user."""
-    policy, _ = _user_policy(users, user, value.rules)
+    policy, _ = _user_policy(users, user, value)
     match policy:
         case "skip":
             return None
@@ -321,7 +324,7 @@ def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
     fall both when a hit comes later and when one more hit comes late.
     """
     rules = resolved_rules(value)
-    if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value.rules)[0] != _COMPUTE:
+    if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value)[0] != _COMPUTE:
         return None
     if registry[value.metric].averages_precisions and rules["ap_over"] == "hits":
         ties = tied_hits(users.judged_user(user, {**rules, "ties": "expected"}))

@@ -258,3 +258,15 @@ def num_relevant(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> R
 def num_recommended(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """min(k, |L|)."""
     return len(user.top(k)), 1
+
+
+@register
+def list_fill(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """min(k, |L|) / k."""
+    return len(user.top(k)), divisor("cutoff", user, k)
+
+
+@register
+def user_coverage(user: JudgedUser, k: int | None, _rules: Rules, least: float) -> Ratio:
+    """1 if min(k, |L|) >= least."""
+    return float(len(user.top(k)) >= least), 1
