@@ -293,7 +293,7 @@ def _divisor(over: str, judged: Judged, k: int | None) -> int:
     }[over]
 
 
-def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: C901, PLR0911, PLR0912 - a formula a case
+def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a formula a case
     """Return a value's numerator and denominator: what is summed apart in a micro average."""
     k, rules = asked.cutoff, asked.rules
     top, hits = judged.top(k), judged.hits(k)
