@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -394,8 +395,13 @@ def unadjusted_rows(case: Case, label: str | None) -> list[dict[str, Any]]:
     return result
 
 
+def level_of(options: dict[str, Any]) -> float:
+    """Return 1 - confidence of the decimal number: 0.1 of 0.9."""
+    return float(1 - Decimal(repr(options.get("confidence", 0.95))))
+
+
 def adjusted(result: list[dict[str, Any]], options: dict[str, Any]) -> list[dict[str, Any]]:
-    level = 1 - options.get("confidence", 0.95)
+    level = level_of(options)
     metrics = {one["metric"] for one in result} if options.get("family", "metric") == "metric" else {None}
     for metric in metrics:
         family = [one for one in result if metric in {None, one["metric"]} and not math.isnan(one["p"])]

@@ -161,7 +161,7 @@ def max_t(family: list[Flips], patterns: list[Floats], options: dict[str, Any]) 
         least = max(least, (int((largest >= observed[i] - allowance).sum()) + 1) / (flips + 1))
         adjusted[i] = least
     sizes = sorted(np.max(np.abs(flipped), axis=0), reverse=True)
-    significant = [j for j in range(1, flips + 1) if j / (flips + 1) <= 1 - options.get("confidence", 0.95)]
+    significant = [j for j in range(1, flips + 1) if j / (flips + 1) <= difference_oracle.level_of(options)]
     return adjusted, float(sizes[len(significant) - 1]) if significant else math.inf
 
 

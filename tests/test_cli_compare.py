@@ -285,6 +285,8 @@ def test_a_gate_that_holds_is_in_the_report_too(run: Run) -> None:
         ("--resamples 999", "--resamples: expected none with interval='t', found 999; --interval percentile"),
         ("--seed 1", "--seed: expected none, as t tests and intervals use no random numbers, found 1; --test permutation"),
         ("--test permutation --permutations 98", "--permutations: expected an integer from 99 to 10000000, found 98"),
+        ("--test permutation --permutations 99 --confidence 0.999", "--permutations: expected at least 999 at a confidence of 0.999, found 99; --permutations 999"),
+        ("--interval bca --confidence 0.9999", "--resamples: expected at least 19999 at a confidence of 0.9999, found 9999; --resamples 19999"),
         ("--test permutation --seed=-1", "--seed: expected an integer from 0 to 18446744073709551615, found -1"),
         ("--test permutation --seed 1.5", "--seed: expected an integer, found '1.5'"),
         ("--interval bootstrap", "--interval: expected one of t, percentile, bca, found 'bootstrap'"),

@@ -55,7 +55,7 @@ def drawn(seed: int, sizes: tuple[int, ...] = (1, 2, 3, 8, 30, 60)) -> tuple[Cas
     options: dict[str, Any] = {
         "test": str(rng.choice(["t", "t", "t", "sign", "wilcoxon"])),
         "alternative": str(rng.choice(["two_sided", "two_sided", "greater", "less"])),
-        "confidence": float(rng.choice([0.95, 0.95, 0.8, 0.99])),
+        "confidence": float(rng.choice([0.95, 0.9, 0.8, 0.99])),
         "adjust": str(rng.choice(["holm", "benjamini_hochberg", "bonferroni", "none"])),
         "family": str(rng.choice(["metric", "all"])),
     }

@@ -32,7 +32,7 @@ def drawn_with_random_numbers(seed: int) -> tuple[Case, int]:
     if test == "permutation":
         options |= {"adjust": str(rng.choice(ADJUSTMENTS)), "permutations": int(rng.choice([99, 128, 300]))}
     if interval != "t":
-        options["resamples"] = int(rng.choice([99, 200]))
+        options["resamples"] = int(rng.choice([99, 200])) if options["confidence"] < 0.99 else 199
     if test == "permutation" or interval != "t":
         options["seed"] = [0, 0, 1, 2**64 - 1][rng.integers(4)]
     is_sign = test == "sign"

@@ -100,6 +100,52 @@ def test_options_that_would_do_nothing_are_refused(options: dict[str, Any], mess
         assert len(compared(**{**options, name: value.strip("'")}).differences) == 1
 
 
+@pytest.mark.parametrize(
+    ("confidence", "options", "message"),
+    [
+        (0.999, {"resamples": 99}, "resamples: expected at least 1999 at a confidence of 0.999, found 99; resamples=1999"),
+        (0.999, {"resamples": 1998}, "resamples: expected at least 1999 at a confidence of 0.999, found 1998; resamples=1999"),
+        (0.99, {"resamples": 198}, "resamples: expected at least 199 at a confidence of 0.99, found 198; resamples=199"),
+        (0.997, {"resamples": 665}, "resamples: expected at least 666 at a confidence of 0.997, found 665; resamples=999"),
+        (0.9999, {}, "resamples: expected at least 19999 at a confidence of 0.9999, found 9999; resamples=19999"),
+        (0.99999, {"resamples": 10**6, "permutations": 9_999}, "permutations: expected at least 99999 at a confidence of 0.99999, found 9999; permutations=99999"),
+        (0.999, {"permutations": 998}, "permutations: expected at least 999 at a confidence of 0.999, found 998; permutations=999"),
+        (0.995, {"permutations": 99}, "permutations: expected at least 199 at a confidence of 0.995, found 99; permutations=199"),
+        (1 - 1e-9, {"permutations": 10**7}, "confidence: expected a confidence that up to 10000000 permutations can reach, found 0.999999999; confidence=0.999"),
+        (1 - 1e-6, {"permutations": 10**6, "resamples": 10**6}, "confidence: expected a confidence that up to 1000000 resamples can reach, found 0.999999; confidence=0.999"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_draws_that_a_confidence_does_not_reach_are_refused(
+    confidence: float, options: dict[str, Any], message: str, interval: str
+) -> None:
+    """No random p-value is below 1 / (m + 1), and bounds of fewer than 2 / level - 1 resamples are their extremes."""
+    how: dict[str, Any] = {"test": "permutation", "interval": interval, "confidence": confidence, **options}
+    calls: list[Callable[[], object]] = [lambda: compared(**how), lambda: exactk.compare_reports(reports(), **how)]
+    for call in calls:
+        with pytest.raises(exactk.InputError) as caught:
+            call()
+        assert str(caught.value) == message
+    name, _, value = message.rpartition("; ")[2].partition("=")  # what it says works
+    assert len(compared(**{**how, name: float(value) if name == "confidence" else int(value)}).differences) == 1
+
+
+@pytest.mark.parametrize(
+    ("confidence", "permutations", "resamples"),
+    [
+        (0.5, 99, 99), (0.9, 99, 99), (0.95, 99, 99), (0.98, 99, 99), (0.99, 99, 199), (0.995, 199, 399),
+        (0.998, 499, 999), (0.999, 999, 1_999), (0.999, 9_999, 9_999), (0.9998, 4_999, 9_999), (0.9999, 9_999, 19_999),
+    ],
+)  # fmt: skip
+def test_draws_that_just_reach_a_confidence_are_enough(confidence: float, permutations: int, resamples: int) -> None:
+    how: dict[str, Any] = {"confidence": confidence, "permutations": permutations, "resamples": resamples}
+    assert len(compared(test="permutation", interval="percentile", **how).differences) == 1
+
+
+def test_draws_that_are_not_used_reach_any_confidence() -> None:
+    assert compared(confidence=1 - 1e-12).differences[0].verdict == "undecided"
+
+
 def test_options_as_they_are_by_default_are_no_options() -> None:
     assert compared(permutations=9_999, resamples=9_999, seed=0) == compared()
 

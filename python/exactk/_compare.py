@@ -121,9 +121,11 @@ def compare(
         ``interval="t"``.
     permutations : int
         How many sign flips ``test="permutation"`` draws where it is not exact, from 99 to 10,000,000. The default
-        is 9,999. A p-value that is not exact is at least 1 / (`permutations` + 1).
+        is 9,999. A p-value that is not exact is at least 1 / (`permutations` + 1), which may not be above
+        1 - `confidence`.
     resamples : int
-        How many samples bootstrap intervals draw, from 99 to 1,000,000. The default is 9,999.
+        How many samples bootstrap intervals draw, from 99 to 1,000,000. The default is 9,999. Of fewer than
+        2 / (1 - `confidence`) - 1, the bounds would be the smallest and the largest difference.
     seed : int
         The seed of sign flips and samples, from 0 (the default) to 2**64 - 1. A user's random numbers depend on
         the seed and on the user's key, or on the cluster; without keys, on the number of the row. They do not depend on
@@ -150,7 +152,8 @@ def compare(
     InputError, InputTypeError
         If an argument is invalid, the message names the system; if `baseline` is none of the systems; if users
         of one cluster are in several blocks; under ``missing="error"``, if a user has a value in only one system of a
-        pair; if `permutations`, `resamples` or `seed` is given where no random numbers are used.
+        pair; if `permutations`, `resamples` or `seed` is given where no random numbers are used, or if `permutations`
+        or `resamples` is too small for the confidence.
     CapacityError
         If the users' values of the systems need more memory than there is; before the first system is evaluated. With a
         `baseline`, those of two systems are kept at a time, otherwise those of all.

@@ -134,9 +134,17 @@ _OPTIONS = (
         is_repeatable=True,
     ),
     _ComparisonOption(
-        "permutations", f"sign flips of --test permutation (default: {DEFAULT_PERMUTATIONS})", "N", _integer
+        "permutations",
+        f"sign flips of --test permutation, at least 1 / (1 - confidence) - 1 (default: {DEFAULT_PERMUTATIONS})",
+        "N",
+        _integer,
     ),
-    _ComparisonOption("resamples", f"resamples of bootstrap intervals (default: {DEFAULT_RESAMPLES})", "N", _integer),
+    _ComparisonOption(
+        "resamples",
+        f"resamples of bootstrap intervals, at least 2 / (1 - confidence) - 1 (default: {DEFAULT_RESAMPLES})",
+        "N",
+        _integer,
+    ),
     _ComparisonOption("seed", "seed of sign flips and resamples (default: 0)", "N", _integer),
 )
 """In the order of `exactk.compare`."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _CONVENTION_FIELDS = ("ties", "nan")  # keywords of functions such as topk
 _SAME_NAME = (
-    "user", "item", "score", "rank", "grade", "baseline", "confidence", "test", "interval", "missing", "permutations",
+    "user", "item", "score", "rank", "grade", "baseline", "confidence", "test", "interval", "missing", "permutations", "resamples",
 )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ class BootstrapOptions(NamedTuple):
     method: BootstrapMethod
     resamples: int
     seed: int
-    confidence: float
+    level: float
 
 
 class BootstrapIntervals(NamedTuple):
@@ -159,7 +159,7 @@ def _interval(
     samples = np.sort(samples[np.isfinite(samples)])
     if not len(samples) or not math.isfinite(estimate):
         return UNDEFINED_INTERVAL
-    tails = (1 - options.confidence) / 2, (1 + options.confidence) / 2
+    tails = options.level / 2, 1 - options.level / 2
     if options.method == "bca":
         tails = _corrected(tails, samples, float(estimate), correction)
     return Interval(*(_quantile(samples, tail) for tail in tails))

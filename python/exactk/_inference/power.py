@@ -7,6 +7,7 @@ import operator
 from decimal import Context, Decimal, localcontext
 from typing import TYPE_CHECKING, NamedTuple
 
+from exactk._inference.levels import level_of
 from exactk._inference.significance import LEAST_P, expm1, root, t_quantile
 from exactk._runtime import optional
 
@@ -54,7 +55,7 @@ def units_to_decide(estimate: Estimate, contrast: Contrast, confidence: float) -
     if not difference:
         return math.nan
     if not contrast.variance:
-        return math.ceil(-math.log2(1 - confidence))
+        return math.ceil(-math.log2(level_of(confidence)))
     return max(estimate.units + 1, _units(estimate, contrast, difference, confidence, POWER))
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from exactk._inference.levels import ranks_within
 from exactk._inference.significance import sign_test
 from exactk._inference.unit_numbers import Columns, Draws, scale_of
 
@@ -62,7 +63,7 @@ class FlipOptions(NamedTuple):
     flips: int
     seed: int
     alternative: Alternative
-    confidence: float
+    level: float
     has_max_t: bool
 
 
@@ -313,8 +314,7 @@ class _Family:
             of_family = (extreme + 1) / (options.flips + 1) if len(self._order) > 1 else 0.0
             adjusted[i] = least = max(least, of_family, p_values[i])
         sizes = np.sort(np.concatenate(self._largest))
-        more_extreme = math.floor((1 - options.confidence) * (options.flips + 1))
-        quantile = float(sizes[-more_extreme]) if more_extreme else math.inf
+        quantile = float(sizes[-ranks_within(options.level, options.flips)])
         return [adjusted[i] for i in self._members], quantile
 
 

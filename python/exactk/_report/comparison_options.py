@@ -9,6 +9,7 @@ from itertools import combinations
 from numbers import Integral, Number, Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from exactk._inference.levels import fewest_draws, level_of, round_draws
 from exactk._inference.margins import Margin
 from exactk._inference.significance import Alternative
 from exactk._plan.metric_strings import canonical_name
@@ -42,6 +43,7 @@ DEFAULT_PERMUTATIONS = DEFAULT_RESAMPLES = 9_999
 """So that (m + 1) times the usual levels is a whole number."""
 
 _FEWEST_DRAWS = 99
+_CONFIDENCE_OF_DEFAULTS = 0.999
 _MOST_PERMUTATIONS = 10_000_000
 _MOST_RESAMPLES = 1_000_000
 
@@ -100,6 +102,27 @@ class ComparisonOptions:
         if self.seed and not (has_flips or has_resamples):
             hint = Option("test", "permutation")
             raise input_error("seed", "none, as t tests and intervals use no random numbers", str(self.seed), hint=hint)
+        if has_flips:  # else no p-value is significant, as none is below 1 / (permutations + 1)
+            self._check_draws("permutations", fewest_draws(self.level), _MOST_PERMUTATIONS)
+        if has_resamples:  # else bounds are the least and the largest of the resamples, whatever the confidence
+            self._check_draws("resamples", fewest_draws(self.level / 2), _MOST_RESAMPLES)
+
+    def _check_draws(self, name: str, fewest: int, most: int) -> None:
+        """Raise InputError unless there are as many random draws as the confidence needs."""
+        advised, confidence = round_draws(fewest), as_double(self.confidence)
+        if advised > most:
+            expected = f"a confidence that up to {most} {name} can reach"
+            raise input_error(
+                "confidence", expected, repr(confidence), hint=Option("confidence", _CONFIDENCE_OF_DEFAULTS)
+            )
+        if getattr(self, name) < fewest:
+            expected = f"at least {fewest} at a confidence of {confidence!r}"
+            raise input_error(name, expected, str(getattr(self, name)), hint=Option(name, advised))
+
+    @property
+    def level(self) -> float:
+        """The largest p-value that is significant."""
+        return level_of(self.confidence)
 
     @property
     def needs_users(self) -> bool:

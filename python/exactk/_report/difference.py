@@ -345,7 +345,7 @@ def _reason_of_test(compared: Compared, options: ComparisonOptions) -> str:
 
 def verdict_of(row: Difference, direction: str, options: ComparisonOptions) -> Verdict:
     """Return the verdict on a row with an adjusted p-value."""
-    level = 1 - options.confidence
+    level = options.level
     if row.reason:
         return "undefined"
     if row.p_equivalent <= level:
@@ -363,7 +363,7 @@ def significant_side(row: Difference, direction: str, options: ComparisonOptions
 
     Tests that are not of the mean may find more losses than wins where the mean is higher: that is 0 too.
     """
-    if not row.p_adjusted <= 1 - options.confidence:
+    if not row.p_adjusted <= options.level:
         return 0
     turn = -1 if direction == "lower" else 1
     of_mean = turn * _sign(row.difference)

@@ -229,7 +229,7 @@ def _rough(rows: Sequence[Difference], method: ComparisonMethod) -> str:
     least = max(
         sides * 0.5 ** (row.units if _has_few_clusters(row) else min(row.units, row.wins + row.losses)) for row in rows
     )
-    if least <= 1 - method.options.confidence or any(row.metric in method.of_sums for row in rows):
+    if least <= method.options.level or any(row.metric in method.of_sums for row in rows):
         return "intervals are rough"
     return f"intervals are rough, and no p-value can be below {format_p(min(1.0, least))}"
 
@@ -246,7 +246,7 @@ def _error_of_adjusted(row: Difference, method: ComparisonMethod) -> float:
 def _is_within_error(row: Difference, method: ComparisonMethod) -> bool:
     """Return whether another seed might decide otherwise: the level is within two standard errors of p."""
     error = _error_of_adjusted(row, method)
-    return error > 0 and abs(row.p_adjusted - (1 - method.options.confidence)) <= 2 * error
+    return error > 0 and abs(row.p_adjusted - method.options.level) <= 2 * error
 
 
 def _with_error(row: Difference, method: ComparisonMethod) -> str:
@@ -259,7 +259,7 @@ def warn_of_few_flips(rows: Iterable[Difference], method: ComparisonMethod) -> N
     if undecided:
         first, more = undecided[0], len(undecided) - 1
         others = f" and {more} more" if more else ""
-        text = f"{name_of_row(first, method)}{others}: p = {_with_error(first, method)} may be on either side of {1 - method.options.confidence:g}; "
+        text = f"{name_of_row(first, method)}{others}: p = {_with_error(first, method)} may be on either side of {method.options.level:g}; "
         warn(text, Option("permutations", 10 * method.options.permutations + 9), " has a smaller error")
 
 

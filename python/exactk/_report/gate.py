@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from exactk._inference.levels import level_of
 from exactk._inference.margins import Margin, contrast_at, p_above, p_below
 from exactk._inference.power import units_to_decide
 from exactk._inference.significance import relative_interval, t_interval
@@ -161,7 +162,7 @@ def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: fl
         text = f"{metric}: {compared.pair[0]!r} cannot be compared with {compared.pair[1]!r}: {compared.reason}"
     else:
         check_share(compared, estimate, margin, claim)
-        status = _status(claim, _Gain(estimate, compared.direction), margin, 1 - confidence)
+        status = _status(claim, _Gain(estimate, compared.direction), margin, level_of(confidence))
         text = _text(claim, status, compared, estimate, margin, confidence)
     return Check(claim, metric, *compared.pair, str(margin), status, text)
 

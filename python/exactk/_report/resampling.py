@@ -106,9 +106,7 @@ def _flip_tests(
     execution: Execution,
 ) -> list[FlipTest | None]:
     progress = Progress(calls.progress, "flips")
-    how = FlipOptions(
-        options.permutations, options.seed, options.alternative, options.confidence, options.adjust == "max_t"
-    )
+    how = FlipOptions(options.permutations, options.seed, options.alternative, options.level, options.adjust == "max_t")
     execution = execution._replace(report_finished=progress.report_finished, add_finished=progress.add_finished)
     with progress.track(options.permutations):
         return [*flip_tests(pairs, families, units, how, execution)]
@@ -132,7 +130,7 @@ def _intervals(
             raise input_error("interval", expected, found, hint=Option("interval", "t"))
     progress = Progress(calls.progress, "resamples")
     how = BootstrapOptions(
-        "bca" if options.interval == "bca" else "percentile", options.resamples, options.seed, options.confidence
+        "bca" if options.interval == "bca" else "percentile", options.resamples, options.seed, options.level
     )
     execution = execution._replace(report_finished=progress.report_finished, add_finished=progress.add_finished)
     some = [pair for pair, has_enough in zip(pairs, enough, strict=True) if has_enough]
