@@ -149,7 +149,7 @@ def test_counts_and_gains_may_have_margins_of_1_and_more() -> None:
         (lambda: compared(confidence=0.05), "confidence: expected at least 0.5 and below 1, found 0.05; confidence=0.95"),
         (lambda: compared(adjust="fdr_bh"), "adjust: expected one of 'holm', 'max_t', 'benjamini_hochberg', 'bonferroni', 'none', found 'fdr_bh'; did you mean 'benjamini_hochberg'?"),
         (lambda: compared(adjust="BH"), "adjust: expected one of 'holm', 'max_t', 'benjamini_hochberg', 'bonferroni', 'none', found 'BH'; did you mean 'benjamini_hochberg'?"),
-        (lambda: compared(interval="bootstrap"), "interval: expected one of 't', 'percentile', 'bca', found 'bootstrap'"),
+        (lambda: compared(interval="bootstrap"), "interval: expected one of 't', 'percentile', 'bca', found 'bootstrap'; did you mean 'bca'?"),
     ],
 )  # fmt: skip
 def test_what_other_tools_write_is_told_in_our_words(call: Any, message: str) -> None:

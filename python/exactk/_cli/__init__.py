@@ -120,7 +120,7 @@ class _Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - of any type
         if action.choices is not None and value not in action.choices:
             names = list(map(str, action.choices))
-            hint = similar_choice(str(value), names)
+            hint = similar_choice(action.dest, str(value), names)
             message = f"expected one of {', '.join(names)}, found {value!r}" + (f"; {hint}" if hint else "")
             raise argparse.ArgumentError(action, message)
 

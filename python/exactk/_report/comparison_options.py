@@ -16,7 +16,7 @@ from exactk._plan.metric_strings import canonical_name
 from exactk._report.validation import checked_fields, is_in_unit_range
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
-from exactk._runtime.names import did_you_mean
+from exactk._runtime.names import did_you_mean, fold
 from exactk._runtime.numbers import as_double, parse_number
 
 if TYPE_CHECKING:
@@ -343,14 +343,27 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """The values of the options that have few."""
 
 
-_OTHER_NAMES = {"bh": "benjamini_hochberg", "fdr": "benjamini_hochberg", "fdr_bh": "benjamini_hochberg"}
-"""Of choices, in other libraries."""
+_OTHER_NAMES = {
+    "test": {
+        **dict.fromkeys(("student", "ttest", "pairedt", "pairedttest"), "t"),
+        **dict.fromkeys(("fisher", "randomization", "randomisation", "signflip", "signflips"), "permutation"),
+        "signedrank": "wilcoxon",
+    },
+    "alternative": {"larger": "greater", "smaller": "less"},
+    "interval": {"student": "t", "normal": "t", "bootstrap": "bca"},
+    "adjust": {
+        **dict.fromkeys(("bh", "fdr", "fdrbh"), "benjamini_hochberg"),
+        "bonf": "bonferroni",
+        "westfallyoung": "max_t",
+    },
+}
+"""Names of choices in other libraries, folded, by option."""
 
 
-def similar_choice(choice: str, choices: Sequence[str]) -> str:
-    """Return a hint with the choice that is meant, or an empty string."""
-    other = _OTHER_NAMES.get(choice.lower())
-    return f"did you mean {other!r}?" if other in choices else did_you_mean(choice, choices) or ""
+def similar_choice(option: str, choice: str, choices: Sequence[str]) -> str:
+    """Return a hint with the choice of an option that is meant, or an empty string."""
+    other = _OTHER_NAMES.get(option, {}).get(fold(choice))
+    return f"did you mean {other!r}?" if other in choices else did_you_mean(choice, choices)
 
 
 def _check_choice(name: str, choice: object, choices: Sequence[str]) -> None:
@@ -358,7 +371,7 @@ def _check_choice(name: str, choice: object, choices: Sequence[str]) -> None:
     if not isinstance(choice, str):
         raise type_error(name, expected, repr(choice))
     if choice not in choices:
-        raise input_error(name, expected, repr(choice), hint=similar_choice(choice, choices))
+        raise input_error(name, expected, repr(choice), hint=similar_choice(name, choice, choices))
 
 
 def parse_margins(margin: object, argument: str = "margin") -> dict[str, Margin]:

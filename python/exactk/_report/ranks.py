@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.display import format_text, printable
+from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +71,10 @@ class Ranks(Mapping[str, RankInterval]):
         return tuple(system for system, interval in self.items() if interval.best == 1)
 
     def __getitem__(self, system: str) -> RankInterval:
+        """Return the interval of a system."""
+        if system not in self._intervals:
+            message = f"{system!r} is not among {', '.join(map(repr, self))}"
+            raise KeyError("; ".join(filter(None, [message, did_you_mean(str(system), self)])))
         return self._intervals[system]
 
     def __iter__(self) -> Iterator[str]:
