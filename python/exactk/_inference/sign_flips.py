@@ -340,7 +340,7 @@ def _exact_test(pair: PairNumbers, scaled: _Scaled, units: Units, alternative: A
 class _DifferingUnits:
     """The units that differ by more than rounding, among those that were looked at."""
 
-    def __init__(self, is_linear: bool) -> None:  # noqa: FBT001
+    def __init__(self, is_linear: bool) -> None:  # noqa: FBT001 - a property of the pair, not a switch
         self._is_linear = is_linear
         self.count = self.greater = 0
         self._sizes: list[int] = []  # the smallest and the largest of each portion
