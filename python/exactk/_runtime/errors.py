@@ -152,11 +152,15 @@ def name_source(source: str) -> Iterator[None]:
         raise error.amended(source=source) from error
 
 
+_SKIPPED = frozenset({"exactk", "functools"})
+"""Packages between the caller and a warning: `functools.cached_property` calls what it caches."""
+
+
 def caller_level() -> int:
     """Return the stack level of the line that called the package, for warnings."""
     level = 1
     frame = sys._getframe(1)  # noqa: SLF001 - the standard library's own way before Python 3.12
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "exactk":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED:
         level += 1
         frame = frame.f_back
     return level
