@@ -7,6 +7,7 @@ is one value of each system.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any, NamedTuple
@@ -176,7 +177,31 @@ def rows(case: Case, label: str | None) -> list[dict[str, Any]]:
             one.update(dict.fromkeys(("low", "high", "relative_low", "relative_high"), math.nan))
         for one in defined:
             one.update(bootstrap_cells(one["_numbers"], one["_metric"], one["_estimate"], case.options))
-    return difference_oracle.adjusted(result, case.options)
+    result = difference_oracle.adjusted(result, case.options)
+    if case.options.get("test") == "permutation":
+        for metric in {one["metric"] for one in result} if case.options.get("family", "metric") == "metric" else {None}:
+            family = [one for one in result if metric in {None, one["metric"]} and not math.isnan(one["p"])]
+            for one in family:
+                one["p_adjusted_error"] = _error_of_adjusted(one, family, case.options)
+    return result
+
+
+def _error_of_adjusted(one: dict[str, Any], family: list[dict[str, Any]], options: dict[str, Any]) -> float:
+    """Return the error of the adjusted p-value: of a share of flips, or by how much the p-value it comes from is multiplied."""
+    k, p, q = len(family), one["p"], one["p_adjusted"]
+    match options.get("adjust", "holm"):
+        case "max_t" if k > 1:
+            return math.sqrt(q * (1 - q) / options["permutations"])
+        case "holm" if q < 1:  # the first of the largest
+            up = sorted(family, key=lambda other: (other["p"], -other["p_error"]))
+            multiples = [(min(1.0, (k - i) * other["p"]), other) for i, other in enumerate(up) if other["p"] <= p]
+            one = max(multiples, key=operator.itemgetter(0))[1]
+        case "benjamini_hochberg" if q < 1:  # the last of the smallest
+            down = sorted(family, key=lambda other: (-other["p"], -other["p_error"]))
+            multiples = [(min(1.0, k / (k - i) * other["p"]), other) for i, other in enumerate(down) if other["p"] >= p]
+            one = min(multiples, key=operator.itemgetter(0))[1]
+    error: float = one["p_error"] * q / one["p"]
+    return error
 
 
 def _test_by_flips(defined: list[dict[str, Any]], options: dict[str, Any]) -> None:

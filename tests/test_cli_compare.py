@@ -443,3 +443,26 @@ def test_no_error_replaces_an_input(run: Run) -> None:
         content = Path(path).read_bytes()
         assert run(*TWO, "--clusters", "homes.csv", "--better", "P@10", "--confidence", "95", "--junit", path).code == 2
         assert Path(path).read_bytes() == content
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_a_warning_of_few_flips_names_the_option(run: Run) -> None:
+    how: dict[str, Any] = {"test": "permutation", "adjust": "max_t", "permutations": 199}
+    p = compared(list(HITS), ["P@10"], **how).differences["old", "new", "P@10"].p_adjusted
+    options = [part for name, value in how.items() for part in (f"--{name}", str(value))]
+    result = run(*THREE[:-2], *options, "--confidence", repr(1 - p))
+    assert result.code == 0
+    (line,) = (line for line in result.err.splitlines() if "may be on either side" in line)
+    assert re.match(r"exactk: warning: P@10 of \w+ against \w+( and 1 more)?: adjusted p = 0\.", line)
+    assert line.endswith("; --permutations 1999 has a smaller error")
+
+
+def test_hints_of_tests_are_options(run: Run) -> None:
+    for options, hint in (
+        (["--adjust", "max_t"], "found 'max_t'; --test permutation; see exactk compare --help"),
+        (["--adjust", "westfall-young"], "found 'westfall-young'; did you mean 'max_t'?; see exactk compare --help"),
+        (["--test", "t-test"], "found 't-test'; did you mean 't'?; see exactk compare --help"),
+    ):
+        result = run(*TWO, *options)
+        assert result.code == 2
+        assert result.err.rstrip().endswith(hint)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import pickle
-import re
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -333,34 +331,7 @@ def test_margins_are_those_of_t_whatever_the_test() -> None:
         _ = exactk.compare(TRUTH, {"a": nothing, "b": B}, "P@1", margin="1%", test="permutation").differences
 
 
-# Warnings and notes.
-
-
-def near_the_level() -> tuple[exactk.Comparison, float]:
-    """Return a comparison at a confidence of 1 - p of one of its rows."""
-    how: dict[str, Any] = {"test": "permutation", "adjust": "none", "permutations": 999}
-    data = graded(60, 1) | {"metrics": "recall@5"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        p = exactk.compare(**data, **how).differences["c", "a", "recall@5"].p
-    assert 0.01 < p < 0.49
-    return exactk.compare(**data, **how, confidence=1 - p), p
-
-
-def test_more_flips_are_advised_where_they_would_decide() -> None:
-    comparison, p = near_the_level()
-    with pytest.warns(exactk.EvaluationWarning) as caught:
-        printed = repr(comparison.differences)
-    (message,) = (str(one.message) for one in caught)
-    assert re.fullmatch(
-        rf"recall@5 of c against a: p = {p:.4f} -\+ 0\.\d+ may be on either side of {p:g}; permutations=9999 has a smaller error",
-        message,
-    )
-    assert f"more flips would decide: recall@5 of c against a, p = {p:.4f} -+ " in printed
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        _ = comparison.differences  # once
-        repr(compared(test="permutation").differences)  # an exact p-value has no error
+# Notes.
 
 
 def test_few_users_are_noted() -> None:

@@ -133,7 +133,7 @@ def test_copies_of_users_in_clusters_are_one_user(sample: Sample, copies: int) -
     for key, row in rows.items():
         other = others[key]
         assert (row.exact, row.units, row.verdict) == (other.exact, other.units, other.verdict)
-        for name in ("p", "p_adjusted", "p_error", "low", "high", "relative_low", "relative_high"):
+        for name in ("p", "p_adjusted", "p_error", "p_adjusted_error", "low", "high", "relative_low", "relative_high"):
             assert_allclose(getattr(other, name), getattr(row, name), rtol=1e-9, atol=1e-12, err_msg=name)
 
 
@@ -153,7 +153,7 @@ def test_the_order_of_users_does_not_matter(sample: Sample, random: Any) -> None
 def test_other_systems_and_metrics_change_only_what_is_adjusted(sample: Sample, metric: str) -> None:
     more = replace(sample, metrics=tuple(dict.fromkeys([metric, *sample.metrics])))
     rows, others = rows_of(replace(sample, systems=("a", "b")).compare()), rows_of(more.compare())
-    adjusted: dict[str, Any] = {"p_adjusted": 0.0, "verdict": "undecided"}
+    adjusted: dict[str, Any] = {"p_adjusted": 0.0, "p_adjusted_error": 0.0, "verdict": "undecided"}
     if sample.options["adjust"] == "max_t":  # whose intervals are simultaneous
         adjusted |= dict.fromkeys(("low", "high", "relative_low", "relative_high"), 0.0)
     for key, row in rows.items():

@@ -106,7 +106,10 @@ _OPTIONS = (
         "confidence", "confidence of intervals, verdicts and gates (default: 0.95)", "LEVEL", _confidence
     ),
     _ComparisonOption("interval", "method of the intervals: t, or a bootstrap of users (default: t)"),
-    _ComparisonOption("adjust", "adjustment of p-values for the number of comparisons (default: holm)"),
+    _ComparisonOption(
+        "adjust",
+        "adjustment of p-values for the number of comparisons (default: holm); max_t needs --test permutation",
+    ),
     _ComparisonOption(
         "family", "comparisons that are adjusted together: those on one metric, or all (default: metric)"
     ),
@@ -135,7 +138,7 @@ _OPTIONS = (
     ),
     _ComparisonOption(
         "permutations",
-        f"sign flips of --test permutation, at least 1 / (1 - confidence) - 1 (default: {DEFAULT_PERMUTATIONS})",
+        f"random sign flips of --test permutation, at least 1 / (1 - confidence) - 1 (default: {DEFAULT_PERMUTATIONS})",
         "N",
         _integer,
     ),
@@ -145,7 +148,7 @@ _OPTIONS = (
         "N",
         _integer,
     ),
-    _ComparisonOption("seed", "seed of sign flips and resamples (default: 0)", "N", _integer),
+    _ComparisonOption("seed", "seed of random sign flips and resamples (default: 0)", "N", _integer),
 )
 """In the order of `exactk.compare`."""
 

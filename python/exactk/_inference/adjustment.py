@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,6 +64,38 @@ def adjust(p_values: Sequence[float], method: str) -> list[float]:
     numbers = [p for p in p_values if not math.isnan(p)]
     adjusted = iter(ADJUSTMENTS[method](numbers))
     return [p if math.isnan(p) else next(adjusted) for p in p_values]
+
+
+class PValue(NamedTuple):
+    """A p-value of a family, with its standard error if it comes from random flips, and when adjusted."""
+
+    p: float
+    p_error: float
+    p_adjusted: float
+
+
+def errors_of_adjusted(family: Sequence[PValue], method: str, flips: int) -> list[float]:
+    """Return the standard error of each adjusted p-value of a family; 0 of those that are NaN.
+
+    Max-T counts random flips, also where p is exact; of a single p-value there is nothing to adjust. Every other
+    adjusted p-value is a multiple of one p-value: of those with the same adjusted p-value, the smallest by Holm's
+    method and the largest by that of Benjamini and Hochberg. Its error is the same multiple.
+    """
+    numbers = [one for one in family if not math.isnan(one.p)]
+    if method == "max_t" and len(numbers) > 1:
+        return [
+            0.0 if math.isnan(one.p) else math.sqrt(one.p_adjusted * (1 - one.p_adjusted) / flips) for one in family
+        ]
+    source: dict[float, PValue] = {}
+    if method in {"holm", "benjamini_hochberg"}:
+        turn = -1 if method == "holm" else 1
+        source = {one.p_adjusted: one for one in sorted(numbers, key=lambda one: (turn * one.p, one.p_error))}
+
+    def error(one: PValue) -> float:
+        multiplied = source.get(one.p_adjusted, one) if one.p_adjusted < 1 else one  # many may be 1, each by its own p
+        return multiplied.p_error * (one.p_adjusted / multiplied.p)
+
+    return [0.0 if math.isnan(one.p) else error(one) for one in family]
 
 
 def _by_rank(p_values: Sequence[float], adjusted: Callable[[list[float]], list[float]]) -> list[float]:

@@ -537,7 +537,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         b       0.6333  1 to 2
         a       0.3333       3
         tied for the top: c, b
-        paired t test; Holm over 3 comparisons per metric; 95 % intervals, not adjusted
+        paired t test; Holm over 3 comparisons per metric; level 0.05
         """
         name = name_of_metric(metric, self._first.convention, "metric")
         if name not in self.metrics:
@@ -563,7 +563,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         intervals = rank_intervals(systems, [(row, significant_side(row, direction, self._options)) for row in rows])
         shown = {row.baseline: row.baseline_value for row in rows} | {row.system: row.value for row in rows}
         order = sorted(systems, key=lambda system: shown[system], reverse=direction == "higher")
-        note = self._method(self._paired_state()).caption({spelling})
+        method = self._method(self._paired_state())
+        note = "; ".join([method.test_text(rows), method.adjustment_text, method.level_text, *self._options.runs_texts])
         return Ranks(spelling, shown, {system: intervals[system] for system in order}, note)
 
     def best(self, metric: str) -> tuple[str, ...]:

@@ -134,6 +134,17 @@ class ComparisonOptions:
         """Whether differences are those of sign flips or of resamples."""
         return self.test == "permutation" or self.interval != "t"
 
+    @property
+    def least_flipped_p(self) -> float:
+        """The smallest p-value that random sign flips can give."""
+        return 1 / (self.permutations + 1)
+
+    @property
+    def more_permutations(self) -> int | None:
+        """About ten times as many sign flips, one less than a round number; None if there are as many as there may be."""
+        more = min(round_draws(9 * self.permutations), _MOST_PERMUTATIONS - 1)
+        return more if more > self.permutations else None
+
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain data."""
         runs = None if self.runs is None else {system: list(runs) for system, runs in self.runs.items()}
@@ -191,18 +202,25 @@ class ComparisonOptions:
         """The number of training runs of each system that has several, in words."""
         return [f"{system}: mean of {len(runs)} runs" for system, runs in (self.runs or {}).items()]
 
-    @property
-    def test_text(self) -> str:
-        """The test, its baseline and its side in words."""
+    def test_text(self, exact: Sequence[bool]) -> str:
+        """Return the test, its baseline and its side in words; `exact` is whether each p-value is that of all sign flips."""
         tests = {
             "t": "paired t test",
-            "permutation": f"permutation test, {self.permutations:,} sign flips (all of them if at most 20 users differ)",
+            "permutation": "exact permutation test" if exact and all(exact) else "permutation test",
             "wilcoxon": "Wilcoxon signed-rank test",
             "sign": "sign test",
         }
         sides = {"two_sided": "", "greater": ", one-sided (greater)", "less": ", one-sided (less)"}
         against = "" if self.baseline is None else f" against {self.baseline}"
-        return f"{tests[self.test]}{against}{sides[self.alternative]}"
+        text = f"{tests[self.test]}{against}{sides[self.alternative]}"
+        if self.test != "permutation" or all(exact):
+            return text
+        some = f" (exact for {sum(exact)} of {len(exact)} differences)" if any(exact) else ""
+        return f"{text}, {self._flips_text}{some}"
+
+    @property
+    def _flips_text(self) -> str:
+        return f"{self.permutations:,} random sign flips"
 
     def adjustment_text(self, pairs: int, metrics: int) -> str:
         """Return the adjustment of p-values in words."""
@@ -211,7 +229,8 @@ class ComparisonOptions:
         size, each = self.family_size(pairs, metrics), "" if self.family == "all" else " per metric"
         if size == 1:
             return f"no adjustment: one comparison{each}"
-        return f"{_ADJUSTMENTS[self.adjust]} over {plural(size, 'comparison')}{each}"
+        flips = f" of {self._flips_text}" if self.adjust == "max_t" else ""
+        return f"{_ADJUSTMENTS[self.adjust]}{flips} over {plural(size, 'comparison')}{each}"
 
     def checked_margins(self, convention: Convention, values: Sequence[Value]) -> Mapping[str, Margin]:
         """Return the margins of these values. Raise InputError also for one that no difference exceeds."""

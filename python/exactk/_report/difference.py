@@ -65,6 +65,10 @@ class Difference(NamedTuple):
     p_error : float
         The standard error of ``p`` where it comes from m random sign flips, sqrt(p (1 - p) / m); 0 where no random
         numbers are used. Another seed gives a p that usually differs by less than twice as much.
+    p_adjusted_error : float
+        The standard error of ``p_adjusted``, likewise. With ``adjust="max_t"``, it is that of m random sign flips, also
+        where ``p`` is exact. Other adjustments multiply a p-value, and its error by as much; where Holm's or Benjamini
+        and Hochberg's method takes the adjusted p-value from another row of the family, the error is that of this row.
     exact : bool
         Whether ``p`` is that of an exact distribution: of all patterns of signs, or binomial. With
         ``test="permutation"`` it is if at most 20 units differ, or all by the same amount.
@@ -125,6 +129,7 @@ class Difference(NamedTuple):
     p: float
     p_adjusted: float
     p_error: float
+    p_adjusted_error: float
     exact: bool
     degrees_of_freedom: float
     p_not_worse: float
@@ -229,6 +234,7 @@ def difference_row(
         p=test.p,
         p_adjusted=math.nan if resampled is None else resampled.p_max_t,
         p_error=test.p_error,
+        p_adjusted_error=0.0,  # until it is adjusted
         exact=test.is_exact,
         p_not_worse=claims[0],
         p_equivalent=claims[1],

@@ -27,6 +27,7 @@ FEW_USERS = 20
 
 _MOST_NAMED = 3  # rows in a note
 _MOST_DIGITS = 9
+_ROUNDING = 1e-12  # relative differences below it come from rounding
 
 _OTHER_HYPOTHESES = {
     "wilcoxon": "p is that of differences symmetric about 0 (Wilcoxon), not that of equal means; difference and interval are of the means",
@@ -67,10 +68,20 @@ class ComparisonMethod:
         sets = {name: frozenset(plain[name]) for name in ("of_sums", "of_unit_range")}
         return cls(**{**plain, "options": options, **sets})
 
-    def caption(self, metrics: Collection[str]) -> str:
-        """Return how differences of these metrics were computed, in a line."""
-        parts = [self.options.test_text, self.adjustment_text, self._intervals_text, *self._margins_text(metrics)]
+    def caption(self, rows: Sequence[Difference]) -> str:
+        """Return how these differences were computed, in a line."""
+        margins = self._margins_text({row.metric for row in rows})
+        parts = [self.test_text(rows), self.adjustment_text, self._intervals_text, *margins]
         return "; ".join([*parts, *self.options.runs_texts])
+
+    def test_text(self, rows: Iterable[Difference]) -> str:
+        """Return the test of these differences in words."""
+        return self.options.test_text([row.exact for row in rows if not row.reason])
+
+    @property
+    def level_text(self) -> str:
+        """The level of significance in words."""
+        return f"level {self.options.level:.3g}"
 
     @property
     def adjustment_text(self) -> str:
@@ -82,7 +93,7 @@ class ComparisonMethod:
         """The intervals in words."""
         options, level = self.options, f"{100 * self.options.confidence:g} %"
         if options.interval == "t" and options.adjust == "max_t":
-            return f"simultaneous {level} intervals"
+            return f"{'simultaneous ' if self.is_adjusted else ''}{level} intervals by random sign flips"
         methods = {"t": "", "percentile": "percentile bootstrap ", "bca": "BCa bootstrap "}
         how = "" if options.interval == "t" else f" of {options.resamples:,} resamples"
         return f"{level} {methods[options.interval]}intervals{how}{', not adjusted' if self.is_adjusted else ''}"
@@ -158,7 +169,7 @@ def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decim
         _Column("relative", lambda row: _or_dash(row.relative, percentage)),
         _Column("p", lambda row: _or_dash(row.p, format_p)),
         *([_Column("adjusted", lambda row: _or_dash(row.p_adjusted, format_p))] if method.is_adjusted else []),
-        _Column(effect, lambda row: _or_dash(row.effect, "{:.3f}".format)),
+        _Column(effect, lambda row: _or_dash(row.effect, "{:z.3f}".format)),
         _Column(
             "wins/ties/losses",
             lambda row: "-" if row.metric in method.of_sums else f"{row.wins}/{row.ties}/{row.losses}",
@@ -167,8 +178,13 @@ def difference_table(rows: Sequence[Difference], method: ComparisonMethod, decim
         *([_Column("detectable", lambda row: _unsigned(method.detectable(row), digits))] if has_detectable else []),
         _Column("verdict", lambda row: row.verdict),
     ]
-    cells = [[column.cell(row) for column in columns] for row in rows]
+    cells = [[column.cell(row) for column in columns] for row in map(_without_rounding, rows)]
     return TextTable([column.header for column in columns], cells, left=len(names))
+
+
+def _without_rounding(row: Difference) -> Difference:
+    """Return the row with a difference of 0 where it comes from rounding alone."""
+    return row._replace(difference=0.0, relative=0.0) if abs(row.relative) < _ROUNDING else row
 
 
 def _columns_of_users(rows: Sequence[Difference]) -> list[_Column]:
@@ -185,8 +201,7 @@ def caption_lines(rows: Sequence[Difference], method: ComparisonMethod) -> list[
         size = "the detectable size" if len(rows) > 1 else _unsigned(method.detectable(rows[0]), _digits(rows[0]))
         significant = f"significant{' before adjustment' if method.is_adjusted else ''}"
         users.append(f"a true difference of {size} or more would be {significant} in 4 of 5 samples of this size")
-    caption = method.caption({row.metric for row in rows})
-    return [caption, *(["; ".join(users)] if users else []), *_notes(rows, method)]
+    return [method.caption(rows), *(["; ".join(users)] if users else []), *_notes(rows, method)]
 
 
 def _has_detectable(rows: Sequence[Difference], method: ComparisonMethod) -> bool:
@@ -211,9 +226,9 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
         notes.append(f"no bootstrap interval: fewer than {FEWEST_UNITS} users or clusters{named}")
     undecided = [row for row in rows if _is_within_error(row, method)]
     if undecided:
-        some = [f"{name_of_row(row, method)}, p = {_with_error(row, method)}" for row in undecided[:_MOST_NAMED]]
+        some = [f"{name_of_row(row, method)}, {_with_error(row, method)}" for row in undecided[:_MOST_NAMED]]
         more = [f"{len(undecided) - _MOST_NAMED} more"] if len(undecided) > _MOST_NAMED else []
-        notes.append(f"more flips would decide: {'; '.join([*some, *more])}")
+        notes.append(f"more flips may decide: {'; '.join([*some, *more])}")
     notes += left_out_lines(rows)
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         named = _named([row for row in rows if row.reason == reason], rows, method)
@@ -234,33 +249,40 @@ def _rough(rows: Sequence[Difference], method: ComparisonMethod) -> str:
     return f"intervals are rough, and no p-value can be below {format_p(min(1.0, least))}"
 
 
-def _error_of_adjusted(row: Difference, method: ComparisonMethod) -> float:
-    """Return the standard error of an adjusted p-value. That of max-T is one of random flips even where p is exact."""
-    if row.reason:
-        return 0.0
-    if method.options.adjust == "max_t" and method.is_adjusted:
-        return math.sqrt(row.p_adjusted * (1 - row.p_adjusted) / method.options.permutations)
-    return row.p_error * row.p_adjusted / row.p
-
-
 def _is_within_error(row: Difference, method: ComparisonMethod) -> bool:
     """Return whether another seed might decide otherwise: the level is within two standard errors of p."""
-    error = _error_of_adjusted(row, method)
+    error = row.p_adjusted_error
     return error > 0 and abs(row.p_adjusted - method.options.level) <= 2 * error
 
 
 def _with_error(row: Difference, method: ComparisonMethod) -> str:
-    return f"{row.p_adjusted:.4f} -+ {_error_of_adjusted(row, method):.4f}"
+    """Return the adjusted p-value and its standard error, with as many decimals as show two digits of the error."""
+    digits = min(max(2, 1 - math.floor(math.log10(row.p_adjusted_error))), _MOST_DIGITS)
+    name = "adjusted p" if method.is_adjusted else "p"
+    return f"{name} = {row.p_adjusted:.{digits}f}, standard error {row.p_adjusted_error:.{digits}f}"
+
+
+def _is_least(row: Difference, options: ComparisonOptions) -> bool:
+    """Return whether the p-value from random flips is the smallest that they can give."""
+    return (row.p_adjusted if options.adjust == "max_t" else row.p) <= options.least_flipped_p
 
 
 def warn_of_few_flips(rows: Iterable[Difference], method: ComparisonMethod) -> None:
     """Warn if the standard error of a p-value from random flips leaves open whether it is significant."""
     undecided = [row for row in rows if _is_within_error(row, method)]
-    if undecided:
-        first, more = undecided[0], len(undecided) - 1
-        others = f" and {more} more" if more else ""
-        text = f"{name_of_row(first, method)}{others}: p = {_with_error(first, method)} may be on either side of {method.options.level:g}; "
-        warn(text, Option("permutations", 10 * method.options.permutations + 9), " has a smaller error")
+    if not undecided:
+        return
+    options, first, more = method.options, undecided[0], len(undecided) - 1
+    others = f" and {more} more" if more else ""
+    side = f"may be on either side of {options.level:g}"
+    text: list[str | Option] = [f"{name_of_row(first, method)}{others}: {_with_error(first, method)}, {side}"]
+    if _is_least(first, options):
+        text.append(
+            f"; the smallest p that {options.permutations:,} flips can give is {format_p(options.least_flipped_p)}"
+        )
+    if options.more_permutations is not None:
+        text += ["; ", Option("permutations", options.more_permutations), " has a smaller error"]
+    warn(*text)
 
 
 def left_out_lines(rows: Iterable[Difference]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from exactk._inference.adjustment import adjust
+from exactk._inference.adjustment import PValue, adjust, errors_of_adjusted
 from exactk._inference.power import Heterogeneity, heterogeneity
 from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
@@ -56,8 +56,10 @@ def tested_rows(
             adjusted = [rows[i].p_adjusted for i in family]
         else:
             adjusted = adjust([rows[i].p for i in family], options.adjust)
-        for index, p in zip(family, adjusted, strict=True):
-            row = rows[index]._replace(p_adjusted=p)
+        p_values = [PValue(rows[i].p, rows[i].p_error, p) for i, p in zip(family, adjusted, strict=True)]
+        errors = errors_of_adjusted(p_values, options.adjust, options.permutations)
+        for index, p, error in zip(family, adjusted, errors, strict=True):
+            row = rows[index]._replace(p_adjusted=p, p_adjusted_error=error)
             rows[index] = row._replace(verdict=verdict_of(row, compared[index].direction, options))
     return rows
 

@@ -68,7 +68,7 @@ def significance_marks(
 def _caption(differences: Sequence[Difference], method: ComparisonMethod) -> str:
     options = method.options
     users = ", ".join(filter(None, [users_text(differences) or _range_of_users(differences), method.sample]))
-    tests = f"{options.test_text}; {method.adjustment_text}; level {options.level:.3g}; {users}"
+    tests = f"{method.test_text(differences)}; {method.adjustment_text}; {method.level_text}; {users}"
     bold = "Best values, also of single runs, in bold" if options.runs else "Best values in bold"
     sentences = [
         f"{bold}; superscript letters: the systems that are significantly worse ({tests})",
