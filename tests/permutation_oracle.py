@@ -222,10 +222,18 @@ def _test_by_flips(defined: list[dict[str, Any]], options: dict[str, Any]) -> No
         for i, p in zip(family, adjusted, strict=True):
             one, e = defined[i], defined[i]["_estimate"]
             one["p_adjusted"] = max(p, one["p"]) if len(family) > 1 else one["p"]
+            half_width = quantile * tests[i].size + tests[i].allowance if tests[i].size else 0.0
+            if not e.error() and not half_width:
+                continue
+            one |= dict.fromkeys(("relative_low", "relative_high"), math.nan)
             if e.error():
-                quantile_of_t = quantile * tests[i].size / e.error()
-                one |= dict.fromkeys(("relative_low", "relative_high"), math.nan)
-                one |= interval_cells(e, options.get("confidence", 0.95), quantile_of_t)
+                one |= interval_cells(e, options.get("confidence", 0.95), half_width / e.error())
+            else:  # all units differ by the same amount
+                ends = e.difference - half_width, e.difference + half_width
+                one |= {name: e.shown(end) for name, end in zip(("low", "high"), ends, strict=True)}
+                one |= {
+                    f"relative_{name}": expm1(end) for name, end in zip(("low", "high"), ends, strict=True) if e.is_log
+                }
 
 
 def bootstrap_cells(numbers: Numbers, metric: Metric, e: Estimate, options: dict[str, Any]) -> dict[str, float]:

@@ -251,6 +251,17 @@ def test_differences_that_are_all_equal(users: int) -> None:
         assert (row.low, row.high) == (1, 1)
 
 
+@pytest.mark.parametrize(("users", "is_significant"), [(3, False), (30, True)])
+def test_simultaneous_intervals_of_equal_differences_are_those_of_flips(users: int, is_significant: bool) -> None:
+    """Their t interval has no width, and would exclude 0 whatever p is."""
+    systems: dict[str, Any] = {"a": [[2]] * users, "b": [[1]] * users, "c": [[1]] * users}
+    rows = exactk.compare(TRUTH[:users], systems, "P@1", test="permutation", adjust="max_t").differences
+    for row in rows[:2]:
+        assert row.low < 1 < row.high
+        assert (row.low > 0) == is_significant == (row.verdict == "better")
+        assert math.isnan(row.relative_low)
+
+
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @pytest.mark.parametrize(
     ("truth", "options", "reason"),

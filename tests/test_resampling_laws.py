@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import exactk
+from permutation_oracle import signs_of
 from strategies import examples
 from test_difference_laws import CUTOFF, METRICS, Sample, User, assert_same, rows_of
+from test_permutation_oracle import compared
 
 pytestmark = pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 
@@ -204,8 +208,40 @@ def test_simultaneous_intervals_hold_0_where_no_row_of_a_family_is_significant(
         if any(row.exact for row in family):  # whose p-values are not those of the flips
             continue
         most = max(family, key=lambda row: abs(row.difference) / (row.high - row.low))
-        assert (most.low > 0 or most.high < 0) == (most.p_adjusted <= 1 - confidence)
-        assert all(row.p_adjusted <= 1 - confidence for row in family if row.low > 0 or row.high < 0)
+        level = float(1 - Decimal(str(confidence)))
+        assert (most.low > 0 or most.high < 0) == (most.p_adjusted <= level)
+        assert all(row.p_adjusted <= level for row in family if row.low > 0 or row.high < 0)
+
+
+def test_simultaneous_intervals_hold_0_exactly_where_single_step_max_t_does_not_reject() -> None:
+    """Also where the observed size is that of many flips, by whole numbers: sizes are compared as squares."""
+    found = {True: 0, False: 0}  # ties with the quantile, by whether they are rejected
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        systems, users = int(rng.integers(2, 4)), int(rng.integers(2, 26))
+        whole = rng.integers(0, 3, (systems, users))
+        whole[:, rng.random(users) < rng.choice([0.0, 0.5])] = 1
+        flips, confidence = int(rng.choice([99, 199])), float(rng.choice([0.5, 0.75, 0.875, 0.9]))
+        values = dict(zip("abc", whole * rng.choice([1, 0.5, 1 / 3, 0.1, 0.7, 1e-5]), strict=False))
+        if not whole.any():
+            continue
+        options: dict[str, Any] = {"adjust": "max_t", "permutations": flips, "confidence": confidence}
+        rows = compared(values, **options).differences
+        signs = np.array([signs_of(user, 0, flips) for user in range(users)])
+        differences = [whole[later] - whole[earlier] for earlier, later in combinations(range(systems), 2)]
+
+        def sizes(difference: Any, patterns: Any) -> list[Fraction]:
+            """Return the squares of sums of signed numbers, divided by that of their standard deviation."""
+            return [Fraction(int(one) ** 2, int((difference**2).sum()) or 1) for one in difference @ patterns]
+
+        largest = [max(one) for one in zip(*(sizes(difference, signs) for difference in differences), strict=True)]
+        for row, difference in zip(rows, differences, strict=True):
+            (observed,) = sizes(difference, np.ones((users, 1), np.int64))
+            p = Fraction(sum(one >= observed for one in largest) + 1, flips + 1)
+            is_rejected = p <= 1 - Fraction(str(confidence))
+            assert (row.low > 0 or row.high < 0) == is_rejected
+            found[is_rejected] += observed in largest
+    assert all(found.values())
 
 
 def parts_of(sample: Sample, parts: int) -> list[Sample]:

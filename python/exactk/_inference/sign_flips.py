@@ -54,7 +54,7 @@ class FlipTest(NamedTuple):
     p_error: float  # its standard error; 0 if it is exact
     is_exact: bool
     p_max_t: float = math.nan  # adjusted for the family, if asked
-    quantile: float = math.nan  # of the largest |difference| / size of the family, if asked
+    bound: float = math.nan  # up to which |difference| / size is not extreme in the family, if asked
 
 
 class FlipOptions(NamedTuple):
@@ -205,9 +205,9 @@ def flip_tests(
     if not options.has_max_t:
         return tests
     adjusted = flips.adjusted([test.p for test in tests])
-    for family, (p_values, quantile) in zip(families, adjusted, strict=True):
-        for i, p in zip(family, p_values, strict=True):
-            tests[i] = tests[i]._replace(p_max_t=p, quantile=quantile)
+    for family, of_members in zip(families, adjusted, strict=True):
+        for i, (p, bound) in zip(family, of_members, strict=True):
+            tests[i] = tests[i]._replace(p_max_t=p, bound=bound)
     return tests
 
 
@@ -275,8 +275,8 @@ class _RandomFlips:
         p = (self._extreme[pair] + 1) / (flips + 1)
         return FlipTest(p, math.sqrt(p * (1 - p) / flips), is_exact=False)
 
-    def adjusted(self, p_values: Sequence[float]) -> list[tuple[list[float], float]]:
-        """Return the adjusted p-values of each family, and the quantile of its largest sizes."""
+    def adjusted(self, p_values: Sequence[float]) -> list[list[tuple[float, float]]]:
+        """Return the adjusted p-value of each member of each family, and the largest size that is not extreme."""
         return [family.adjusted(p_values, self._options) for family in self._families]
 
 
@@ -302,12 +302,12 @@ class _Family:
             self._extreme[rank] += int(np.count_nonzero(largest >= self._thresholds[rank]))
         self._largest.append(np.atleast_1d(sizes))
 
-    def adjusted(self, p_values: Sequence[float], options: FlipOptions) -> tuple[list[float], float]:
-        """Return the adjusted p-value of each member, and the quantile of the largest sizes.
+    def adjusted(self, p_values: Sequence[float], options: FlipOptions) -> list[tuple[float, float]]:
+        """Return the adjusted p-value of each member, and the largest size that is not extreme.
 
         An adjusted p-value is at least the p-value, which may be exact, and those of more extreme members.
-        The quantile is the one at which a pair alone would be significant: the j-th largest of m sizes, where j of
-        m + 1 is the level.
+        A size is extreme if the share of flips with a largest size that is no smaller, but for rounding, is within the
+        level: if it is above the j-th largest of m sizes, where j of m + 1 is the level.
         """
         adjusted, least = {}, 0.0
         for i, extreme in zip(self._order, self._extreme, strict=True):
@@ -315,7 +315,7 @@ class _Family:
             adjusted[i] = least = max(least, of_family, p_values[i])
         sizes = np.sort(np.concatenate(self._largest))
         quantile = float(sizes[-ranks_within(options.level, options.flips)])
-        return [adjusted[i] for i in self._members], quantile
+        return [(adjusted[i], quantile + self._statistics[i].standardized_allowance) for i in self._members]
 
 
 def _exact_test(pair: PairNumbers, scaled: _Scaled, units: Units, alternative: Alternative) -> FlipTest | None:

@@ -139,43 +139,42 @@ def _t_quantile(probability: float, degrees_of_freedom: float) -> float:
     return float(optional.scipy_special().stdtrit(degrees_of_freedom, probability))
 
 
-def t_interval(estimate: Estimate, confidence: float, quantile: float | None = None) -> Interval:
+def t_interval(estimate: Estimate, confidence: float, half_width: float | None = None) -> Interval:
     """Return the interval of a difference: estimate -+ t * SE; of logarithms, that of the values they stand for.
 
-    A quantile takes the place of that of the t distribution.
+    A half width takes the place of t * SE.
     """
     if estimate.is_logarithmic:
-        low, high = relative_interval(estimate, confidence, quantile)
+        low, high = relative_interval(estimate, confidence, half_width)
         baseline_value = math.exp(estimate.baseline_value)
         return Interval(baseline_value * low, baseline_value * high)
-    return _contrast_interval(estimate, confidence, quantile)
+    return _contrast_interval(estimate, confidence, half_width)
 
 
-def _contrast_interval(estimate: Estimate, confidence: float, quantile: float | None) -> Interval:
+def _contrast_interval(estimate: Estimate, confidence: float, half_width: float | None) -> Interval:
     contrast = estimate.contrast()
     if contrast.degrees_of_freedom <= 0:
         return UNDEFINED_INTERVAL
-    if quantile is None:
+    if half_width is None:
         quantile = t_quantile((1 + confidence) / 2, contrast.degrees_of_freedom)
-    half_width = quantile * root(contrast.variance) if contrast.variance else 0.0
+        half_width = quantile * root(contrast.variance) if contrast.variance else 0.0
     return Interval(float(contrast.difference) - half_width, float(contrast.difference) + half_width)
 
 
-def relative_interval(estimate: Estimate, confidence: float, quantile: float | None = None) -> Interval:
+def relative_interval(estimate: Estimate, confidence: float, half_width: float | None = None) -> Interval:
     """Return the interval of value / baseline - 1: the factors whose contrast the t test does not reject (Fieller).
 
-    NaN where the baseline does not differ from 0 by the same test, as the factors are then unbounded. A quantile takes
-    the place of that of the t distribution.
+    NaN where the baseline does not differ from 0 by the same test, as the factors are then unbounded. The half width of
+    the difference in standard errors takes the place of the quantile of the t distribution.
     """
     if estimate.is_logarithmic:
-        low, high = _contrast_interval(estimate, confidence, quantile)
+        low, high = _contrast_interval(estimate, confidence, half_width)
         return Interval(expm1(low), expm1(high))
     if estimate.degrees_of_freedom <= 0:
         return UNDEFINED_INTERVAL
     if estimate.has_runs:
         return _relative_interval_with_runs(estimate, confidence)
-    if quantile is None:
-        quantile = t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)
+    quantile = _standard_errors(estimate, confidence, half_width)
     if math.isinf(quantile):
         return UNDEFINED_INTERVAL
     # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f, whose coefficients are integers after
@@ -195,6 +194,14 @@ def relative_interval(estimate: Estimate, confidence: float, quantile: float | N
     half_width = root_of_quotient(max(0, linear**2 - quadratic * constant), quadratic**2)
     middle = (linear - quadratic) / quadratic
     return Interval(middle - half_width, middle + half_width)
+
+
+def _standard_errors(estimate: Estimate, confidence: float, half_width: float | None) -> float:
+    """Return by how many standard errors the interval of the difference extends; without variance, by those of t or more."""
+    variance = estimate.contrast().variance
+    if half_width is None or not (half_width or variance):
+        return t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)
+    return half_width / root(variance) if variance else math.inf
 
 
 _MOST_DOUBLINGS = 100

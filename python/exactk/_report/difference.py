@@ -281,10 +281,10 @@ def _intervals_of(
 ) -> tuple[Interval, Interval]:
     """Return the interval of the difference, and that of the relative difference."""
     if options.interval == "t":
-        quantile = None if resampled is None else resampled.quantile_of_simultaneous_intervals(estimate)
+        half_width = None if resampled is None else resampled.half_width
         return (
-            t_interval(estimate, options.confidence, quantile),
-            relative_interval(estimate, options.confidence, quantile),
+            t_interval(estimate, options.confidence, half_width),
+            relative_interval(estimate, options.confidence, half_width),
         )
     if resampled is None or resampled.intervals is None:
         return UNDEFINED_INTERVAL, UNDEFINED_INTERVAL

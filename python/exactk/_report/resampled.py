@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._inference.significance import root
-
 if TYPE_CHECKING:
     from exactk._inference.bootstrap import BootstrapIntervals
-    from exactk._inference.estimates import Estimate
     from exactk._inference.sign_flips import FlipTest
 
 
@@ -18,14 +15,9 @@ class Resampled(NamedTuple):
 
     test: FlipTest | None
     intervals: BootstrapIntervals | None
-    half_width: float  # of simultaneous intervals; NaN unless they are asked
+    half_width: float | None  # of simultaneous intervals, if they are asked
 
     @property
     def p_max_t(self) -> float:
         """The p-value adjusted for the family by its largest differences; NaN unless that is asked."""
         return math.nan if self.test is None else self.test.p_max_t
-
-    def quantile_of_simultaneous_intervals(self, estimate: Estimate) -> float | None:
-        """Return by how many standard errors simultaneous intervals extend; None if there are none."""
-        variance = estimate.contrast().variance
-        return None if math.isnan(self.half_width) or not variance else self.half_width / root(variance)

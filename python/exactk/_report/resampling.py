@@ -84,9 +84,15 @@ def resample(
     if options.interval != "t":
         intervals = _intervals([compared[i] for i in tested], pairs, units, options, calls, execution)
     for i, pair, test, interval in zip(tested, pairs, tests, intervals, strict=True):
-        quantile = math.nan if test is None else test.quantile
-        results[i] = Resampled(test, interval, quantile if math.isnan(quantile) else quantile * pair.standard_size)
+        results[i] = Resampled(test, interval, _half_width(test, pair))
     return results
+
+
+def _half_width(test: FlipTest | None, pair: PairNumbers) -> float | None:
+    """Return the half width of the pair's simultaneous interval; None unless that is asked."""
+    if test is None or math.isnan(test.bound):
+        return None
+    return test.bound * pair.standard_size if pair.standard_size else 0.0
 
 
 def _families(compared: Sequence[Compared], tested: Sequence[int], options: ComparisonOptions) -> list[list[int]]:
