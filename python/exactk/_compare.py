@@ -120,9 +120,9 @@ def compare(
         variance of the runs' values; values and reports remain those of each run. Only with ``test="t"`` and
         ``interval="t"``.
     permutations : int
-        How many sign flips ``test="permutation"`` draws where it is not exact, from 99 to 10,000,000. The default
-        is 9,999. A p-value that is not exact is at least 1 / (`permutations` + 1), which may not be above
-        1 - `confidence`.
+        How many random sign flips ``test="permutation"`` draws where it is not exact, and ``adjust="max_t"`` always,
+        from 99 to 10,000,000. The default is 9,999. A p-value that is not exact is at least
+        1 / (`permutations` + 1), which may not be above 1 - `confidence`.
     resamples : int
         How many samples bootstrap intervals draw, from 99 to 1,000,000. The default is 9,999. Of fewer than
         2 / (1 - `confidence`) - 1, the bounds would be the smallest and the largest difference.
