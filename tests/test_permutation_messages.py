@@ -175,8 +175,9 @@ def test_a_system_that_has_no_rank_is_named() -> None:
     with pytest.raises(KeyError) as caught:
         _ = ranks["A"]
     assert caught.value.args == ("'A' is not among 'a', 'b', 'c'; did you mean 'a'?",)
+    number: Any = 3
     with pytest.raises(KeyError) as caught:
-        _ = ranks[3]  # type: ignore[index]
+        _ = ranks[number]
     assert caught.value.args == ("3 is not among 'a', 'b', 'c'",)
     assert ranks.get("z") is None
     assert "z" not in ranks
@@ -334,6 +335,14 @@ def test_a_choice_by_another_name_is_one_of_its_option(option: str, name: str, c
         ComparisonOptions(**options)
     hint = f"found {name!r}; did you mean {choice!r}?" if choice else f"found {name!r}"
     assert str(caught.value).endswith(hint)
+
+
+@pytest.mark.parametrize(("option", "hint"), [("adjust", "; adjust='none'"), ("test", ""), ("interval", "")])
+def test_none_is_a_choice_by_its_name(option: str, hint: str) -> None:
+    options: dict[str, Any] = {option: None}
+    with pytest.raises(exactk.InputTypeError) as caught:
+        ComparisonOptions(**options)
+    assert str(caught.value).endswith(f", found None{hint}")
 
 
 # Differences that come from rounding.

@@ -388,7 +388,8 @@ def similar_choice(option: str, choice: str, choices: Sequence[str]) -> str:
 def _check_choice(name: str, choice: object, choices: Sequence[str]) -> None:
     expected = f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}"
     if not isinstance(choice, str):
-        raise type_error(name, expected, repr(choice))
+        hint = Option(name, "none") if choice is None and "none" in choices else ""
+        raise type_error(name, expected, repr(choice), hint=hint)
     if choice not in choices:
         raise input_error(name, expected, repr(choice), hint=similar_choice(name, choice, choices))
 
