@@ -14,6 +14,7 @@ import pytest
 import exactk
 from exactk._runtime import progress
 from test_hostile_states import HOSTILE, _replaced, _without
+from test_permutation_oracle import compared as of_values
 
 TRUTH: Any = [[1]] * 30
 A: Any = [[1]] * 10 + [[2]] * 20
@@ -309,7 +310,7 @@ def test_denominators_that_some_patterns_lose_count_as_extreme() -> None:
     assert (row.difference, row.p, row.exact) == (-1, 1, True)
 
 
-@pytest.mark.parametrize("power", [-200, -40, 0, 40, 200])
+@pytest.mark.parametrize("power", [-1000, -700, -200, -40, 0, 40, 200])
 def test_grades_of_any_size(power: int) -> None:
     of_1 = graded(40)
     truth = [{item: grade * 2.0**power for item, grade in row.items()} for row in of_1["truth"]]
@@ -324,6 +325,74 @@ def test_grades_of_any_size(power: int) -> None:
     for row, of_small in zip(exactk.compare(truth, of_1["systems"], "dcg@5", **how).differences, small, strict=True):
         assert (row.p, row.p_adjusted, row.relative_low) == (of_small.p, of_small.p_adjusted, of_small.relative_low)
         assert row.low == of_small.low * 2.0**power
+
+
+DRAWN: dict[str, Any] = {"permutations": 199, "resamples": 199, "interval": "bca"}
+
+
+def drawn_values(users: int = 40) -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    return {name: rng.integers(1, 6, users).astype(np.float64) for name in "abc"}
+
+
+def test_the_smallest_doubles_are_numbers_like_others() -> None:
+    """Their sums are whole multiples of the smallest double; only differences are rounded to it."""
+    values = drawn_values()
+    for options in ({"adjust": "max_t", "permutations": 199}, DRAWN, {"alternative": "less"}):
+        rows = of_values(values, **options).differences
+        smallest = of_values({name: one * 5e-324 for name, one in values.items()}, **options).differences
+        for row, of_smallest in zip(rows, smallest, strict=True):
+            for name in ("p", "p_adjusted", "relative", "relative_low", "relative_high", "verdict", "exact"):
+                assert repr(getattr(of_smallest, name)) == repr(getattr(row, name))
+            assert abs(of_smallest.low / 5e-324 - row.low) <= 1
+
+
+def test_tiny_values_beside_others_are_0() -> None:
+    """Of all of a group, they are numbers like others."""
+    values = drawn_values()
+    for tiny in (5e-324, 1e-305, 2.0**-400):
+        for options in ({"adjust": "max_t", "permutations": 199}, DRAWN, DRAWN | {"interval": "percentile"}):
+            mixed = of_values(values | {"a": values["a"] * tiny}, **options).differences
+            zero = of_values(values | {"a": values["a"] * 0}, **options).differences
+            for row, of_zero in zip(mixed, zero, strict=True):
+                assert (row.p, row.p_adjusted, row.verdict) == (of_zero.p, of_zero.p_adjusted, of_zero.verdict)
+                assert [row.low, row.high] == pytest.approx([of_zero.low, of_zero.high], rel=1e-9)
+
+
+@pytest.mark.parametrize("tiny", [2.0**-1000, 2.0**-700, 2.0**-30])
+def test_tiny_values_of_a_group_or_with_tiny_weights(tiny: float) -> None:
+    values, is_first = drawn_values(60), np.arange(60) < 30
+    groups = np.where(is_first, "x", "y").tolist()
+    of_group = {name: np.where(is_first, one * tiny, one) for name, one in values.items()}
+    weights = np.random.default_rng(6).integers(1, 4, 60) * 1.0
+    for options in ({"adjust": "max_t", "permutations": 199}, DRAWN):
+        rows = of_values(values, groups=groups, **options).differences.by_group
+        others = of_values(of_group, groups=groups, **options).differences.by_group
+        assert [(row.p, row.p_adjusted, row.verdict) for row in rows] == [
+            (row.p, row.p_adjusted, row.verdict) for row in others
+        ]
+        assert [row.low * (tiny if row.group == "x" else 1) for row in rows] == [row.low for row in others]
+        weighted = of_values(values, weights=weights, **options).differences
+        scaled = {name: one * max(tiny, 2.0**-700) for name, one in values.items()}
+        small = of_values(scaled, weights=weights * 2.0**-256, **options).differences
+        assert [(row.p, row.p_adjusted, row.relative_low) for row in weighted] == [
+            (row.p, row.p_adjusted, row.relative_low) for row in small
+        ]
+
+
+@pytest.mark.parametrize("options", [{}, {"test": "permutation", "adjust": "max_t"}, {"interval": "bca"}])
+def test_relative_differences_beyond_doubles_are_infinite(options: dict[str, Any]) -> None:
+    values = drawn_values()
+    how = {"test": "t", **options}
+    row = of_values({"b": values["b"] * 1e-305, "a": values["a"] * 1e76}, **how).differences[0]
+    assert row.low < row.difference < row.high < math.inf
+    assert row.relative == math.inf
+    assert math.isnan(row.relative_low)
+    runs = {"b": values["b"] * 1e-305, "1": values["a"] * 1e76, "2": values["c"] * 1e76}
+    if not options:
+        (row,) = of_values(runs, test="t", runs={"a": ["1", "2"]}).differences
+        assert row.relative == math.inf
+        assert math.isnan(row.relative_low)
 
 
 def test_one_user_of_nearly_all_weight_decides_nothing() -> None:

@@ -62,6 +62,11 @@ class BootstrapIntervals(NamedTuple):
     difference: Interval
     relative: Interval
 
+    def times_power_of_2(self, exponent: int) -> BootstrapIntervals:
+        """Return the intervals of values that are so many times as large."""
+        low, high = (math.ldexp(bound, exponent) for bound in self.difference)
+        return self._replace(difference=Interval(low, high))
+
 
 def bootstrap_intervals(
     pairs: Sequence[PairNumbers], units: Units, options: BootstrapOptions, execution: Execution

@@ -69,6 +69,14 @@ def root_of_quotient(numerator: int, denominator: int) -> float:
         return math.inf
 
 
+def quotient(numerator: int | Fraction, denominator: int | Fraction) -> float:
+    """Return the quotient; infinite beyond the range of a double."""
+    try:
+        return float(numerator / denominator)
+    except OverflowError:
+        return math.inf if (numerator > 0) == (denominator > 0) else -math.inf
+
+
 def exp(logarithm: float) -> float:
     """Return e^x, which is infinite beyond the range of a double: intervals of logarithms of few users are wide."""
     return _or_infinite(math.exp, logarithm)
@@ -129,6 +137,24 @@ class Interval(NamedTuple):
 UNDEFINED_INTERVAL = Interval(math.nan, math.nan)
 
 
+class HalfWidth(NamedTuple):
+    """The half width of an interval that is not of t: a factor times the root of a square, which may be beyond doubles."""
+
+    factor: float  # may be infinite
+    square: Fraction
+
+    def per_root(self, variance: Fraction) -> float:
+        """Return the half width divided by the root of a variance."""
+        if not self.square:
+            return 0.0
+        return self.factor * root(self.square / variance) if variance else math.inf
+
+    @property
+    def value(self) -> float:
+        """The half width itself."""
+        return self.factor * root(self.square) if self.square else 0.0
+
+
 def t_quantile(probability: float, degrees_of_freedom: Fraction) -> float:
     """Return the quantile of Student's t distribution."""
     return _t_quantile(probability, float(degrees_of_freedom))
@@ -139,7 +165,7 @@ def _t_quantile(probability: float, degrees_of_freedom: float) -> float:
     return float(optional.scipy_special().stdtrit(degrees_of_freedom, probability))
 
 
-def t_interval(estimate: Estimate, confidence: float, half_width: float | None = None) -> Interval:
+def t_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None = None) -> Interval:
     """Return the interval of a difference: estimate -+ t * SE; of logarithms, that of the values they stand for.
 
     A half width takes the place of t * SE.
@@ -151,17 +177,17 @@ def t_interval(estimate: Estimate, confidence: float, half_width: float | None =
     return _contrast_interval(estimate, confidence, half_width)
 
 
-def _contrast_interval(estimate: Estimate, confidence: float, half_width: float | None) -> Interval:
+def _contrast_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None) -> Interval:
     contrast = estimate.contrast()
     if contrast.degrees_of_freedom <= 0:
         return UNDEFINED_INTERVAL
     if half_width is None:
-        quantile = t_quantile((1 + confidence) / 2, contrast.degrees_of_freedom)
-        half_width = quantile * root(contrast.variance) if contrast.variance else 0.0
-    return Interval(float(contrast.difference) - half_width, float(contrast.difference) + half_width)
+        half_width = HalfWidth(t_quantile((1 + confidence) / 2, contrast.degrees_of_freedom), contrast.variance)
+    difference, width = float(contrast.difference), half_width.value
+    return Interval(difference - width, difference + width)
 
 
-def relative_interval(estimate: Estimate, confidence: float, half_width: float | None = None) -> Interval:
+def relative_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None = None) -> Interval:
     """Return the interval of value / baseline - 1: the factors whose contrast the t test does not reject (Fieller).
 
     NaN where the baseline does not differ from 0 by the same test, as the factors are then unbounded. The half width of
@@ -191,21 +217,22 @@ def relative_interval(estimate: Estimate, confidence: float, half_width: float |
     constant = value**2 * of_values - variance * of_variances
     if quadratic <= 0:
         return UNDEFINED_INTERVAL
-    half_width = root_of_quotient(max(0, linear**2 - quadratic * constant), quadratic**2)
-    middle = (linear - quadratic) / quadratic
-    return Interval(middle - half_width, middle + half_width)
+    width = root_of_quotient(max(0, linear**2 - quadratic * constant), quadratic**2)
+    middle = quotient(linear - quadratic, quadratic)
+    return Interval(middle - width, middle + width) if math.isfinite(middle) else UNDEFINED_INTERVAL
 
 
-def _standard_errors(estimate: Estimate, confidence: float, half_width: float | None) -> float:
-    """Return by how many standard errors the interval of the difference extends; without variance, by those of t or more."""
+def _standard_errors(estimate: Estimate, confidence: float, half_width: HalfWidth | None) -> float:
+    """Return by how many standard errors the interval of the difference extends: those of t also if both are 0."""
     variance = estimate.contrast().variance
-    if half_width is None or not (half_width or variance):
+    if half_width is None or not (half_width.square or variance):
         return t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom)
-    return half_width / root(variance) if variance else math.inf
+    return half_width.per_root(variance)
 
 
 _MOST_DOUBLINGS = 100
 _FACTOR_TOLERANCE = 1e-14
+_LARGEST_RATIO = 1e100  # whose square is a double, also that of many times as much
 
 
 def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Interval:
@@ -213,7 +240,9 @@ def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Inter
     scale = estimate.baseline_value
     if scale == 0:
         return UNDEFINED_INTERVAL
-    ratio = float(estimate.value / scale)
+    ratio = quotient(estimate.value, scale)
+    if abs(ratio) > _LARGEST_RATIO:
+        return UNDEFINED_INTERVAL
     *moments, divisor = estimate.covariances
     variance, covariance, baseline_variance = (float(Fraction(one, divisor) / scale**2) for one in moments)
     of_runs, of_baseline_runs = (float(one.variance / scale**2) for one in (estimate.runs, estimate.baseline_runs))

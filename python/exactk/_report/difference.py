@@ -16,6 +16,7 @@ from exactk._inference.significance import (
     Significance,
     expm1,
     in_standard_deviations,
+    quotient,
     relative_interval,
     sign_test,
     t_interval,
@@ -263,7 +264,7 @@ def _numbers(estimate: Estimate, options: ComparisonOptions, resampled: Resample
     contrast, confidence = estimate.contrast(), options.confidence
     value, baseline_value = float(estimate.value), float(estimate.baseline_value)
     difference = float(contrast.difference)
-    relative = float(contrast.difference / estimate.baseline_value) if estimate.baseline_value else math.nan
+    relative = quotient(contrast.difference, estimate.baseline_value) if estimate.baseline_value else math.nan
     if estimate.is_logarithmic:
         value, baseline_value, relative = math.exp(value), math.exp(baseline_value), math.expm1(difference)
         difference = baseline_value * relative

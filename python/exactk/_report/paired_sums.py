@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from exactk._inference.estimates import Estimate, estimate, f_of_means, mean_of, size_under_exchange
-from exactk._inference.significance import root
 from exactk._plan.metrics import metrics
 from exactk._runtime.errors import StateMismatchError
 
@@ -110,10 +109,9 @@ def estimate_of(value: Value, moments: Moments, *, weighted: bool) -> Estimate |
     return estimate(moments, system, baseline, function, weight=weight, is_logarithmic=is_logarithmic)
 
 
-def size_of(value: Value, moments: Moments) -> float:
-    """Return the root of the mean square of a value's difference under exchange of the systems' numbers."""
-    square = size_under_exchange(moments, *_ratios_of(value, moments))
-    return root(square) if square else 0.0
+def square_of_size(value: Value, moments: Moments) -> Fraction:
+    """Return the mean square of a value's difference under exchange of the systems' numbers."""
+    return size_under_exchange(moments, *_ratios_of(value, moments))
 
 
 def _ratios_of(

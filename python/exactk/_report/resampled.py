@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from exactk._inference.bootstrap import BootstrapIntervals
     from exactk._inference.sign_flips import FlipTest
+    from exactk._inference.significance import HalfWidth
 
 
 class Resampled(NamedTuple):
@@ -15,7 +16,7 @@ class Resampled(NamedTuple):
 
     test: FlipTest | None
     intervals: BootstrapIntervals | None
-    half_width: float | None  # of simultaneous intervals, if they are asked
+    half_width: HalfWidth | None  # of simultaneous intervals, if they are asked
 
     @property
     def p_max_t(self) -> float:

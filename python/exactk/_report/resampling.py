@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,8 +17,9 @@ from exactk._inference.bootstrap import (
     resample_count,
 )
 from exactk._inference.sign_flips import FlipOptions, FlipTest, flip_tests
+from exactk._inference.significance import HalfWidth, root
 from exactk._inference.unit_numbers import Execution, FOfMeans, OneRatio, PairNumbers, Ratio, Units, logarithms
-from exactk._report.paired_sums import precision_share, size_of
+from exactk._report.paired_sums import precision_share, square_of_size
 from exactk._report.resampled import Resampled
 from exactk._report.user_table import is_unit, rows_of_values
 from exactk._runtime.errors import input_error
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
     from exactk._report.sums import Label
     from exactk._report.user_table import UserTable
     from exactk._runtime.progress import ProgressCallback
+
+
+_SMALL = 2.0**-20  # of numbers that are below 1
+_NEGLIGIBLE = 2.0**-300  # relative to others, so that sums of both are those of the others
 
 
 class _Mask(NamedTuple):
@@ -74,8 +80,14 @@ def resample(
     if not tested:
         return results
     numbers = _Numbers(kept)
-    pairs = [numbers.of_pair(compared[i], has_size=options.adjust == "max_t") for i in tested]
     units = numbers.units(compared[0].group)
+    squares = [
+        square_of_size(compared[i].value, compared[i].sums.moments) if options.adjust == "max_t" else None
+        for i in tested
+    ]
+    pairs, exponents = zip(
+        *(numbers.of_pair(compared[i], square, units) for i, square in zip(tested, squares, strict=True)), strict=True
+    )
     execution = Execution(resolve_threads(calls.num_threads), requested_isa(), ignore_progress, ignore_progress)
     tests: list[FlipTest | None] = [None] * len(pairs)
     intervals: list[BootstrapIntervals | None] = [None] * len(pairs)
@@ -83,16 +95,10 @@ def resample(
         tests = _flip_tests(pairs, _families(compared, tested, options), units, options, calls, execution)
     if options.interval != "t":
         intervals = _intervals([compared[i] for i in tested], pairs, units, options, calls, execution)
-    for i, pair, test, interval in zip(tested, pairs, tests, intervals, strict=True):
-        results[i] = Resampled(test, interval, _half_width(test, pair))
+    for i, square, exponent, test, interval in zip(tested, squares, exponents, tests, intervals, strict=True):
+        half_width = None if test is None or square is None else HalfWidth(test.bound, square)
+        results[i] = Resampled(test, None if interval is None else interval.times_power_of_2(exponent), half_width)
     return results
-
-
-def _half_width(test: FlipTest | None, pair: PairNumbers) -> float | None:
-    """Return the half width of the pair's simultaneous interval; None unless that is asked."""
-    if test is None or math.isnan(test.bound):
-        return None
-    return test.bound * pair.standard_size if pair.standard_size else 0.0
 
 
 def _families(compared: Sequence[Compared], tested: Sequence[int], options: ComparisonOptions) -> list[list[int]]:
@@ -151,6 +157,8 @@ class _Numbers:
 
     kept: KeptUsers
     _columns: dict[tuple[str, int, bool], Floats] = field(default_factory=dict)
+    _multiples: dict[tuple[int, int, bool], Floats] = field(default_factory=dict)
+    _weighted: dict[int, Floats] = field(default_factory=dict)
     _masked: dict[tuple[int, int], Floats] = field(default_factory=dict)
     _masks: dict[bytes, _Mask] = field(default_factory=dict)
     _missing_users: dict[tuple[str, int], NDArray[np.bool_] | None] = field(default_factory=dict)
@@ -175,45 +183,88 @@ class _Numbers:
         users = np.flatnonzero(is_in).astype(np.int64)
         return Units(self.kept.keys, users, are_clusters=self.kept.are_clusters)
 
-    def of_pair(self, compared: Compared, *, has_size: bool) -> PairNumbers:
-        """Return the numbers of a row, with the size of its difference or without it."""
+    def of_pair(self, compared: Compared, square: Fraction | None, units: Units) -> tuple[PairNumbers, int]:
+        """Return the numbers of a row, given the square of the size of its difference, if that is needed.
+
+        They stand for values that are 2 to the power of the exponent beside them as large.
+        """
         value, sums = compared.value, compared.sums
-        system, baseline = (self._ratios(name, value, compared.pair) for name in compared.pair)
+        (system, baseline), exponent = self._ratios(value, compared.pair, units)
         average: Average = (
             FOfMeans(float(precision_share(value))) if value.rules["average"] == "of_means" else OneRatio()
         )
-        return PairNumbers(
+        pair = PairNumbers(
             system,
             baseline,
             average,
             sums.users,
             sums.greater + sums.less,
-            is_unit(value) and self._weights is None and value.rules["average"] != "geometric",
-            size_of(value, sums.moments) if has_size else math.nan,
+            self._is_unit(value),
+            math.nan if square is None else root(square / Fraction(4) ** exponent),
         )
+        return pair, exponent
 
-    def _ratios(self, system: str, value: Value, pair: Pair) -> tuple[Ratio, ...]:
-        """Return a system's ratios: of the users whom both systems of the pair have."""
-        average = value.rules["average"]
+    def _is_unit(self, value: Value) -> bool:
+        """Return whether all users' numbers are in [0, 1], and summed as such, however small they are."""
+        return is_unit(value) and self._weights is None and value.rules["average"] != "geometric"
+
+    def _ratios(self, value: Value, pair: Pair, units: Units) -> tuple[list[tuple[Ratio, ...]], int]:
+        """Return the ratios of both systems, of the users whom both have, and the exponent of their unit."""
+        average, rows = value.rules["average"], self._rows[value.name]
         mask = self._mask_of_pair(pair, value)
-        columns = [
-            self._with_mask(self._column(system, row, is_geometric=average == "geometric"), mask)
-            for row in self._rows[value.name]
-        ]
+
+        def in_unit(rows: Sequence[int]) -> tuple[list[list[Floats]], int]:
+            columns = [
+                self._column(system, row, is_geometric=average == "geometric") for system in pair for row in rows
+            ]
+            multiples, exponent = (columns, 0) if self._is_unit(value) else self._in_unit(columns, units)
+            numbers = [self._with_mask(self._with_weights(one), mask) for one in multiples]
+            return [numbers[: len(rows)], numbers[len(rows) :]], exponent
+
         if average == "micro":
-            numerators, denominators = columns
-            return (Ratio(numerators, denominators),)
-        return tuple(Ratio(column, self._weights_of(mask)) for column in columns)
+            numerators, exponent = in_unit(rows[:1])
+            denominators, exponent_of_denominators = in_unit(rows[1:])
+            both = zip(numerators, denominators, strict=True)
+            return [(Ratio(*one, *other),) for one, other in both], exponent - exponent_of_denominators
+        numerators, exponent = in_unit(rows)
+        return [tuple(Ratio(one, self._weights_of(mask)) for one in of_system) for of_system in numerators], exponent
 
     def _column(self, system: str, row: int, *, is_geometric: bool) -> Floats:
         """Return the numbers of a system's users."""
         key = system, row, is_geometric
         if key not in self._columns:
             column = np.ascontiguousarray(self.kept.tables[system].rows[row])
-            if is_geometric:
-                column = logarithms(column)
-            self._columns[key] = column if self._weights is None else column * self._weights
+            self._columns[key] = logarithms(column) if is_geometric else column
         return self._columns[key]
+
+    def _in_unit(self, columns: Sequence[Floats], units: Units) -> tuple[list[Floats], int]:
+        """Return the columns of a pair as they are, or if all are small, divided by a power of 2, and its exponent.
+
+        Numbers near the smallest doubles could not be multiplied by a double to become large integers.
+        """
+        sizes = [units.largest(column) for column in columns]
+        largest = max(sizes)
+        exponent = math.frexp(largest)[1] if largest < _SMALL else 0
+        is_negligible = [0 < size < _NEGLIGIBLE * largest for size in sizes]
+        both = zip(columns, is_negligible, strict=True)
+        return [self._multiple(*one, exponent) for one in both], exponent
+
+    def _multiple(self, column: Floats, is_negligible: bool, exponent: int) -> Floats:  # noqa: FBT001 - of a pair of lists
+        """Return a column divided by a power of 2; 0 if it is negligible beside the other columns of its pair."""
+        if not (exponent or is_negligible):
+            return column
+        key = id(column), exponent, is_negligible  # of an array that is kept
+        if key not in self._multiples:
+            self._multiples[key] = np.zeros(self._size) if is_negligible else np.ldexp(column, -exponent)
+        return self._multiples[key]
+
+    def _with_weights(self, column: Floats) -> Floats:
+        """Return the numbers times the weights."""
+        if self._weights is None:
+            return column
+        if id(column) not in self._weighted:  # of an array that is kept
+            self._weighted[id(column)] = column * self._weights
+        return self._weighted[id(column)]
 
     def _mask_of_pair(self, pair: Pair, value: Value) -> _Mask:
         """Return which users both systems have."""
