@@ -70,7 +70,7 @@ class ComparisonOptions:
         """Raise InputError or InputTypeError if an option is invalid."""
         object.__setattr__(self, "runs", parse_runs(self.runs))
         for name, choices in CHOICES.items():
-            _check_choice(name, getattr(self, name), choices)
+            check_choice(name, getattr(self, name), choices)
         check_confidence(self.confidence)
         if self.baseline is not None and not isinstance(self.baseline, str):
             raise type_error("baseline", "the name of a system, or None", _shown(self.baseline))
@@ -385,7 +385,8 @@ def similar_choice(option: str, choice: str, choices: Sequence[str]) -> str:
     return f"did you mean {other!r}?" if other in choices else did_you_mean(choice, choices)
 
 
-def _check_choice(name: str, choice: object, choices: Sequence[str]) -> None:
+def check_choice(name: str, choice: object, choices: Sequence[str]) -> None:
+    """Raise InputError or InputTypeError unless this is one of the choices of an option."""
     expected = f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}"
     if not isinstance(choice, str):
         hint = Option(name, "none") if choice is None and "none" in choices else ""

@@ -17,6 +17,7 @@ from exactk._plan.conventions import description
 from exactk._plan.metric_strings import canonical_name, part_indices
 from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
+from exactk._report.disparity import disparity_of_groups
 from exactk._report.display import format_number, format_text, printable
 from exactk._report.exports import Exports
 from exactk._report.flat_names import flat_dict
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import CandidateCounts
+    from exactk._report.disparity import DisparityMeasure
     from exactk._report.sums import Label, Sums
     from exactk._report.tables import Columns, Table
 
@@ -240,15 +242,89 @@ class Report(Exports, Mapping[str, float]):
         """
         optional.require("scipy", "report.interval", "compare")
         check_confidence(confidence)
-        canonical = canonical_name(metric, self.convention)
-        if canonical not in self._state.metrics:
-            raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
+        index = self._index_of(metric)
         groups = self._state.groups or {}
         if group is not None and group not in groups:
             raise input_error("group", f"one of {', '.join(map(repr, groups)) or 'no groups'}", repr(group))
-        index = self._state.metrics.index(canonical)
         sums = self._part_sums(self._state.totals if group is None else groups[group])[index]
         return interval_of_sums(self._plan[index], sums, confidence, weighted=self._state.weighted)
+
+    def disparity(self, metric: str, how: DisparityMeasure = "range") -> float:
+        r"""Return how unequal a value is between the groups of users: 0 if all are equal, or 1 for the ratio.
+
+        It compares the groups' values of `by_group`. Each group counts once, whatever its size, and no group is the
+        reference. Merged reports give the same bits as one evaluation of all users.
+
+        Parameters
+        ----------
+        metric : str
+            A metric that was requested, in any spelling.
+        how : {'range', 'ratio', 'mad', 'cv'}
+            With :math:`v_1, \dots, v_n` the groups' values and :math:`\bar v` their mean:
+
+            - ``"range"``, the default: :math:`\max v - \min v`, from 0;
+            - ``"ratio"``: :math:`\min v / \max v`, from 0 to 1. It is 1 if all values are 0;
+            - ``"mad"``: the mean absolute difference, :math:`\frac{2}{n (n - 1)} \sum_{i < j} |v_i - v_j|`, from 0 up
+              to the range;
+            - ``"cv"``: the coefficient of variation with the population standard deviation,
+              :math:`\sqrt{\frac{1}{n} \sum_i (v_i - \bar v)^2} \, / \, \bar v`, from 0 to :math:`\sqrt{n - 1}`. It is 0
+              if all values are 0.
+
+            Range and mean absolute difference have the unit of the metric. The other two do not change if all values
+            are multiplied by one factor.
+
+        Returns
+        -------
+        float
+            The disparity. NaN, with a warning, if fewer than two groups have a value.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If the report has no groups, the metric is not of the report, `how` is not one of these, or a value is
+            negative where it divides (``"ratio"``, ``"cv"``).
+
+        Warns
+        -----
+        EvaluationWarning
+            If a group has no value (NaN), as if none of its users were evaluated. It is left out.
+
+        See Also
+        --------
+        Comparison.differences : Whether a difference between systems is the same in all groups.
+
+        Notes
+        -----
+        Values of small groups vary by chance, so that the disparity of many small groups is above 0 even if the system
+        treats all alike. The disparity is no test.
+
+        References
+        ----------
+        Range and ratio are ``difference`` and ``ratio`` of fairlearn's ``MetricFrame``. The mean absolute difference
+        between groups is from Deldjoo et al., "A flexible framework for evaluating user and item fairness in
+        recommender systems" (2021).
+
+        Examples
+        --------
+        >>> import exactk
+        >>> groups = ["new", "new", "old", "old"]
+        >>> report = exactk.evaluate([[1], [2], [3], [4]], [[1], [2], [9], [4]], "P@1", groups=groups)
+        >>> report.by_group["new"]["P@1"], report.by_group["old"]["P@1"]
+        (1.0, 0.5)
+        >>> report.disparity("P@1"), report.disparity("P@1", "ratio")
+        (0.5, 0.5)
+        """
+        name = self._state.spellings[self._index_of(metric)]
+        if self._state.groups is None:
+            raise input_error("report", "groups, which groups= names", "none")
+        return disparity_of_groups({label: values[name] for label, values in self.by_group.items()}, how, name)
+
+    def _index_of(self, metric: str) -> int:
+        """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
+        canonical = canonical_name(metric, self.convention)
+        if canonical not in self._state.metrics:
+            raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
+        return self._state.metrics.index(canonical)
 
     @property
     def per_user(self) -> MetricMapping[NDArray[np.float64]]:
