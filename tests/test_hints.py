@@ -491,6 +491,7 @@ PUBLIC_CALLS = (
     exactk.as_predictions,
     exactk.Truth,
     exactk.Report.to_csv,
+    exactk.Report.disparity,
 )
 
 
