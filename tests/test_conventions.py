@@ -207,6 +207,9 @@ def test_a_field_without_effect_is_warned_of_once(case: str, engine: Any) -> Non
         assert not caught
 
 
+_OTHER_NUMBERS = {"gain_table": "[0,0.5,2,3]", "min_grade": "3"}
+
+
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @pytest.mark.parametrize("metric", exactk.metrics)
 def test_a_field_that_a_metric_ignores_changes_no_value(metric: str) -> None:
@@ -216,7 +219,7 @@ def test_a_field_that_a_metric_ignores_changes_no_value(metric: str) -> None:
     ignored = ignored_fields(info)
     base, _, arguments = spell(metric).partition("(")
     for field in sorted(ignored):
-        for choice in FIELDS[field].choices or ("[0,0.5,2,3]",):
+        for choice in FIELDS[field].choices or (_OTHER_NUMBERS[field],):
             for cutoff in ("", "@1", "@3")[: 1 if info.pairwise else 3]:
                 changes = [*filter(None, [arguments.removesuffix(")")]), f"{field}={choice}"]
                 changes += ["gain_table=[0,0.5,2,3]"] if choice == "table" else []
