@@ -594,10 +594,34 @@ def check(data: bytes) -> None:
     if not isinstance(predictions, _core.Lists):
         assert not isinstance(without_blas, _core.Lists)
         _check_topk(case, predictions, without_blas, exclude)
+    _check_judged_lists(case, truth, (without_blas, predictions), exclude, rules)
     if isinstance(scalar[-1], bytes):  # and no refusal
         _check_range(case, np.frombuffer(scalar[-1]).reshape(len(values), -1))
     if case.against_reference:
         _check_reference(case)
+
+
+def _check_judged_lists(
+    case: Case,
+    truth: _core.Lists,
+    both: tuple[CorePredictions, CorePredictions],
+    exclude: _core.Lists | None,
+    rules: _core.Rules,
+) -> None:
+    """The lists are the same for any number of threads and instruction set, multiplied or not."""
+    k = min(1000, next((cutoff for _, cutoff, _ in case.values if cutoff is not None), 3))
+    result = result_or_refusal(_core.PlannedValue, "num_hits", k, 0, rules)
+    if not isinstance(result, _core.PlannedValue):
+        return
+
+    def judge(predictions: CorePredictions, threads: int, isa: str) -> Any:
+        users = len(case.truth.indptr) - 1
+        lists = result_or_refusal(
+            _core.judge_lists, truth, case.grades, predictions, exclude, result, 0, users, threads, isa, None
+        )
+        return [array.tobytes() for array in lists] if isinstance(lists[0], np.ndarray) else lists
+
+    assert judge(both[0], 1, "scalar") == judge(both[1], case.threads, ""), "threads or instructions change the lists"
 
 
 def _check_topk(case: Case, scores: CoreScored, without_blas: CoreScored, exclude: _core.Lists | None) -> None:

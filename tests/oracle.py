@@ -228,6 +228,12 @@ def _id_order(item: Item) -> bytes | int:
     return item.encode() if isinstance(item, str) else item
 
 
+def judged_list(user: User, rules: Rules) -> Judged:
+    """Return the user's list in the order that the rules give, beside the truth."""
+    (order,) = _orders(user, rules, rules["ties"])
+    return _judge(user, order, rules)
+
+
 def _judge(user: User, order: Sequence[tuple[int, Item]], rules: Rules) -> Judged:
     grades, counted = _grades(user, rules)
     slots = []

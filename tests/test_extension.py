@@ -153,6 +153,13 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     ),
     "hash_keys": (_core.hash_keys, lambda: [sound_vocabulary(), 3, False]),
     "join_hashes": (_core.join_hashes, lambda: [np.arange(3, dtype=np.uint64), np.arange(3, dtype=np.uint64)]),
+    "judge_lists": (
+        _core.judge_lists,
+        lambda: [
+            sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(),
+            _core.PlannedValue("num_hits", 3, 0.0, sound_rules()), 0, 2, 2, "", abs,
+        ],
+    ),
     "evaluate": (
         _core.evaluate,
         lambda: [
@@ -661,6 +668,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-3], threads, "", None),
+    "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
     "sign_flip_sums": lambda threads: CALLS["sign_flip_sums"][0](*sound_resampling()[:-3], threads, "", None),
     "resample_sums": lambda threads: CALLS["resample_sums"][0](*sound_resampling()[:-3], threads, "", None),

@@ -19,6 +19,7 @@
 #include "exactk/topk.hpp"
 #include "gil.hpp"
 #include "owned.hpp"
+#include "predictions.hpp"
 #include "progress.hpp"
 #include "results.hpp"
 
@@ -26,24 +27,8 @@ namespace exactk::bindings {
 
 namespace {
 
-void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
-  const auto items = std::visit([](const auto& ids) { return ids.size(); }, truth.items);
-  if (!grades || std::cmp_equal(grades->size(), items)) return;
-  throw InputError({.argument = "truth",
-                    .expected = "one grade per item (" + std::to_string(items) + ")",
-                    .found = std::to_string(grades->size())});
-}
-
 using OwnedAnyScores =
     std::variant<const OwnedScores*, const OwnedSparseScores*, const OwnedEmbeddings*>;
-using OwnedPredictions = std::variant<const OwnedLists*, const OwnedScores*,
-                                      const OwnedSparseScores*, const OwnedEmbeddings*>;
-
-const Lists& view_of(const OwnedLists& lists) { return lists.lists(); }
-const ScoreMatrix& view_of(const OwnedScores& scores) { return scores.matrix(); }
-const SparseScores& view_of(const OwnedSparseScores& scores) { return scores.sparse_scores(); }
-const Embeddings& view_of(const OwnedEmbeddings& scores) { return scores.embeddings(); }
-
 PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>& grades,
                          const OwnedPredictions& predictions,
                          std::optional<const OwnedLists*> exclude,
@@ -59,8 +44,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
   const auto owned_groups = snapshot<Offset>(groups, "groups");
   Request request{.truth = truth.lists(),
                   .grades = view<double>(grades, "truth.grades"),
-                  .predictions = std::visit(
-                      [](const auto* owned) { return Predictions(view_of(*owned)); }, predictions),
+                  .predictions = view_of(predictions),
                   .exclude = std::nullopt,
                   .weights = std::nullopt,
                   .groups = owned_groups,

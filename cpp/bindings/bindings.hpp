@@ -46,6 +46,7 @@ void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);
 void bind_results(py::module_& module);
 void bind_evaluate(py::module_& module);
+void bind_judged_lists(py::module_& module);
 void bind_compare(py::module_& module);
 void bind_resampling(py::module_& module);
 void bind_files(py::module_& module);

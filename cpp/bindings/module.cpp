@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
   bind_metrics(module);
   bind_results(module);
   bind_evaluate(module);
+  bind_judged_lists(module);
   bind_compare(module);
   bind_resampling(module);
   bind_files(module);

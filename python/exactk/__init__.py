@@ -6,6 +6,7 @@ mappings by user, lists, arrays, sparse matrices or files.
 - `evaluate` computes metrics of one system, and returns a `Report`: a mapping from metric to value.
 - `compare` does so for several systems, by name, and returns a `Comparison`.
 - `recall_at_k`, `ndcg_at_k` and the like return one number.
+- `judge` returns the lists beside the truth as arrays, for metrics of your own.
 - `topk` returns the best items of a matrix of scores, of a factor model (`Embeddings`) or of a data frame.
 - `metrics` and `conventions` list what can be computed, and how other libraries define it.
 - `merge` adds the reports of shards; `read` reads files; `show_versions` helps with bug reports.
@@ -54,6 +55,7 @@ from exactk._inputs.model.top_k import TopK
 from exactk._inputs.paths import register_reader
 from exactk._inputs.ratings import from_ratings
 from exactk._inputs.truth import Truth
+from exactk._judge import judge, judge_blocks
 from exactk._matching import matching_conventions
 from exactk._plan.conventions import Convention, conventions
 from exactk._plan.metrics import metrics
@@ -63,6 +65,7 @@ from exactk._report.convention_matches import ConventionMatches
 from exactk._report.difference import Difference
 from exactk._report.differences import Differences
 from exactk._report.gate import Gate
+from exactk._report.judged_lists import JudgedLists
 from exactk._report.merge import merge
 from exactk._report.ranks import RankInterval, Ranks
 from exactk._report.report import Report
@@ -132,6 +135,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "Gate",
     "InputError",
     "InputTypeError",
+    "JudgedLists",
     "RankInterval",
     "Rankings",
     "Ranks",
@@ -152,6 +156,8 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "conventions",
     "evaluate",
     "from_ratings",
+    "judge",
+    "judge_blocks",
     "matching_conventions",
     "merge",
     "metrics",

@@ -44,6 +44,7 @@ __all__: list[str] = [
     "integer_rows",
     "isas",
     "join_hashes",
+    "judge_lists",
     "metric_table",
     "order_by_user",
     "padded_lengths",
@@ -651,6 +652,28 @@ def isas() -> list[str]:
 def join_hashes(first_parts: numpy.ndarray, next_part: numpy.ndarray) -> numpy.typing.NDArray[numpy.uint64]:
     """
     Return the hash of each key of several parts from that of its first parts and that of the next.
+    """
+
+def judge_lists(
+    truth: Lists,
+    grades: numpy.ndarray | None,
+    predictions: Lists | Scores | SparseScores | Embeddings,
+    exclude: Lists | None,
+    value: PlannedValue,
+    first_user: typing.SupportsInt | typing.SupportsIndex,
+    user_count: typing.SupportsInt | typing.SupportsIndex,
+    num_threads: typing.SupportsInt | typing.SupportsIndex,
+    isa: str,
+    progress: collections.abc.Callable[[int], typing.Any] | None,
+) -> tuple[
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.bool],
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.int64],
+]:
+    """
+    Judge some users. Return arrays of shape (users, k): the item at each rank, or -1; its grade, or NaN if it is not judged; and whether it is relevant. Then, by user, the length of the list and the number of relevant items.
     """
 
 def metric_table() -> list[MetricInfo]:

@@ -7,23 +7,18 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
-#include "evaluate/block_size.hpp"
+#include "evaluate/job.hpp"
 #include "evaluate/plan.hpp"
-#include "evaluate/policies.hpp"
-#include "evaluate/validate/request.hpp"
-#include "evaluate/violation_faults.hpp"
+#include "evaluate/violation_search.hpp"
 #include "evaluate/worker.hpp"
 #include "exactk/capacity.hpp"
 #include "exactk/error.hpp"
-#include "kernels/dispatch.hpp"
-#include "match/list_matcher.hpp"
 #include "numeric/accumulator.hpp"
 #include "numeric/discounts.hpp"
 
@@ -85,11 +80,10 @@ class Evaluation {
     const std::span<const Offset> groups = job_.request.groups;
     return groups.empty() ? 0 : groups[static_cast<std::size_t>(user)];
   }
-  [[nodiscard]] Count choose_block_users() const;
   void list_users(Count begin, Count count, std::vector<Count>& users) const;
   Violation evaluate_blocks();
   void add_sums(Worker& worker, Count group);
-  [[noreturn]] void throw_violation(Violation gravest);
+  [[noreturn]] void report_violation(Violation gravest);
 
   Job job_;
   std::vector<Count> order_;  // users by group; empty if there is one group
@@ -98,18 +92,7 @@ class Evaluation {
   Tally tally_;
 };
 
-Evaluation::Evaluation(const Request& request)
-    : job_{.request = request,
-           .plan = make_plan(request.values, request.tally_rules),
-           .id_bits = 0,
-           .kernels = kernels(request.isa),
-           .discounts = {},
-           .norms = {}} {
-  job_.id_bits = validate(request, job_.plan);
-  if (const auto* embeddings = std::get_if<Embeddings>(&request.predictions)) {
-    job_.norms = measure_norms(*embeddings, job_.kernels,
-                               {.threads = request.threads, .poll = request.poll});
-  }
+Evaluation::Evaluation(const Request& request) : job_(make_job(request)) {
   const Checkpoint checkpoint = timed_checkpoint(request.poll);
   if (!std::holds_alternative<Lists>(request.predictions)) {
     tally_.tie_dependent.assign(request.values.size(), 0);
@@ -144,35 +127,15 @@ void Evaluation::add_sums(Worker& worker, Count group) {
   worker.clear();
 }
 
-// Reports a broken rule: reads all users again, in order, to count those that break it and find the
-// first.
-void Evaluation::throw_violation(Violation gravest) {
+void Evaluation::report_violation(Violation gravest) {
   job_.request.poll();
   const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
   Worker worker(job_);
-  Count count = 0;
-  Count first = 0;
-  const Count block_users = choose_block_users();
-  std::vector<Count> block;
-  for (Count user = 0; user < users(); ++user) {
-    checkpoint();
-    if (user % block_users == 0) {
-      block.resize(static_cast<std::size_t>(std::min(block_users, users() - user)));
-      std::iota(block.begin(), block.end(), user);
-      worker.judge().prepare(block, checkpoint);
-    }
+  const auto evaluate_user = [&](Count user) {
     const Violation added = worker.add_user(user, checkpoint);
-    const Violation violation = std::min(added, worker.score_batch(checkpoint));
-    if (violation == Violation::none || violation > gravest) continue;
-    if (violation < gravest) count = 0;
-    gravest = violation;
-    if (count == 0) first = user;
-    count += count_violations(violation, worker.judge(), user, checkpoint);
-  }
-  Fault fault = describe_violation(gravest, job_.request, worker.judge(), first, checkpoint);
-  fault.count = count;
-  fault.row = first;
-  throw InputError(std::move(fault));
+    return std::min(added, worker.score_batch(checkpoint));
+  };
+  throw_violation(job_, {0, users()}, gravest, worker.judge(), evaluate_user, checkpoint);
 }
 
 // Lists `count` users from `begin`, in the order of evaluation.
@@ -183,23 +146,10 @@ void Evaluation::list_users(Count begin, Count count, std::vector<Count>& users)
   }
 }
 
-Count Evaluation::choose_block_users() const {
-  const Request& request = job_.request;
-  const ScreeningRequest screening = screening_request(job_);
-  if (!screening.is_empty()) {
-    return Screening::block_users(std::get<Embeddings>(request.predictions), screening,
-                                  request.threads);
-  }
-  const Count ids = cost_in_ids(request.truth) +
-                    std::visit([](const auto& predictions) { return cost_in_ids(predictions); },
-                               request.predictions);
-  return users_per_block(users(), ids);
-}
-
 // Evaluates all users. Returns the rule that is broken, if any.
 Violation Evaluation::evaluate_blocks() {
   const Request& request = job_.request;
-  const Count block_users = choose_block_users();
+  const Count block_users = choose_block_users(job_);
   const Count blocks = (users() + block_users - 1) / block_users;
   const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
   struct ThreadState {
@@ -244,7 +194,7 @@ Violation Evaluation::evaluate_blocks() {
 
 Result Evaluation::run() {
   const Violation violation = evaluate_blocks();
-  if (violation != Violation::none) throw_violation(violation);
+  if (violation != Violation::none) report_violation(violation);
   const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
   Result result{.sums = {}, .tally = tally_};
   for (const std::vector<Accumulator>& totals : totals_) {

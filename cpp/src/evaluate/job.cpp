@@ -4,7 +4,39 @@
 #include <cstddef>
 #include <variant>
 
+#include "evaluate/block_size.hpp"
+#include "evaluate/validate/request.hpp"
+#include "kernels/dispatch.hpp"
+
 namespace exactk {
+
+Job make_job(const Request& request) {
+  Job job{.request = request,
+          .plan = make_plan(request.values, request.tally_rules),
+          .id_bits = 0,
+          .kernels = kernels(request.isa),
+          .discounts = {},
+          .norms = {}};
+  job.id_bits = validate(request, job.plan);
+  if (const auto* embeddings = std::get_if<Embeddings>(&request.predictions)) {
+    job.norms =
+        measure_norms(*embeddings, job.kernels, {.threads = request.threads, .poll = request.poll});
+  }
+  return job;
+}
+
+Count choose_block_users(const Job& job) {
+  const Request& request = job.request;
+  const ScreeningRequest screening = screening_request(job);
+  if (!screening.is_empty()) {
+    return Screening::block_users(std::get<Embeddings>(request.predictions), screening,
+                                  request.threads);
+  }
+  const Count ids = cost_in_ids(request.truth) +
+                    std::visit([](const auto& predictions) { return cost_in_ids(predictions); },
+                               request.predictions);
+  return users_per_block(request.truth.row_count(), ids);
+}
 
 const Lists* item_lists(const Predictions& predictions) noexcept {
   const auto* sparse_scores = std::get_if<SparseScores>(&predictions);

@@ -25,6 +25,12 @@ struct Job {
   Norms norms;                           // if the predictions are embeddings
 };
 
+// Validates the request and resolves its plan. The job has no discounts yet.
+[[nodiscard]] Job make_job(const Request& request);
+
+// Returns how many users a thread evaluates at a time.
+[[nodiscard]] Count choose_block_users(const Job& job);
+
 // Returns the items of the predictions if each user has a list of them, otherwise null.
 [[nodiscard]] const Lists* item_lists(const Predictions& predictions) noexcept;
 

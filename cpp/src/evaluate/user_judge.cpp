@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -19,6 +20,13 @@ bool prefers_list(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
   if (!is_strict(ties) || !is_shallow(plan, items)) return false;
   // One rank deeper, to detect a tie with the last item.
   return !ranker.has_truth_ranks() || ranker.has_best(plan.depth + 1, ties);
+}
+
+template <class Cell>
+void fill(std::span<Cell> cells, Cell value, const Checkpoint& checkpoint) {
+  in_chunks(cells.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    std::ranges::fill(cells.subspan(begin, end - begin), value);
+  });
 }
 
 // Whether some value has `raise` as its choice of the field.
@@ -154,6 +162,21 @@ std::span<const Offset> UserJudge::find_tied_repeats(const Checkpoint& checkpoin
   return tied_repeats_;
 }
 
+// Returns the rule that the user matched last breaks, if any.
+Violation UserJudge::check_matches(const Matches& matches, Ties ties,
+                                   const Checkpoint& checkpoint) {
+  if (matches.truth_duplicates > 0 && raises(job_.plan, &Rules::duplicate_truth)) {
+    return Violation::duplicate_truth;
+  }
+  if (matches.list_duplicates > 0 && raises(job_.plan, &Rules::duplicate_items)) {
+    return Violation::duplicate_items;
+  }
+  if (ties == Ties::expected && !find_tied_repeats(checkpoint).empty()) {
+    return Violation::tied_repeat;
+  }
+  return first_forbidden_tie(matches) ? Violation::tied_score : Violation::none;
+}
+
 Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
                            const Checkpoint& checkpoint) {
   const Plan& plan = job_.plan;
@@ -162,16 +185,8 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
   for (const Ties ties : plan.ties) {
     const Matches& matches = match(user, ties, checkpoint);
     may_depend = may_depend || may_depend_on_ties(user, ties);
-    if (matches.truth_duplicates > 0 && raises(plan, &Rules::duplicate_truth)) {
-      return Violation::duplicate_truth;
-    }
-    if (matches.list_duplicates > 0 && raises(plan, &Rules::duplicate_items)) {
-      return Violation::duplicate_items;
-    }
-    if (ties == Ties::expected && !find_tied_repeats(checkpoint).empty()) {
-      return Violation::tied_repeat;
-    }
-    if (first_forbidden_tie(matches)) return Violation::tied_score;
+    const Violation violation = check_matches(matches, ties, checkpoint);
+    if (violation != Violation::none) return violation;
     for (std::size_t index = 0; index < plan.judging_rules.size(); ++index) {
       const JudgingRules& rules = plan.judging_rules[index];
       if (ranking_ties(rules.ties) != ties) continue;
@@ -183,6 +198,83 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
   if (may_depend) judge_extremes(user, batch, checkpoint);
   batch.users.push_back(user);
   return Violation::none;
+}
+
+Violation UserJudge::judge_list(Count user, const JudgedLists& judged,
+                                const Checkpoint& checkpoint) {
+  const Plan& plan = job_.plan;
+  if (open_scores(user, checkpoint) && raises(plan, &Rules::nan)) return Violation::nan_score;
+  const Ties ties = plan.ties.front();
+  const Matches& matches = match(user, ties, checkpoint);
+  const Violation violation = check_matches(matches, ties, checkpoint);
+  if (violation != Violation::none) return violation;
+  const JudgingRules& rules = plan.judging_rules.front();
+  list_rows_.clear();
+  const HitRow& row = judge_.judge(rules, matches, grades_of(user), list_rows_, checkpoint);
+  const auto index = static_cast<std::size_t>(user - judged.first_user);
+  judged.relevant[index] = row.relevant;
+  judged.lengths[index] = row.length_at(plan.depth);
+  const auto cells = [&](auto columns) {
+    const auto k = static_cast<std::size_t>(plan.depth);
+    return columns.subspan(index * k, k);
+  };
+  const auto grades = cells(judged.grades);
+  const auto hits = cells(judged.hits);
+  fill(grades, std::numeric_limits<double>::quiet_NaN(), checkpoint);
+  fill(hits, std::uint8_t{0}, checkpoint);
+  judge_.for_each_judged(rules, matches, checkpoint, [&](std::size_t i, const Judge::Entry& entry) {
+    const Count rank = matches.hits[i].rank;
+    if (rank > plan.depth) return;
+    grades[static_cast<std::size_t>(rank - 1)] = entry.grade;
+    hits[static_cast<std::size_t>(rank - 1)] = entry.relevant ? 1 : 0;
+  });
+  read_list(user, matches, cells(judged.items), checkpoint);
+  return Violation::none;
+}
+
+// Writes the item of each rank, for the user matched last, and -1 where there is none.
+void UserJudge::read_list(Count user, const Matches& matches, std::span<std::int64_t> items,
+                          const Checkpoint& checkpoint) {
+  fill(items, std::int64_t{-1}, checkpoint);
+  if (score_ranker_) return read_scored_list(*score_ranker_, items, checkpoint);
+  const auto& lists = std::get<Lists>(job_.request.predictions);
+  const bool has_ranks = !lists.ranks.empty();
+  const std::span<const Count> ranks =
+      has_ranks ? row_slice(lists.ranks, lists, user) : lists.ranks;
+  const auto write = [&](const auto& row) {
+    std::size_t excluded = 0;
+    for (std::size_t position = 0; position < row.size(); ++position) {
+      if (position % kChunk == kChunk - 1) checkpoint();
+      if (excluded < matches.excluded_positions.size() &&
+          matches.excluded_positions[excluded] == position) {
+        ++excluded;
+        continue;
+      }
+      const Count given = has_ranks ? ranks[position] : static_cast<Count>(position) + 1;
+      const auto rank = static_cast<std::size_t>(given) - excluded;
+      if (rank > items.size()) break;
+      items[rank - 1] = static_cast<std::int64_t>(row[position]);
+    }
+  };
+  std::visit([&](const auto& ids) { write(row_slice(ids, lists, user)); }, lists.items);
+}
+
+// Ties that the convention leaves open are ordered by id.
+void UserJudge::read_scored_list(AnyScoreRanker& any_ranker, std::span<std::int64_t> items,
+                                 const Checkpoint& checkpoint) {
+  const Ties ties = is_strict(job_.plan.ties.front()) ? job_.plan.ties.front() : Ties::lowest_id;
+  std::visit(
+      [&](auto& ranker) {
+        const RankedList ranked = ranker.best(static_cast<Count>(items.size()), ties, checkpoint);
+        const bool is_sparse = ranker.row().is_sparse();
+        in_chunks(ranked.offsets.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            const auto offset = static_cast<std::size_t>(ranked.offsets[i]);
+            items[i] = is_sparse ? ranker.row().ids()[offset] : ranked.offsets[i];
+          }
+        });
+      },
+      any_ranker);
 }
 
 // Whether an item of the truth ties with another item, if items were ranked strictly.

@@ -12,6 +12,7 @@
 #include "evaluate/judged_batch.hpp"
 #include "evaluate/violations.hpp"
 #include "exactk/evaluate.hpp"
+#include "exactk/judged_lists.hpp"
 #include "judge/judge.hpp"
 #include "match/list_matcher.hpp"
 #include "rank/embeddings/screening.hpp"
@@ -30,6 +31,10 @@ class UserJudge {
   // Adds the user to the batch and to the tally. Returns the rule that the user breaks, if any; the
   // batch may then hold rows of the user and must be cleared.
   Violation judge(Count user, JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint);
+
+  // Writes the user's row of the judged lists, for a plan of one value: its items, grades and hits.
+  // Returns the rule that the user breaks, if any.
+  Violation judge_list(Count user, const JudgedLists& judged, const Checkpoint& checkpoint);
 
   // Matches any user, judged or not. Valid until the next call of any member.
   const Matches& match(Count user, const Checkpoint& checkpoint);
@@ -51,6 +56,11 @@ class UserJudge {
   const Matches& match_scores(AnyScoreRanker& any_ranker, Count user, Ties ties,
                               const Checkpoint& checkpoint);
   [[nodiscard]] bool may_depend_on_ties(Count user, Ties ties);
+  Violation check_matches(const Matches& matches, Ties ties, const Checkpoint& checkpoint);
+  void read_list(Count user, const Matches& matches, std::span<std::int64_t> items,
+                 const Checkpoint& checkpoint);
+  void read_scored_list(AnyScoreRanker& any_ranker, std::span<std::int64_t> items,
+                        const Checkpoint& checkpoint);
   void judge_extremes(Count user, JudgedBatch& batch, const Checkpoint& checkpoint);
   void add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally,
                     const Checkpoint& checkpoint);
@@ -66,6 +76,7 @@ class UserJudge {
   // The plan's rules except for ties: relevant items first, and last.
   std::array<std::vector<JudgingRules>, 2> extreme_rules_;
   std::vector<Offset> tied_repeats_;
+  HitRows list_rows_;  // of the user whose list is judged
   enum class EntryScore : std::uint8_t { none, masked, other };
   std::vector<EntryScore> entry_scores_;  // by truth entry
   std::vector<Count> masked_entries_;     // of the truth

@@ -124,23 +124,16 @@ void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRo
 
 void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
                              std::vector<JudgedItem>& judged_items, const Checkpoint& checkpoint) {
-  const double min_judged_grade = rules.min_judged_grade();
-  const bool first_only = rules.duplicate_items == Duplicates::first;
   Count relevant = 0;
   ties_.clear();
   if (matches.hits.size() > kChunk) judged_items.reserve(judged_items.size() + matches.hits.size());
-  in_chunks(matches.hits.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const Match& match = matches.hits[i];
-      if (match.is_repeat && first_only) continue;
-      const Entry& entry = entry_of(match.entry);
-      if (entry.grade < min_judged_grade) continue;
-      row.hits_repeat = row.hits_repeat || (match.is_repeat && entry.relevant);
-      row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
-      relevant += entry.relevant ? 1 : 0;
-      judged_items.push_back({match.rank, relevant, entry.gain, entry.relevant});
-      if (!matches.ties.empty()) ties_.push_back(matches.ties[i]);
-    }
+  for_each_judged(rules, matches, checkpoint, [&](std::size_t index, const Entry& entry) {
+    const Match& match = matches.hits[index];
+    row.hits_repeat = row.hits_repeat || (match.is_repeat && entry.relevant);
+    row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
+    relevant += entry.relevant ? 1 : 0;
+    judged_items.push_back({match.rank, relevant, entry.gain, entry.relevant});
+    if (!matches.ties.empty()) ties_.push_back(matches.ties[index]);
   });
 }
 

@@ -71,17 +71,33 @@ class Judge {
   const HitRow& judge(const JudgingRules& rules, const Matches& matches,
                       std::span<const double> grades, HitRows& rows, const Checkpoint& checkpoint);
 
-  // Counts the distinct relevant items among the entries under the last rules.
-  [[nodiscard]] Count count_relevant(const Matches& matches,
-                                     std::span<const Count> entries) const noexcept;
-
- private:
   struct Entry {  // a truth entry under the rules
     double grade;
     double gain;
     bool relevant;
   };
 
+  // Calls body(index of the match, entry) for each judged item of the user judged last, by rank.
+  template <class Body>
+  void for_each_judged(const JudgingRules& rules, const Matches& matches,
+                       const Checkpoint& checkpoint, const Body& body) const {
+    const double min_judged_grade = rules.min_judged_grade();
+    const bool first_only = rules.duplicate_items == Duplicates::first;
+    in_chunks(matches.hits.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const Match& match = matches.hits[i];
+        if (match.is_repeat && first_only) continue;
+        const Entry& entry = entry_of(match.entry);
+        if (entry.grade >= min_judged_grade) body(i, entry);
+      }
+    });
+  }
+
+  // Counts the distinct relevant items among the entries under the last rules.
+  [[nodiscard]] Count count_relevant(const Matches& matches,
+                                     std::span<const Count> entries) const noexcept;
+
+ private:
   void judge_truth(const JudgingRules& rules, const Matches& matches,
                    std::span<const double> grades, const Checkpoint& checkpoint);
   void count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,

@@ -21,7 +21,8 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
   matches_.unscored_entries.clear();
   matches_.list_ranks.clear();
   given_ranks_ = {};
-  excluded_positions_.clear();
+  matches_.excluded_positions.clear();
+  matches_.repeated_positions.clear();
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
@@ -91,7 +92,8 @@ void ListMatcher::list_remaining_ranks() {
   std::size_t excluded = 0;
   in_chunks(given_ranks_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t position = begin; position < end; ++position) {
-      if (excluded < excluded_positions_.size() && excluded_positions_[excluded] == position) {
+      if (excluded < matches_.excluded_positions.size() &&
+          matches_.excluded_positions[excluded] == position) {
         ++excluded;
       } else {
         matches_.list_ranks.push_back(given_ranks_[position] - static_cast<Count>(excluded));

@@ -37,8 +37,12 @@ struct Matches {
   // Ranks of the remaining items, if the list has ranks: each excluded item moves those below it
   // up.
   std::vector<Count> list_ranks;
-  Count list_duplicates = 0;          // items of the list that repeat an earlier one
-  Count excluded_recommended = 0;     // excluded items of the list
+  Count list_duplicates = 0;       // items of the list that repeat an earlier one
+  Count excluded_recommended = 0;  // excluded items of the list
+  // Ascending positions of the excluded items within the given list, and of those that repeat an
+  // earlier one.
+  std::vector<std::size_t> excluded_positions;
+  std::vector<std::size_t> repeated_positions;
   Offset first_truth_duplicate = -1;  // positions within the stored row
   Offset first_list_duplicate = -1;
   std::vector<Count> unscored_entries;  // entries whose item has no score, if scores rank
@@ -133,8 +137,7 @@ class ListMatcher {
   // Per-user state.
   Ids truth_;
   Ids exclude_;
-  std::span<const Count> given_ranks_;           // of the list; empty: 1, 2, 3, ...
-  std::vector<std::size_t> excluded_positions_;  // in the list, if it has ranks
+  std::span<const Count> given_ranks_;  // of the list; empty: 1, 2, 3, ...
   const Checkpoint* checkpoint_ = nullptr;
   bool has_stored_truth_ = false;  // beside the slots
   bool has_truth_index_ = false;
@@ -166,12 +169,15 @@ void ListMatcher::resolve_collision(std::span<const Id> list, std::size_t positi
   // Whether the mark alone decides.
   const bool is_certain = seen_filter_.is_exact() && previous != Mark::listed;
   const bool repeat = previous == Mark::listed && is_repeat(list, position);
-  if (repeat && matches_.list_duplicates++ == 0) {
-    matches_.first_list_duplicate = static_cast<Offset>(position);
+  if (repeat) {
+    if (matches_.list_duplicates++ == 0) {
+      matches_.first_list_duplicate = static_cast<Offset>(position);
+    }
+    matches_.repeated_positions.push_back(position);
   }
   if (previous != Mark::truth && (is_certain || is_excluded(id))) {
     ++matches_.excluded_recommended;
-    if (!given_ranks_.empty()) excluded_positions_.push_back(position);
+    matches_.excluded_positions.push_back(position);
     return;
   }
   if (previous == Mark::excluded) return;

@@ -11,7 +11,7 @@ import numpy as np
 from exactk import _core
 from exactk._engine.blas import core_view
 from exactk._engine.paired_problem import PairedEngine
-from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem
+from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem, presence_of
 from exactk._inference.moments import Moments
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.keys.vocabulary import Snapshot
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from exactk._engine.paired_problem import PairedProblem
     from exactk._engine.topk import BestIndices, TopKProblem
-    from exactk._inputs.model.predictions import Predictions
-    from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
 
 
@@ -68,7 +66,7 @@ def _check_counted_users(problem: Problem) -> None:
     for argument, row_values in (("weights", problem.weights), ("groups", problem.groups)):
         if row_values is None or not row_values.is_missing.any():
             continue
-        in_truth, in_predictions = _presence(problem.truth), _presence(problem.predictions)
+        in_truth, in_predictions = presence_of(problem.truth), presence_of(problem.predictions)
         population = {
             "truth": in_truth,
             "both": in_truth & in_predictions,
@@ -81,10 +79,6 @@ def _check_counted_users(problem: Problem) -> None:
                 noun = "a weight" if argument == "weights" else "a group"
                 expected = f"{noun} for every user in the mean of {value.spelling} (users={value.rules['users']!r})"
                 raise input_error(argument, expected, "none", row=int(rows[0]), count=len(rows))
-
-
-def _presence(rows: Truth | Predictions) -> NDArray[np.bool_]:
-    return np.ones(len(rows), np.bool_) if rows.present is None else rows.present
 
 
 def _list_sums(sums: _core.Sums) -> list[Sums]:
@@ -148,7 +142,26 @@ def _user_hashes(users: Snapshot | NDArray[Any] | None) -> NDArray[np.uint64] | 
     return keys.hashes[codes]
 
 
-core_engine = Engine(_evaluate, _truth_digest)
+def _judge_lists(problem: Problem, users: range) -> JudgedCells:
+    """Judge lists with the C++ core."""
+    with core_view(problem.predictions, problem.candidates) as predictions:
+        return JudgedCells(
+            *_core.judge_lists(
+                problem.truth.core,
+                problem.truth.grades,
+                predictions,
+                None if problem.exclude is None else problem.exclude.core,
+                problem.values[0].core,
+                users.start,
+                len(users),
+                problem.num_threads,
+                requested_isa(),
+                problem.report_progress,
+            )
+        )
+
+
+core_engine = Engine(_evaluate, _truth_digest, _judge_lists)
 """The C++ engine."""
 
 

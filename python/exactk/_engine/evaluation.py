@@ -10,8 +10,8 @@ import numpy as np
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings, warn_of_unused_columns
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem
-from exactk._engine.rankings import solve
+from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem
+from exactk._engine.rankings import solve, with_ranking
 from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.candidate_lists import CandidateLists, restrict_lists
@@ -114,6 +114,17 @@ class Evaluation:
             truth_digest = self.engine.truth_digest(keyed, self.num_threads)
         state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest)
         return Report(state, inputs.users, _user_table(problem, outcome, self.values, labels))
+
+    def judged_users(self, inputs: AlignedInputs) -> Callable[[range], JudgedCells]:
+        """Return a function that judges the lists of some users, by the only value."""
+        restricted = self._restrict_lists(inputs)
+        problem = with_ranking(self._problem(restricted.inputs, self.values))
+
+        def judge(users: range) -> JudgedCells:
+            with name_rows_and_keys(inputs), restricted.original_positions("predictions"):
+                return self.engine.judge_lists(problem, users)
+
+        return judge
 
     def _restrict_lists(self, inputs: AlignedInputs) -> CandidateLists:
         if self.candidates is None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from exactk._inputs.model.sparse_scores import SparseScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Codes
@@ -58,6 +59,21 @@ class Outcome(NamedTuple):
     ratios: NDArray[np.float64] | None  # micro values x 2 x users: numerators and denominators, NaN if not in the sums
 
 
+class JudgedCells(NamedTuple):
+    """The lists of some users beside the truth: arrays of users x k, and numbers per user."""
+
+    items: NDArray[np.int64]  # -1: none
+    grades: NDArray[np.float64]  # NaN: not judged
+    hits: NDArray[np.bool_]
+    lengths: NDArray[np.int64]
+    relevant: NDArray[np.int64]
+
+
+def presence_of(rows: Truth | Predictions) -> NDArray[np.bool_]:
+    """Return which users there are: not those without a truth, or without predictions."""
+    return np.ones(len(rows), np.bool_) if rows.present is None else rows.present
+
+
 class KeyedTruth(NamedTuple):
     """The truth as given, with the keys of its users and items."""
 
@@ -72,3 +88,6 @@ class Engine(NamedTuple):
 
     solve: Callable[[Problem], Outcome]
     truth_digest: Callable[[KeyedTruth, int], int]  # of a truth in valid rows, by a number of threads
+    judge_lists: Callable[
+        [Problem, range], JudgedCells
+    ]  # of these users, by the rules and the cutoff of the only value

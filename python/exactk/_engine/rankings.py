@@ -43,6 +43,13 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     return _join(problem, outcomes, indices)
 
 
+def with_ranking(problem: Problem) -> Problem:
+    """Return the problem of one value with its predictions as they are ranked for it."""
+    (value,) = problem.values
+    check_input_order(problem.predictions, [value.rules["ties"]], "predictions")
+    return replace(problem, predictions=_ranked(problem.predictions, _ranking(problem.predictions, value.rules)))
+
+
 def _ranking(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
     """Return the key of a ranking: how the ranks of lists, or scores, are treated."""
     if isinstance(predictions, Rankings):

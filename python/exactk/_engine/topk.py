@@ -22,7 +22,7 @@ from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.model.top_k import TopK
+from exactk._inputs.model.top_k import TopK, with_item_keys
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import as_candidate_items, classify
 from exactk._inputs.restrictions import merge_restrictions
@@ -147,23 +147,12 @@ def rank_top_k(
         )
         tracker.add_finished(size)
     if similarities is not None:
-        return TopK(_with_item_keys(indices, item_keys), similarities, users)
+        return TopK(with_item_keys(indices, item_keys), similarities, users)
     if isinstance(problem.scores, SparseScores):
         ids, best = _look_up_items(indices, problem.scores)
-        return TopK(_with_item_keys(ids, item_keys), best, users)
+        return TopK(with_item_keys(ids, item_keys), best, users)
     assert isinstance(problem.scores, Scores)  # noqa: S101 - embeddings have scores of their own
-    return TopK(_with_item_keys(indices, item_keys), _look_up_scores(indices, problem.scores.values), users)
-
-
-def _with_item_keys(ids: NDArray[np.int64], item_keys: NDArray[Any] | None) -> NDArray[Any]:
-    """Return item keys in place of codes, if items are keyed."""
-    if item_keys is None:
-        return ids
-    is_integer = item_keys.dtype.kind in "iu"
-    items = np.full(ids.shape, -1, np.int64) if is_integer else np.full(ids.shape, None, object)
-    filled = ids >= 0
-    items[filled] = item_keys[ids[filled]]
-    return items
+    return TopK(with_item_keys(indices, item_keys), _look_up_scores(indices, problem.scores.values), users)
 
 
 def _padding_like(shape: tuple[int, ...], values: NDArray[Any]) -> NDArray[Any]:

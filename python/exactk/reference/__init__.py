@@ -1,6 +1,6 @@
 """The definition of every metric, in plain Python (arrays in NumPy) that reads like the papers.
 
-``evaluate``, ``compare`` and ``topk`` of this module take the arguments of the functions of ``exactk`` with these
+``evaluate``, ``compare``, ``judge`` and ``topk`` of this module take the arguments of the functions of ``exactk`` with these
 names and return the same results. They share containers, plan and defaults with those functions, but no code
 with the C++ core: the tests compare the two. They are slow, and exactk never falls back to them.
 """
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._compare import COMPARE_DEFAULTS
 from exactk._engine.comparisons import Engines, compare_systems
+from exactk._engine.judging import prepare_judging
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import with_defaults
+from exactk._judge import JUDGE_DEFAULTS
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._topk import TOPK_DEFAULTS
 from exactk.reference.engine import reference_engine
@@ -27,15 +29,17 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from exactk._engine.comparisons import CompareOptions
+    from exactk._engine.judging import JudgeOptions
     from exactk._engine.pipeline import Options
     from exactk._engine.topk import TopKOptions
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.types import Blocks, ExclusionsLike, PredictionsLike, ScoresLike, TruthLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
+    from exactk._report.judged_lists import JudgedLists
     from exactk._report.report import Report
 
-__all__ = ["compare", "evaluate", "metrics", "topk"]
+__all__ = ["compare", "evaluate", "judge", "metrics", "topk"]
 
 
 def evaluate(
@@ -77,6 +81,21 @@ def compare(
     how = {name: given.pop(name, default) for name, default in COMPARE_DEFAULTS.items()}
     arguments = {**how, **with_defaults(given, "compare")}
     return compare_systems(Engines(reference_engine, reference_paired_engine), truth, systems, metrics, arguments)
+
+
+def judge(truth: TruthLike, predictions: PredictionsLike, k: int, **options: Unpack[JudgeOptions]) -> JudgedLists:
+    """Judge lists in plain Python, one user at a time, with the arguments and results of `exactk.judge`.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.reference.judge([[1, 4]], [[4, 2, 1]], k=2).hits
+    array([[ True, False]])
+    """
+    arguments: dict[str, Any] = {**JUDGE_DEFAULTS, **options}
+    judging = prepare_judging(reference_engine, truth, predictions, k, **arguments)
+    (judged,) = judging.blocks(max(1, judging.user_count))
+    return judged
 
 
 def topk(scores: ScoresLike, k: int, exclude: ExclusionsLike | None = None, **options: Unpack[TopKOptions]) -> TopK:

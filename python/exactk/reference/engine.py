@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import accumulate, chain
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._engine.problem import Engine, Outcome
+from exactk._engine.problem import Engine, JudgedCells, Outcome
 from exactk._inputs.model.lists import Rankings
-from exactk._plan.fields import STRICT_TIES, fields_of
+from exactk._plan.fields import STRICT_TIES
 from exactk._plan.metrics import metrics as registry
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
-from exactk.reference.judge import JudgedUser, Rules, is_relevant, item_grades, judge, resolved_rules, tied_hits
+from exactk.reference.judge import Rules, is_relevant, item_grades, resolved_rules, tied_hits
+from exactk.reference.judged_lists import reference_judged_lists
+from exactk.reference.judged_users import JudgedUsers
 from exactk.reference.metrics import METRICS, Ratio
-from exactk.reference.ranking import ScoredRow, scored_row
 from exactk.reference.ties import expected_ratio
 from exactk.reference.truth_digest import reference_truth_digest
 
@@ -38,91 +39,19 @@ _LEAST_VALUE = 1e-5  # floor in a geometric mean, as in trec_eval: one user with
 _COMPUTE = "compute"
 
 
-class _JudgedUsers:
-    """The users of a problem, judged under the rules of each value."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._judged: dict[tuple[int, str], JudgedUser] = {}
-
-    def __len__(self) -> int:
-        return len(self._problem.truth)
-
-    def graded_items(self, user: int) -> list[tuple[int, float]]:
-        truth = self._problem.truth
-        items = truth.row(user).tolist()
-        begin = int(truth.indptr[user])
-        grades = [1.0] * len(items) if truth.grades is None else truth.grades[begin : begin + len(items)].tolist()
-        return list(zip(items, grades, strict=True))
-
-    def ranked_groups(self, user: int, rules: Rules) -> list[list[int]]:
-        """Return the user's list in groups of ties, or of single items if `ties` orders them."""
-        predictions = self._problem.predictions
-        if isinstance(predictions, Rankings):
-            return [[item] for item in predictions.row(user).tolist()]
-        row = scored_row(predictions, self._problem.candidates, user)
-        groups = row.ranking(self.excluded_items(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
-        return [[row.ids[i] for i in group] for group in groups]
-
-    def given_ranks(self, user: int) -> list[int] | None:
-        """Return the given ranks of the user's list."""
-        predictions = self._problem.predictions
-        if not isinstance(predictions, Rankings) or predictions.ranks is None:
-            return None
-        begin, end = predictions.indptr[user : user + 2].tolist()
-        return [int(rank) for rank in predictions.ranks[begin:end].tolist()]
-
-    def scored_row(self, user: int) -> ScoredRow | None:
-        """Return the user's scored items; None if the predictions are lists."""
-        predictions = self._problem.predictions
-        return None if isinstance(predictions, Rankings) else scored_row(predictions, self._problem.candidates, user)
-
-    def excluded_items(self, user: int) -> frozenset[int]:
-        exclude = self._problem.exclude
-        return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
-
-    def judged_user(self, user: int, rules: Rules) -> JudgedUser:
-        judging_rules = {name: rules[name] for name in fields_of("judging")}  # no other field may be read in judging
-        key = (user, repr(judging_rules))
-        if key not in self._judged:
-            self._judged[key] = judge(
-                self.graded_items(user),
-                self.ranked_groups(user, judging_rules),
-                self.excluded_items(user),
-                judging_rules,
-                self.given_ranks(user),
-            )
-        return self._judged[key]
-
-    def tied_ranks(self, user: int, rules: Rules) -> list[int]:
-        """Return the first rank of each tie that contains an item of the truth."""
-        truth = {item for item, _ in self.graded_items(user)}
-        groups = self.ranked_groups(user, rules)
-        firsts = accumulate(map(len, groups), initial=1)
-        return [first for first, group in zip(firsts, groups, strict=False) if len(group) > 1 and truth & set(group)]
-
-    def presence(self, user: int) -> tuple[bool, bool]:
-        return self._problem.truth.has(user), self._problem.predictions.has(user)
-
-    def is_counted(self, user: int, rules: Rules) -> bool:
-        """Return whether the user belongs to the population of the rules."""
-        in_truth, in_predictions = self.presence(user)
-        included = {
-            "truth": in_truth,
-            "both": in_truth and in_predictions,
-            "predictions": in_predictions,
-            "union": in_truth or in_predictions,
-        }
-        return included[rules["users"]]
-
-
-def _evaluate(problem: Problem) -> Outcome:
-    """Evaluate by the definitions."""
-    users = _JudgedUsers(problem)
+def _checked_users(problem: Problem) -> JudgedUsers:
+    """Return the users; raise InputError if the inputs break a rule."""
+    users = JudgedUsers(problem)
     check_counted_users(problem, users.is_counted)
     check_problem(problem)
     check_user_faults(problem, lambda user, value: _user_policy(users, user, value), users.tied_ranks)
     _check_item_counts(users, problem.values)
+    return users
+
+
+def _evaluate(problem: Problem) -> Outcome:
+    """Evaluate by the definitions."""
+    users = _checked_users(problem)
     ratios = _ratios_by_value(problem, users)
     per_user = np.array(
         [
@@ -140,11 +69,16 @@ def _evaluate(problem: Problem) -> Outcome:
     return Outcome(sums, counts, per_user, _parts_of_micro_values(problem, ratios))
 
 
-reference_engine = Engine(_evaluate, reference_truth_digest)
+def _judge_lists(problem: Problem, users: range) -> JudgedCells:
+    """Judge lists by the definitions."""
+    return reference_judged_lists(problem, _checked_users(problem), users)
+
+
+reference_engine = Engine(_evaluate, reference_truth_digest, _judge_lists)
 """The engine of the definitions."""
 
 
-def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio | None]]:
+def _ratios_by_value(problem: Problem, users: JudgedUsers) -> list[list[Ratio | None]]:
     """Return each value's ratios, one per user."""
     ratios: list[list[Ratio | None]] = [[] for _ in problem.values]
     for user in range(len(users)):
@@ -165,7 +99,7 @@ def _parts_of_micro_values(problem: Problem, ratios: list[list[Ratio | None]]) -
     return np.array(rows, np.float64).reshape(len(rows), len(problem.truth), 2).transpose(0, 2, 1)
 
 
-def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
+def _check_item_counts(users: JudgedUsers, values: Sequence[Value]) -> None:
     """Raise InputError if a user has more relevant items and misses than the stated number of items."""
 
     def has_too_many(user: int, value: Value) -> bool:
@@ -180,7 +114,7 @@ def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
         raise input_error("metrics", expected, "a smaller number", row=broken[0], count=len(broken))
 
 
-def _user_policy(users: _JudgedUsers, user: int, value: Value) -> tuple[str, str]:
+def _user_policy(users: JudgedUsers, user: int, value: Value) -> tuple[str, str]:
     """Return how the user as a whole is treated, and the policy that decides it."""
     info, rules = registry[value.metric], value.rules
     if not users.is_counted(user, rules):
@@ -197,7 +131,7 @@ def _user_policy(users: _JudgedUsers, user: int, value: Value) -> tuple[str, str
     return _COMPUTE, ""
 
 
-def _ratio_of_user(users: _JudgedUsers, user: int, value: Value) -> Ratio | None:
+def _ratio_of_user(users: JudgedUsers, user: int, value: Value) -> Ratio | None:
     """Return one user's numerator and denominator; None where the value skips the user."""
     policy, _ = _user_policy(users, user, value)
     match policy:
@@ -259,7 +193,7 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
     return Sums(users, undefined, total, _SCALE, squares, _SCALE, weight_sum, _SCALE)
 
 
-def _problem_counts(problem: Problem, users: _JudgedUsers) -> Counts:
+def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
     # A NaN that a value refuses has been refused by now.
     rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "nan": "last"}
     counts: dict[str, int] = dict.fromkeys(
@@ -311,13 +245,13 @@ def _problem_counts(problem: Problem, users: _JudgedUsers) -> Counts:
 _MILLION = 1_000_000
 
 
-def _tie_counts(users: _JudgedUsers, value: Value) -> TieCounts:
+def _tie_counts(users: JudgedUsers, value: Value) -> TieCounts:
     spreads = [_tie_spread(users, user, value) for user in range(len(users))]
     dependent = [spread for spread in spreads if spread is not None]
     return TieCounts(len(dependent), sum(dependent))
 
 
-def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
+def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
     """Return how far the order of ties can change the user's value, in millionths; None if it changes nothing.
 
     The extremes are the order with relevant items first and the order with them last, except for means over hits, which
@@ -341,7 +275,7 @@ def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
     return int(min(abs(best - worst), 1000) * _MILLION)
 
 
-def _candidate_counts(problem: Problem, users: _JudgedUsers) -> CandidateCounts | None:
+def _candidate_counts(problem: Problem, users: JudgedUsers) -> CandidateCounts | None:
     """Count the candidates, less exclusions, of the users who are present in the predictions."""
     if not problem.has_candidates:
         return None

@@ -137,7 +137,7 @@ def judged_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int,
     return {item: grade for item, grade in grades.items() if not grade < 0}
 
 
-def judge(
+def judge_user(
     truth: Sequence[tuple[int, float]],
     groups: Sequence[Sequence[int]],
     excluded: frozenset[int],

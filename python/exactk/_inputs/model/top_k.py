@@ -102,3 +102,14 @@ class TopK(_Best):
 def _plain(keys: NDArray[Any]) -> Any:  # noqa: ANN401 - an array of numbers, or a list
     """Return numbers as an array, and other keys as a list, from which each library makes a column of its own type."""
     return keys if keys.dtype.kind in "iu" else keys.tolist()
+
+
+def with_item_keys(ids: NDArray[np.int64], item_keys: NDArray[Any] | None) -> NDArray[Any]:
+    """Return item keys in place of codes, if items are keyed."""
+    if item_keys is None:
+        return ids
+    is_integer = item_keys.dtype.kind in "iu"
+    items = np.full(ids.shape, -1, np.int64) if is_integer else np.full(ids.shape, None, object)
+    filled = ids >= 0
+    items[filled] = item_keys[ids[filled]]
+    return items

@@ -1,0 +1,175 @@
+"""The flow of `exactk.judge`: that of an evaluation, whose outcome is the judged lists."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+import numpy as np
+
+from exactk._engine.differing_users import NO_FLAGS
+from exactk._engine.error_locations import explain_repeats
+from exactk._engine.pipeline import align_systems, prepare_call
+from exactk._engine.problem import presence_of
+from exactk._engine.systems import ONE_SYSTEM
+from exactk._engine.warnings import (
+    EvaluatedSystem,
+    describe_disjoint_candidates,
+    describe_disjoint_keys,
+    describe_item_without_column,
+    describe_ties,
+    has_exclusions,
+    warn_of_evaluated_systems,
+)
+from exactk._inputs.registry import BLOCKS, classify
+from exactk._plan.conventions import as_convention
+from exactk._plan.hints import with_complete_hint
+from exactk._plan.metric_strings import checked_cutoff, plan
+from exactk._report.judged_lists import JudgedLists
+from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from exactk._engine.evaluation import Evaluation
+    from exactk._engine.pipeline import AlignedSystems
+    from exactk._engine.problem import Engine, JudgedCells
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.registry import ClassifiedValue
+    from exactk._inputs.types import CandidatesLike, ExclusionsLike
+    from exactk._plan.conventions import Convention, ConventionLike
+    from exactk._plan.metric_strings import Value
+    from exactk._runtime.progress import ProgressCallback
+
+_POLICIES = "users=union,empty_truth=compute,empty_list=compute,missing_list=compute,average=macro"
+"""All users are judged: which of them count is for their caller to say."""
+
+
+class JudgeOptions(TypedDict, total=False):
+    """The keyword arguments of `exactk.judge`, for type checkers. Defaults are in its signature."""
+
+    convention: ConventionLike
+    exclude: ExclusionsLike | None
+    candidates: CandidatesLike | None
+    num_threads: int | None
+    progress: bool | ProgressCallback
+    user: str | Sequence[str] | None
+    item: str | None
+    score: str | None
+    rank: str | None
+    grade: str | None
+
+
+class Judging(NamedTuple):
+    """Aligned inputs, whose lists are judged when they are asked for."""
+
+    inputs: AlignedInputs
+    judge: Callable[[range], JudgedCells]
+    progress: Progress
+    call: _Call
+
+    @property
+    def user_count(self) -> int:
+        """The number of users."""
+        return len(self.inputs.truth)
+
+    def blocks(self, block_users: int) -> Iterator[JudgedLists]:
+        """Yield the users in blocks: one block without users if there are none."""
+        size = self.user_count
+        in_truth, has_list = presence_of(self.inputs.truth), presence_of(self.inputs.predictions)
+        item_keys, users = self.inputs.item_keys, self.inputs.user_array
+        with self.progress.track(size):
+            for begin in range(0, max(1, size), block_users):
+                block = range(begin, min(begin + block_users, size))
+                some = slice(block.start, block.stop)
+                with self.call.explained():
+                    cells = self.judge(block)
+                self.progress.add_finished(len(block))
+                yield JudgedLists(
+                    *cells,
+                    in_truth=in_truth[some],
+                    has_list=has_list[some],
+                    users=None if users is None else users[some],
+                    item_keys=item_keys,
+                    first_user=begin,
+                )
+
+
+class _Call(NamedTuple):
+    """What is needed to explain an error."""
+
+    convention: Convention
+    value: Value
+    predictions: ClassifiedValue
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        try:
+            yield
+        except ExactkError as error:
+            with_hint = with_complete_hint(error, self.convention, (self.value,))
+            raise ONE_SYSTEM.amended(with_hint, self.predictions, (self.value,)) from error.__cause__
+
+
+def prepare_judging(
+    engine: Engine,
+    truth: object,
+    predictions: object,
+    k: object,
+    *,
+    convention: Any,  # noqa: ANN401 - like the others, as in `exactk.evaluate`
+    **options: Any,  # noqa: ANN401
+) -> Judging:
+    """Convert and align the inputs, and warn of what an evaluation would warn of."""
+    convention = as_convention(convention)
+    value = _value_of_lists(checked_cutoff(k), convention)
+    classified = classify(predictions, "predictions")
+    if classified.container is BLOCKS:
+        hint = "judge the truth and the predictions of each block"
+        raise type_error("predictions", "the predictions of all users", type(predictions).__name__, hint=hint)
+    call = _Call(convention, value, classified)
+    with call.explained():
+        prepared = prepare_call(
+            engine, ONE_SYSTEM, truth, classified, (value,), convention,
+            weights=None, groups=None, per_user=False, **options,
+        )  # fmt: skip
+        aligned = align_systems(prepared)
+        ((name, rows),) = aligned.systems.items()
+        inputs, evaluation = aligned.alignment.inputs(rows), prepared.evaluation
+        with explain_repeats(prepared.truth, prepared.systems[name]):
+            _warn_of_inputs(replace(evaluation, progress=Progress(progress=False)), inputs, aligned)
+    return Judging(inputs, evaluation.judged_users(inputs), evaluation.progress, call)
+
+
+def _value_of_lists(k: int, convention: Convention) -> Value:
+    """Return the value by whose rules the lists are judged."""
+    (value,) = plan(f"num_hits@{k}({_POLICIES})", convention)
+    return replace(value, spelling=f"num_hits@{k}")  # in warnings
+
+
+def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: AlignedSystems) -> None:
+    """Warn of what the hits tell about the inputs, as for any metric."""
+    report = evaluation.evaluate_all(inputs)
+    if not len(inputs.truth):  # of no users, hits say nothing
+        return
+    evaluated = EvaluatedSystem(
+        report,
+        describe_ties(report, None),
+        describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(report, inputs, evaluation.candidates),
+        inputs.is_complete,
+        NO_FLAGS,
+        has_unknown_exclusions=aligned.has_exclusions and not has_exclusions(inputs),
+        item_without_column=describe_item_without_column(report, inputs),
+    )
+    warn_of_evaluated_systems(evaluation.values, {"": evaluated}, ())
+
+
+def checked_block_users(block_users: object) -> int:
+    """Return the number of users in a block, or raise if it is no positive integer."""
+    if isinstance(block_users, bool) or not isinstance(block_users, (int, np.integer)):
+        raise type_error("block_users", "an integer", repr(block_users))
+    if block_users < 1:
+        raise input_error("block_users", "at least 1", str(block_users))
+    return int(block_users)

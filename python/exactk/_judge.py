@@ -1,0 +1,197 @@
+"""The public functions that return judged lists, for metrics of one's own: `judge` and `judge_blocks`."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from exactk._engine.core import core_engine
+from exactk._engine.judging import checked_block_users, prepare_judging
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from exactk._inputs.types import CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike
+    from exactk._plan.conventions import ConventionLike
+    from exactk._report.judged_lists import JudgedLists
+    from exactk._runtime.progress import ProgressCallback
+
+
+def judge(
+    truth: TruthLike,
+    predictions: PredictionsLike,
+    k: int,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> JudgedLists:
+    """Return the first k items of each user's list beside the truth: their grades, and which are hits.
+
+    With these arrays, a metric of one's own is a line of NumPy. The lists are those that `exactk.evaluate` evaluates: in
+    the convention's order of ties, without excluded items, of candidates alone.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
+        As in `exactk.evaluate`.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
+        As in `exactk.evaluate`, but for an iterator of blocks. `exactk.Batches` are read as a whole.
+    k : int
+        The number of ranks, a positive integer below 2^31.
+    convention : Convention, str or mapping
+        As in `exactk.evaluate`. It decides what is relevant (``min_grade``), what repeated items are, and how scores are
+        ranked. Scores need ``ties`` in an order of the items: ``"lowest_id"``, ``"highest_id"``, ``"input_order"``, or
+        ``"raise"``. All users are judged, whatever it says of users without relevant items or without a list.
+    exclude, candidates
+        As in `exactk.evaluate`.
+    num_threads : int, optional
+        As in `exactk.evaluate`. The result does not depend on it.
+    progress : bool or callable
+        As in `exactk.evaluate`.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames and files, as in `exactk.evaluate`.
+
+    Returns
+    -------
+    JudgedLists
+        Arrays with a row per user: all users of the truth, then those of the predictions alone.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+    CapacityError
+        If the arrays need more memory than there is: 17 bytes per user and rank.
+
+    Warns
+    -----
+    EvaluationWarning
+        As `exactk.evaluate` does.
+
+    See Also
+    --------
+    judge_blocks : The same, some users at a time.
+
+    Examples
+    --------
+    Recall weighted by price:
+
+    >>> import exactk
+    >>> import numpy as np
+    >>> price = {"book": 20.0, "film": 10.0, "song": 2.0}
+    >>> truth = {"ann": ["film", "song"], "bob": ["book"]}
+    >>> judged = exactk.judge(truth, {"ann": ["song", "book"], "bob": ["book", "song"]}, k=2)
+    >>> judged.items
+    array([['song', 'book'],
+           ['book', 'song']], dtype=object)
+    >>> judged.hits
+    array([[ True, False],
+           [ True, False]])
+    >>> prices = np.array([price[key] for key in judged.item_keys])
+    >>> gained = np.where(judged.hits, prices[judged.codes], 0).sum(axis=1)
+    >>> possible = np.array([sum(price[item] for item in truth[user]) for user in judged.users])
+    >>> gained / possible
+    array([0.16666667, 1.        ])
+    """
+    judging = prepare_judging(
+        core_engine,
+        truth,
+        predictions,
+        k,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+    (judged,) = judging.blocks(max(1, judging.user_count))
+    return judged
+
+
+def judge_blocks(
+    truth: TruthLike,
+    predictions: PredictionsLike,
+    k: int,
+    *,
+    block_users: int = 65_536,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> Iterator[JudgedLists]:
+    """Return an iterator over the judged lists of all users, some users at a time, where all do not fit into memory.
+
+    The inputs are converted, checked and warned of by the call itself, once.
+
+    Parameters
+    ----------
+    truth, predictions, k, convention, exclude, candidates, num_threads, progress, user, item, score, rank, grade
+        As in `exactk.judge`.
+    block_users : int
+        The number of users in a block, at least 1; the last block has the rest. Each block reads all ids once to check
+        them, so blocks of few users cost time.
+
+    Returns
+    -------
+    iterator of JudgedLists
+        The blocks, in the order of `exactk.judge`. Without users there is one block, which has none.
+
+    Raises
+    ------
+    InputError, InputTypeError, CapacityError
+        As `exactk.judge` does. Faults within lists, such as repeated items, raise when the call counts hits, before the
+        first block.
+
+    Warns
+    -----
+    EvaluationWarning
+        As `exactk.evaluate` does.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> blocks = exactk.judge_blocks([[1], [2], [3]], [[1, 2], [2, 1], [1, 2]], k=2, block_users=2)
+    >>> [judged.hits.sum(axis=1).tolist() for judged in blocks]
+    [[1, 1], [0]]
+    """
+    size = checked_block_users(block_users)
+    return prepare_judging(
+        core_engine,
+        truth,
+        predictions,
+        k,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    ).blocks(size)
+
+
+JUDGE_DEFAULTS: Mapping[str, Any] = MappingProxyType(judge.__kwdefaults__ or {})
+"""The defaults of the options, which the reference shares."""

@@ -1,0 +1,90 @@
+"""Judged lists: what is recommended at each rank, and what the truth says of it, for metrics of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from exactk._inputs.checks import read_only
+from exactk._inputs.model.top_k import with_item_keys
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgedLists:
+    """The first k ranks of each user's list beside the truth, as arrays: what `exactk.judge` returns.
+
+    Row u is a user, column i is rank i + 1. The arrays are read-only.
+
+    Attributes
+    ----------
+    codes : array of int64, shape (n_users, k)
+        The item at each rank as an integer: its position in `item_keys`, or the caller's id where items are integers or
+        columns. -1 where no item has the rank.
+    grades : array of float64, shape (n_users, k)
+        The grade of the item in the user's truth (1 in a truth without grades). NaN where the item is not judged, and
+        where no item has the rank.
+    hits : array of bool, shape (n_users, k)
+        Whether the item is relevant to the user.
+    lengths : array of int64, shape (n_users,)
+        The number of items in the list, at most k.
+    relevant : array of int64, shape (n_users,)
+        The number of relevant items in the truth.
+    in_truth, has_list : array of bool, shape (n_users,)
+        Whether the user is in the truth, and has a list, which may be empty.
+    users : array, shape (n_users,), or None
+        The key of each row's user; None if users are row numbers.
+    item_keys : array or None
+        The key of each code; None if `codes` are the caller's ids.
+    first_user : int
+        The row number of the first user among all: 0 but in later blocks of `exactk.judge_blocks`.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> judged = exactk.judge([[1, 4], [7]], [[4, 2, 1], [3]], k=3)
+    >>> judged.hits
+    array([[ True, False,  True],
+           [False, False, False]])
+    >>> judged
+    judged lists of 2 users at k=3: 4 items, 2 hits
+    """
+
+    codes: NDArray[np.int64]
+    grades: NDArray[np.float64]
+    hits: NDArray[np.bool_]
+    lengths: NDArray[np.int64]
+    relevant: NDArray[np.int64]
+    in_truth: NDArray[np.bool_]
+    has_list: NDArray[np.bool_]
+    users: NDArray[Any] | None
+    item_keys: NDArray[Any] | None
+    first_user: int
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for name in ("codes", "grades", "hits", "lengths", "relevant", "in_truth", "has_list"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+    @property
+    def k(self) -> int:
+        """The number of ranks."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def items(self) -> NDArray[Any]:
+        """The item at each rank as its key, in an array like `TopK.ids`: padded with -1, or with None for other keys."""
+        return with_item_keys(self.codes, self.item_keys)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __repr__(self) -> str:
+        users = "1 user" if len(self) == 1 else f"{len(self):,} users"
+        return (
+            f"judged lists of {users} at k={self.k}: {int(self.lengths.sum()):,} items, {int(self.hits.sum()):,} hits"
+        )
