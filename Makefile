@@ -57,7 +57,7 @@ sanitize: sanitized
 		--ignore tests/test_benchmarks.py --ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
 		--ignore tests/test_calibration.py --ignore-glob 'tests/test_difference_*.py' --ignore tests/test_demo.py --ignore tests/test_equal_reports.py \
 		--ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore-glob 'tests/test_golden*.py' --ignore tests/test_layering.py --ignore tests/test_pages.py \
-		--ignore tests/test_permutation_oracle.py --ignore tests/test_ranks.py --ignore-glob 'tests/test_resampling_[bfl]*.py'
+		--ignore-glob 'tests/test_permutation_*.py' --ignore tests/test_levels.py --ignore tests/test_ranks.py --ignore-glob 'tests/test_resampling_[bfl]*.py'
 
 # Of exactk alone: all else it takes from the environment of the tests, by a path behind its own.
 SITE_PACKAGES := 'import site; print(site.getsitepackages()[0])'

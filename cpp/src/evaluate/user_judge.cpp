@@ -205,6 +205,7 @@ Violation UserJudge::judge_list(Count user, const JudgedLists& judged,
   const Plan& plan = job_.plan;
   if (open_scores(user, checkpoint) && raises(plan, &Rules::nan)) return Violation::nan_score;
   const Ties ties = plan.ties.front();
+  matcher_.keep_excluded_positions();
   const Matches& matches = match(user, ties, checkpoint);
   const Violation violation = check_matches(matches, ties, checkpoint);
   if (violation != Violation::none) return violation;

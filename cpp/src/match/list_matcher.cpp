@@ -22,7 +22,6 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
   matches_.list_ranks.clear();
   given_ranks_ = {};
   matches_.excluded_positions.clear();
-  matches_.repeated_positions.clear();
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;

@@ -37,13 +37,10 @@ struct Matches {
   // Ranks of the remaining items, if the list has ranks: each excluded item moves those below it
   // up.
   std::vector<Count> list_ranks;
-  Count list_duplicates = 0;       // items of the list that repeat an earlier one
-  Count excluded_recommended = 0;  // excluded items of the list
-  // Ascending positions of the excluded items within the given list, and of those that repeat an
-  // earlier one.
-  std::vector<std::size_t> excluded_positions;
-  std::vector<std::size_t> repeated_positions;
-  Offset first_truth_duplicate = -1;  // positions within the stored row
+  Count list_duplicates = 0;                    // items of the list that repeat an earlier one
+  Count excluded_recommended = 0;               // excluded items of the list
+  std::vector<std::size_t> excluded_positions;  // ascending; only if asked, or the list has ranks
+  Offset first_truth_duplicate = -1;            // positions within the stored row
   Offset first_list_duplicate = -1;
   std::vector<Count> unscored_entries;  // entries whose item has no score, if scores rank
 };
@@ -64,6 +61,9 @@ class ListMatcher {
   // truth entry of each match.
   ListMatcher(std::uint64_t id_bits, bool needs_entries)
       : seen_filter_(id_bits), needs_entries_(needs_entries) {}
+
+  // From now on, lists keep the positions of their excluded items.
+  void keep_excluded_positions() noexcept { keeps_excluded_positions_ = true; }
 
   // `ranks`: ascending ranks of the list's items; empty: 1, 2, 3, ... The result is valid until the
   // next call.
@@ -127,6 +127,7 @@ class ListMatcher {
 
   SeenFilter seen_filter_;
   bool needs_entries_;
+  bool keeps_excluded_positions_ = false;
   IdIndex truth_index_;
   IdIndex exclude_index_;
   IdIndex list_index_;
@@ -169,15 +170,14 @@ void ListMatcher::resolve_collision(std::span<const Id> list, std::size_t positi
   // Whether the mark alone decides.
   const bool is_certain = seen_filter_.is_exact() && previous != Mark::listed;
   const bool repeat = previous == Mark::listed && is_repeat(list, position);
-  if (repeat) {
-    if (matches_.list_duplicates++ == 0) {
-      matches_.first_list_duplicate = static_cast<Offset>(position);
-    }
-    matches_.repeated_positions.push_back(position);
+  if (repeat && matches_.list_duplicates++ == 0) {
+    matches_.first_list_duplicate = static_cast<Offset>(position);
   }
   if (previous != Mark::truth && (is_certain || is_excluded(id))) {
     ++matches_.excluded_recommended;
-    matches_.excluded_positions.push_back(position);
+    if (keeps_excluded_positions_ || !given_ranks_.empty()) {
+      matches_.excluded_positions.push_back(position);
+    }
     return;
   }
   if (previous == Mark::excluded) return;
