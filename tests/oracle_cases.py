@@ -28,6 +28,7 @@ DEFAULTS: dict[str, Any] = {
     "recall_over": "relevant",
     "ap_over": "min_cutoff_relevant",
     "ideal_over": "min_cutoff_relevant",
+    "rbo_over": "extrapolated",
     "gain": "linear",
     "discount": "log2",
     "average": "macro",

@@ -463,8 +463,10 @@ def test_nobody_is_marked_alone_and_nan_is_not_the_best() -> None:
 
 
 def test_directions_are_those_of_the_definitions() -> None:
-    assert {name: info.direction for name, info in exactk.metrics.items()} == DIRECTIONS
+    infos = {**exactk.metrics, **exactk.agreement_metrics}
+    assert {name: info.direction for name, info in infos.items()} == DIRECTIONS
     assert set(DIRECTIONS.values()) <= {"higher", "lower", "none"}
     assert {name for name, direction in DIRECTIONS.items() if direction == "none"} == {
-        *("judged", "num_relevant", "num_recommended")
+        *("judged", "num_relevant", "num_recommended"),
+        *exactk.agreement_metrics,
     }

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_reference_defines_every_metric() -> None:
-    assert set(exactk.reference.metrics) == set(exactk.metrics)
+    assert [*exactk.reference.metrics] == [*exactk.metrics, *exactk.agreement_metrics]
 
 
 @pytest.mark.parametrize("name", exactk.metrics)
@@ -25,13 +25,21 @@ def test_every_metric_is_everywhere(name: str) -> None:
     assert f"| {name} |" in (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", exactk.agreement_metrics)
+def test_every_metric_of_two_lists_is_described(name: str) -> None:
+    info = exactk.agreement_metrics[name]
+    assert all([info.summary, info.formula, info.source, info.compares_lists])
+    assert f"| {name} |" in (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
+    assert f"``{name}@k" in str(exactk.agreement.__doc__)
+
+
 def test_registries_find_other_spellings_and_list_names_alone() -> None:
     assert exactk.metrics["nDCG"] is exactk.metrics["ndcg"]
     assert exactk.metrics["MAP-cut"].name == "average_precision"
     assert "hit-rate" in exactk.metrics
     assert exactk.metrics.name_of(3) is None
     assert exactk.conventions.get("RecTools") is exactk.conventions["rectools"]
-    assert list(exactk.metrics) == exactk.metrics._ipython_key_completions_() == [*exactk.reference.metrics]
+    assert list(exactk.metrics) == exactk.metrics._ipython_key_completions_()
     assert len(exactk.conventions) == len([*exactk.conventions]) == len(exactk.conventions.values())
     with pytest.raises(KeyError, match="'ranks'; did you mean 'ranx'"):
         exactk.conventions["ranks"]
@@ -40,13 +48,14 @@ def test_registries_find_other_spellings_and_list_names_alone() -> None:
 
 
 def test_names_and_aliases_are_unique_and_lower_case() -> None:
-    names = [name for info in exactk.metrics.values() for name in (info.name, *info.aliases)]
+    infos = [*exactk.metrics.values(), *exactk.agreement_metrics.values()]
+    names = [name for info in infos for name in (info.name, *info.aliases)]
     assert len(names) == len(set(names))
     assert all(name == name.lower() for name in names)
 
 
 def test_registries_print_a_line_for_each_entry() -> None:
-    for registry in (exactk.metrics, exactk.conventions):
+    for registry in (exactk.metrics, exactk.agreement_metrics, exactk.conventions):
         assert [line.split()[0] for line in repr(registry).splitlines()] == list(registry)
     lines = dict(zip(exactk.metrics, repr(exactk.metrics).splitlines(), strict=True))
     for name, info in exactk.metrics.items():

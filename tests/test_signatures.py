@@ -13,6 +13,7 @@ import pytest
 
 import exactk
 from exactk._compare import COMPARE_DEFAULTS
+from exactk._engine.agreement import AgreementOptions
 from exactk._engine.comparisons import CompareOptions
 from exactk._engine.pipeline import Options
 from exactk._engine.topk import TopKOptions
@@ -31,6 +32,8 @@ COLUMNS = {
 }
 # Functions whose argument has the name of none of these.
 CONVERSIONS = {
+    ("agreement", "one"): COLUMNS["predictions"],
+    ("agreement", "other"): COLUMNS["predictions"],
     ("as_truth", "value"): COLUMNS["truth"],
     ("as_predictions", "value"): COLUMNS["predictions"],
     ("as_rankings", "value"): COLUMNS["predictions"] - {"score"},  # which are no rankings
@@ -77,7 +80,9 @@ def test_an_argument_of_one_name_is_the_same_everywhere(name: str) -> None:
     """Only what both take counts: `read` has no convention."""
     of_evaluate = parameters_of(exactk.evaluate)
     for parameter in parameters_of(FUNCTIONS[name]).values():
-        if (same := of_evaluate.get(parameter.name)) and same.default is not same.empty:
+        if (name, parameter.name) == ("agreement", "metrics"):  # which are its own
+            assert parameter.annotation == of_evaluate["metrics"].annotation
+        elif (same := of_evaluate.get(parameter.name)) and same.default is not same.empty:
             assert (parameter.default, parameter.annotation) == (same.default, same.annotation), parameter
 
 
@@ -92,7 +97,7 @@ def test_a_function_that_takes_frames_takes_the_names_of_their_columns(name: str
 
 def test_the_defaults_of_evaluate_stand_once() -> None:
     """The reference has none of its own."""
-    for name, options in (("evaluate", Options), ("topk", TopKOptions)):
+    for name, options in (("evaluate", Options), ("topk", TopKOptions), ("agreement", AgreementOptions)):
         core, reference = parameters_of(getattr(exactk, name)), parameters_of(getattr(exactk.reference, name))
         keywords = {option.name: option for option in core.values() if option.kind is option.KEYWORD_ONLY}
         assert reference.pop("options").kind is inspect.Parameter.VAR_KEYWORD

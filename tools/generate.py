@@ -98,6 +98,7 @@ SCORES = Listing([*PREDICTIONS[1:], "array of float or int"], includes=lambda on
 
 # The arguments of functions and classes that take containers.
 CONTAINER_ARGUMENTS = {
+    PACKAGE / "_agreement.py": {("agreement", "one, other"): Listing(PREDICTIONS)},
     PACKAGE / "_inputs" / "conversions.py": {
         ("as_truth", "value"): Listing(["Truth"]),
         ("as_rankings", "value"): Listing(["Rankings", "Batches"], includes=lambda one: one is not SPARSE_MATRIX),

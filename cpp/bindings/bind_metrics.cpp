@@ -71,6 +71,8 @@ void bind_metrics(py::module_& module) {
       .def_readonly("takes_item_count", &MetricInfo::takes_item_count)
       .def_readonly("reads_truth", &MetricInfo::reads_truth)
       .def_readonly("counts_missing_lists", &MetricInfo::counts_missing_lists)
+      .def_readonly("compares_lists", &MetricInfo::compares_lists)
+      .def_readonly("reads_beyond_cutoff", &MetricInfo::reads_beyond_cutoff)
       .def("__repr__", [](const MetricInfo& info) {
         return "<Metric " + std::string(info.name) + ": " + std::string(info.summary) + ">";
       });

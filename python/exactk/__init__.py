@@ -7,6 +7,7 @@ mappings by user, lists, arrays, sparse matrices or files.
 - `compare` does so for several systems, by name, and returns a `Comparison`.
 - `recall_at_k`, `ndcg_at_k` and the like return one number.
 - `judge` returns the lists beside the truth as arrays, for metrics of your own.
+- `agreement` says how much the lists of two systems have in common.
 - `topk` returns the best items of a matrix of scores, of a factor model (`Embeddings`) or of a data frame.
 - `metrics` and `conventions` list what can be computed, and how other libraries define it.
 - `merge` adds the reports of shards; `read` reads files; `show_versions` helps with bug reports.
@@ -40,6 +41,7 @@ except ImportError as error:  # pragma: no cover - a broken installation
     raise
 
 from exactk import reference
+from exactk._agreement import agreement
 from exactk._choose import Choice, choose
 from exactk._compare import compare, compare_reports
 from exactk._evaluate import evaluate
@@ -58,7 +60,8 @@ from exactk._inputs.truth import Truth
 from exactk._judge import judge, judge_blocks
 from exactk._matching import matching_conventions
 from exactk._plan.conventions import Convention, conventions
-from exactk._plan.metrics import metrics
+from exactk._plan.metrics import agreement_metrics
+from exactk._plan.metrics import evaluation_metrics as metrics
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.convention_matches import ConventionMatches
@@ -146,6 +149,8 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "StateMismatchError",
     "TopK",
     "Truth",
+    "agreement",
+    "agreement_metrics",
     "as_exclusions",
     "as_predictions",
     "as_rankings",

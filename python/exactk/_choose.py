@@ -244,7 +244,7 @@ def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Re
 
 def _plan_of_one_metric(text: str, report: Report, argument: str) -> tuple[Value, ...]:
     """Return the values of a metric at its cutoffs; raise InputError if the text has several metrics."""
-    values = plan(text, report.convention)
+    values = plan(text, report.convention, compares_lists=None)
     if len({replace(value, name="", cutoff=None).identity for value in values}) > 1:
         raise input_error(argument, "one metric, perhaps at several cutoffs", repr(text))
     return values

@@ -27,6 +27,7 @@ enum class Over : std::uint8_t {
   all_judged
 };
 enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table };
+enum class RboOver : std::uint8_t { extrapolated, truncated };
 enum class Discount : std::uint8_t { log2, log2_floored };
 // `of_means` averages the means of other values. Callers of the core compute it; the core never
 // does.
@@ -80,6 +81,7 @@ struct Rules : JudgingFields {
   Over recall_over = Over::relevant;
   Over ap_over = Over::min_cutoff_relevant;
   Over ideal_over = Over::min_cutoff_relevant;
+  RboOver rbo_over = RboOver::extrapolated;
   Discount discount = Discount::log2;
   Average average = Average::macro;
   Users users = Users::truth;

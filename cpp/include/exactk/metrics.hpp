@@ -49,6 +49,10 @@ struct MetricInfo {
   bool reads_truth = true;
   // Whether a user without a list counts as one with an empty list under any convention.
   bool counts_missing_lists = false;
+  // Compares two lists: the truth is one of them, and the grade of an item is its rank there.
+  bool compares_lists = false;
+  // Also reads the ranks of that list beyond the cutoff.
+  bool reads_beyond_cutoff = false;
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

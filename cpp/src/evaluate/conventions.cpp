@@ -22,6 +22,8 @@ template <>
 constexpr std::array<std::string_view, 5> kNames<Gain> = {"linear", "binary", "exp2",
                                                           "exp2_shifted", "table"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<RboOver> = {"extrapolated", "truncated"};
+template <>
 constexpr std::array<std::string_view, 2> kNames<Discount> = {"log2", "log2_floored"};
 template <>
 constexpr std::array<std::string_view, 4> kNames<Average> = {"macro", "micro", "geometric",
@@ -103,6 +105,10 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "ap_over", "the divisor of average precision and average recall"),
     choice<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(
         "ideal_over", "the number of ranks in the ideal ranking of nDCG"),
+    choice<&Rules::rbo_over, RboOver::extrapolated, RboOver::truncated>(
+        "rbo_over",
+        "the depths of rank-biased overlap: all, with the overlap at the end of the lists for "
+        "those below, or those down to the cutoff"),
     choice<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
         "gain",
         "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "

@@ -10,10 +10,14 @@
 #include "metrics/dcg.hpp"
 #include "metrics/err.hpp"
 #include "metrics/fbeta.hpp"
+#include "metrics/kendall_tau.hpp"
+#include "metrics/least_item_promoted.hpp"
 #include "metrics/list_length.hpp"
+#include "metrics/list_overlap.hpp"
 #include "metrics/mean_precision.hpp"
 #include "metrics/metric.hpp"
 #include "metrics/precision.hpp"
+#include "metrics/rank_biased_overlap.hpp"
 #include "metrics/rbp.hpp"
 #include "metrics/recall.hpp"
 #include "metrics/reciprocal_rank.hpp"
@@ -30,10 +34,11 @@ struct MetricList {
       expected_score<Metrics>()...};
 };
 
-using AllMetrics = MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision,
-                              AverageRecall, MeanPrecision, SetAveragePrecision, ReciprocalRank,
-                              Dcg, Ndcg, RPrecision, Rbp, Err, Auc, ListAuc, Judged, Bpref, NumHits,
-                              NumRelevant, NumRecommended, ListFill, UserCoverage>;
+using AllMetrics =
+    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
+               MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err,
+               Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
+               UserCoverage, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

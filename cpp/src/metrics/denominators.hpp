@@ -38,6 +38,11 @@ struct CutoffCounts {
   return counts.relevant;
 }
 
+// Whether rank-biased overlap expects overlaps below the lists.
+[[nodiscard]] inline bool extrapolates(RboOver over) noexcept {
+  return over == RboOver::extrapolated;
+}
+
 // The value of a metric for one user. Metrics do not divide, because a convention decides about 0 /
 // 0.
 struct Ratio {

@@ -9,7 +9,7 @@ from exactk._cli.matching import add_matching_options, check_no_matching_options
 from exactk._cli.output import print_text
 from exactk._plan.conventions import as_convention, conventions, departures
 from exactk._plan.fields import FIELDS
-from exactk._plan.metrics import metric_info, metrics
+from exactk._plan.metrics import evaluation_metrics, metric_info
 from exactk._report import display
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def run_metrics(arguments: argparse.Namespace) -> int:
             texts = [_metric_text(name) for name in arguments.metrics]
         print_text("\n".join(texts))
     else:
-        rows = [[info.name, ", ".join(info.aliases), info.summary] for info in metrics.values()]
+        rows = [[info.name, ", ".join(info.aliases), info.summary] for info in evaluation_metrics.values()]
         _print_table(["metric", "also", "summary"], rows)
     return 0
 

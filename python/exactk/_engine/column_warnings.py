@@ -31,14 +31,15 @@ _PAIRS_AS_FRAMES = (
 )
 
 
-def warn_of_pairs(truth: ClassifiedValue, systems: Iterable[ClassifiedValue]) -> None:
+def warn_of_pairs(
+    truth: ClassifiedValue, systems: Iterable[ClassifiedValue], as_frames: str = _PAIRS_AS_FRAMES
+) -> None:
     """Warn of lists of pairs that are likely users and items, but are read as lists of two items."""
     kind = _kind_of_pairs(truth)
     if not kind or all(_kind_of_pairs(predictions) != kind for predictions in systems):
         return
     warn(
-        f"each pair of {kind} is read as one user's list of two items; "
-        f"for pairs of users and items, write {_PAIRS_AS_FRAMES}"
+        f"each pair of {kind} is read as one user's list of two items; for pairs of users and items, write {as_frames}"
     )
 
 

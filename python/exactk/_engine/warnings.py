@@ -209,7 +209,7 @@ def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) 
     items, as is usual in long format, missing items are no reason to warn.
     """
     warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
-    warn_of_systems({system: _describe_values_without_weight(report) for system, report in reports.items()})
+    warn_of_systems({system: describe_values_without_weight(report) for system, report in reports.items()})
     gaps = _describe_count(reports, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps")
     if any(gaps.values()):
         keep_gaps = convention_option(next(iter(reports.values())).convention, rank_gaps="keep")
@@ -258,7 +258,7 @@ def _reason_of_no_users(report: Report) -> str:
     return f"; {count_text('empty_truth', counts.empty_truth)}" if counts.empty_truth else ""
 
 
-def _describe_values_without_weight(report: Report) -> str:
+def describe_values_without_weight(report: Report) -> str:
     names = _weightless_values(report) if report.state.weighted else []
     is_micro = {
         name: value.rules["average"] == "micro" for name, value in zip(report, plan_of_state(report.state), strict=True)

@@ -97,6 +97,9 @@ class Convention(FieldValues):
         The divisor of average precision and average recall.
     ideal_over : {'cutoff', 'min_cutoff_relevant', 'min_list_relevant', 'all_judged'}, default 'min_cutoff_relevant'
         The number of ranks in the ideal ranking of nDCG.
+    rbo_over : {'extrapolated', 'truncated'}, default 'extrapolated'
+        The depths of rank-biased overlap: all, with the overlap at the end of the lists for those below, or those down
+        to the cutoff.
     gain : {'linear', 'binary', 'exp2', 'exp2_shifted', 'table'}, default 'linear'
         The gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or gain_table[grade].
     discount : {'log2', 'log2_floored'}, default 'log2'

@@ -10,6 +10,7 @@ class FieldValues:
         "min_cutoff_relevant"
     )
     ideal_over: Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"] = "min_cutoff_relevant"
+    rbo_over: Literal["extrapolated", "truncated"] = "extrapolated"
     gain: Literal["linear", "binary", "exp2", "exp2_shifted", "table"] = "linear"
     discount: Literal["log2", "log2_floored"] = "log2"
     average: Literal["macro", "micro", "geometric", "of_means"] = "macro"

@@ -27,6 +27,7 @@ __all__ = [
     "PresetName",
     "RankGaps",
     "RankingTies",
+    "RboOver",
     "RecallOver",
     "ScoreDtype",
     "Similarity",
@@ -70,6 +71,7 @@ PrecisionOver: TypeAlias = Literal["cutoff", "list", "min_cutoff_relevant", "min
 RecallOver: TypeAlias = Literal["relevant", "min_cutoff_relevant", "min_list_relevant"]
 ApOver: TypeAlias = Literal["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"]
 IdealOver: TypeAlias = Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"]
+RboOver: TypeAlias = Literal["extrapolated", "truncated"]
 Gain: TypeAlias = Literal["linear", "binary", "exp2", "exp2_shifted", "table"]
 Discount: TypeAlias = Literal["log2", "log2_floored"]
 Average: TypeAlias = Literal["macro", "micro", "geometric", "of_means"]
@@ -98,6 +100,7 @@ class FieldChanges(TypedDict, total=False):
     recall_over: RecallOver
     ap_over: ApOver
     ideal_over: IdealOver
+    rbo_over: RboOver
     gain: Gain
     discount: Discount
     average: Average

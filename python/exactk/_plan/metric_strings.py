@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from exactk import _core
 from exactk._plan.conventions import Convention, override_name
 from exactk._plan.fields import FIELDS, core_rules, field_name, fields_of, number_of_text, within_spelling
-from exactk._plan.metrics import metric_info, metrics
+from exactk._plan.metrics import agreement_metrics, metric_info, metrics
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
 from exactk._runtime.names import did_you_mean, fold
@@ -98,11 +98,34 @@ MetricsLike: TypeAlias = str | Iterable[str]
 """The type of every argument `metrics=`: metric strings in order."""
 
 
-def plan(requested: MetricsLike, convention: Convention) -> tuple[Value, ...]:
+def plan(requested: MetricsLike, convention: Convention, *, compares_lists: bool | None = False) -> tuple[Value, ...]:
     """Resolve metric strings against a convention.
 
-    A repeated value is reported once, where it came first and as it was spelled there.
+    A repeated value is reported once, where it came first and as it was spelled there. Only metrics that compare two
+    lists are accepted, or only others; None: all.
     """
+    values = _resolve(requested, convention)
+    for value in values:
+        if compares_lists is not None and metrics[value.metric].compares_lists != compares_lists:
+            _refuse_kind(value)
+    return values
+
+
+def _refuse_kind(value: Value) -> NoReturn:
+    """Raise InputError for a metric of another function."""
+    if metrics[value.metric].compares_lists:
+        expected, call = "metrics of predictions and truth", "agreement(one, other"
+        found = f"{quote(value.spelling)}, which compares two lists"
+    else:
+        expected, call = (
+            f"metrics that compare two lists: {', '.join(agreement_metrics)}",
+            "evaluate(truth, predictions",
+        )
+        found = quote(value.spelling)
+    raise input_error("metrics", expected, found, hint=f"exactk.{call}, {value.spelling!r}) computes it")
+
+
+def _resolve(requested: MetricsLike, convention: Convention) -> tuple[Value, ...]:
     if isinstance(requested, str):
         requested = [requested]
     if isinstance(requested, Mapping):

@@ -23,6 +23,18 @@ metrics: Registry[_core.MetricInfo] = Registry(
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
 
 
+def _select(*, compares_lists: bool) -> Registry[_core.MetricInfo]:
+    infos = {name: info for name, info in metrics.items() if info.compares_lists == compares_lists}
+    return Registry(infos, _describe, {alias: name for name, info in infos.items() for alias in info.aliases})
+
+
+evaluation_metrics = _select(compares_lists=False)
+"""The metrics of `exactk.evaluate`, by name."""
+
+agreement_metrics = _select(compares_lists=True)
+"""The metrics of `exactk.agreement`, by name."""
+
+
 _DIVISOR_FIELDS = frozenset(field for info in metrics.values() for field in info.divisor_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade"})
@@ -45,11 +57,14 @@ def metric_info(spelling: str, metric_string: str | None = None) -> _core.Metric
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)
     if name is None:
-        hint = (
-            _cutoff_hint(metric_string or spelling) or metrics.hint(spelling) or f"the metrics are {', '.join(metrics)}"
-        )
+        hint = _cutoff_hint(metric_string or spelling) or metrics.hint(spelling) or _all_names()
         raise input_error("metrics", "the name of a metric", quote(metric_string or spelling), hint=hint)
     return metrics[name]
+
+
+def _all_names() -> str:
+    of_lists, others = ", ".join(agreement_metrics), ", ".join(evaluation_metrics)
+    return f"the metrics of two lists are {of_lists}; the other metrics are {others}"
 
 
 _CUTOFF = re.compile(r"(?P<name>.+?)[-_]?(at[-_]?)?(?P<cutoff>[1-9][0-9]{0,8}|(?<=[-_])k)", re.ASCII | re.IGNORECASE)

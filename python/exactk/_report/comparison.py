@@ -547,7 +547,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("baseline", "None, so that every pair is compared", repr(self._options.baseline))
         if self._options.alternative != "two_sided":
             raise input_error("alternative", "'two_sided', to rank systems", repr(self._options.alternative))
-        (value,) = plan([metric], self._first.convention)
+        (value,) = plan([metric], self._first.convention, compares_lists=None)
         direction = metrics[value.metric].direction
         if direction == "none":
             raise input_error("metric", "a metric whose values are better if they are higher, or lower", repr(metric))
@@ -576,7 +576,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         single run is no evidence for its model: ``differences`` has the means over runs.
         """
         values = self[metric]
-        (value,) = plan([metric], self._first.convention)
+        (value,) = plan([metric], self._first.convention, compares_lists=None)
         return best_systems(values, metrics[value.metric].direction)
 
     @property

@@ -107,12 +107,14 @@ class ComparisonTable(NamedTuple):
     def _rows_of_counts(self) -> Iterator[list[str]]:
         """Yield a row for each count that is not 0 in all systems; for the number of users, if systems differ."""
         counts = [report.state.counts.scalars() for report in self.reports.values()]
+        first, *_ = plan_of_state(next(iter(self.reports.values())).state)
+        compares_lists = metrics[first.metric].compares_lists
         for name in dict.fromkeys(name for one in counts for name in one):
             cells = [one.get(name, 0) for one in counts]
             if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer
                 continue
             if any(cells):
-                yield [count_label(name), *map(str, cells)]
+                yield [count_label(name, compares_lists=compares_lists), *map(str, cells)]
 
     def _rows_of_ties(self) -> Iterator[list[str]]:
         """Yield a row for the first metric in which a report counts users whom the order of ties decides."""

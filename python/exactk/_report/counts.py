@@ -40,15 +40,25 @@ _TEXTS = {
 }
 
 
-def count_text(name: str, count: int) -> str:
+_TEXTS_OF_LISTS = {
+    "empty_truth": ("user without items in one", "users without items in one"),
+    "empty_predictions": ("user without items in other", "users without items in other"),
+    "missing_predictions": ("user only in one", "users only in one"),
+    "missing_truth": ("user only in other", "users only in other"),
+}
+"""The counts of `exactk.agreement`, whose truth is the list `one` and whose predictions are the list `other`."""
+
+
+def count_text(name: str, count: int, *, compares_lists: bool = False) -> str:
     """Return a scalar count as reports print it, such as ``1 user without predictions``."""
-    one, many = _TEXTS[name]
+    one, many = (_TEXTS | _TEXTS_OF_LISTS if compares_lists else _TEXTS)[name]
     return f"{count} {one if count == 1 else many}"
 
 
-def count_label(name: str) -> str:
+def count_label(name: str, *, compares_lists: bool = False) -> str:
     """Return a scalar count's name as comparisons print it; other names without underscores."""
-    return _TEXTS[name][1] if name in _TEXTS else name.replace("_", " ")
+    texts = _TEXTS | _TEXTS_OF_LISTS if compares_lists else _TEXTS
+    return texts[name][1] if name in texts else name.replace("_", " ")
 
 
 class CandidateCounts(NamedTuple):

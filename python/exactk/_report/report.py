@@ -15,6 +15,7 @@ from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
 from exactk._plan.metric_strings import canonical_name, part_indices
+from exactk._plan.metrics import metrics
 from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
 from exactk._report.disparity import disparity_of_groups
@@ -580,7 +581,12 @@ class Report(Exports, Mapping[str, float]):
 
     def _remarks(self) -> str:
         counts = self._state.counts.scalars()
-        remarks = [count_text(name, count) for name, count in counts.items() if count and name != "longest_list"]
+        compares_lists = metrics[self._plan[0].metric].compares_lists
+        remarks = [
+            count_text(name, count, compares_lists=compares_lists)
+            for name, count in counts.items()
+            if count and name != "longest_list"
+        ]
         dependent = self.counts.get("tie_dependent", {})
         remarks += [
             f"{plural(count, 'user')} whose {name} depends on ties" for name, count in dependent.items() if count

@@ -335,4 +335,4 @@ def _sums_to_plain(sums: Sums) -> list[int | str]:
 
 def plan_of_state(state: State) -> tuple[Value, ...]:
     """Return the plan that the state was computed by, with the caller's spellings."""
-    return plan(state.spellings, state.convention)
+    return plan(state.spellings, state.convention, compares_lists=None)

@@ -22,7 +22,11 @@ def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
 
 def _message(state: State) -> str:
     longest = state.counts.longest_list
-    values = [value for value in plan_of_state(state) if value.cutoff is not None and value.cutoff > longest]
+    values = [
+        value
+        for value in plan_of_state(state)
+        if value.cutoff is not None and value.cutoff > longest and not metrics[value.metric].compares_lists
+    ]
     if not longest or not values:  # other counts report that all lists are empty
         return ""
     cutoffs = _list_in_brief(sorted({value.cutoff for value in values if value.cutoff is not None}))

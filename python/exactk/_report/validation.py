@@ -106,9 +106,9 @@ def checked_digest(data: object) -> int | None:
 def checked_metrics(names: object, spellings: object, convention: Convention) -> tuple[Value, ...]:
     """Return the plan of distinct values, from their canonical names and spellings."""
     names, spellings = tuple(checked_list(names, "metrics")), tuple(checked_list(spellings, "spellings"))
-    if tuple(value.name for value in plan(names, convention)) != names:
+    if tuple(value.name for value in plan(names, convention, compares_lists=None)) != names:
         raise fail("distinct canonical metric names", names)
-    values = plan(spellings, convention)
+    values = plan(spellings, convention, compares_lists=None)
     if (tuple(value.name for value in values), tuple(value.spelling for value in values)) != (names, spellings):
         raise fail(f"spellings of {', '.join(names)}", spellings)
     return values
@@ -198,9 +198,9 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
 
 
 def _least_value(part: Value) -> int:
-    """Return the least value of a metric that is not in [0, 1]: gains of counted negative grades may be negative."""
-    min_grade = part.rules["min_grade"]
-    is_negative = metrics[part.metric].uses_gains and (min_grade == ANY_GRADE or (min_grade or 0) < 0)
+    """Return the least value of a metric that is not in [0, 1]: correlations and gains of negative grades are below 0."""
+    info, min_grade = metrics[part.metric], part.rules["min_grade"]
+    is_negative = info.compares_lists or (info.uses_gains and (min_grade == ANY_GRADE or (min_grade or 0) < 0))
     return -_MAX_VALUE if is_negative else 0
 
 

@@ -1,7 +1,7 @@
 """The definition of every metric, in plain Python (arrays in NumPy) that reads like the papers.
 
-``evaluate``, ``compare``, ``judge`` and ``topk`` of this module take the arguments of the functions of ``exactk`` with these
-names and return the same results. They share containers, plan and defaults with those functions, but no code
+``evaluate``, ``compare``, ``agreement``, ``judge`` and ``topk`` of this module take the arguments of the functions of
+``exactk`` with these names and return the same results. They share containers, plan and defaults with those functions, but no code
 with the C++ core: the tests compare the two. They are slow, and exactk never falls back to them.
 """
 
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from exactk._agreement import AGREEMENT_DEFAULTS, DEFAULT_AGREEMENT_METRICS
 from exactk._compare import COMPARE_DEFAULTS
+from exactk._engine.agreement import ListEngine, evaluate_agreement
 from exactk._engine.comparisons import Engines, compare_systems
 from exactk._engine.judging import prepare_judging
 from exactk._engine.pipeline import evaluate_with_engine
@@ -20,7 +22,7 @@ from exactk._judge import JUDGE_DEFAULTS
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._topk import TOPK_DEFAULTS
 from exactk.reference.engine import reference_engine
-from exactk.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
+from exactk.reference.list_metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 from exactk.reference.paired import reference_paired_engine
 from exactk.reference.ranking import reference_ranker
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
+    from exactk._engine.agreement import AgreementOptions
     from exactk._engine.comparisons import CompareOptions
     from exactk._engine.judging import JudgeOptions
     from exactk._engine.pipeline import Options
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.report import Report
 
-__all__ = ["compare", "evaluate", "judge", "metrics", "topk"]
+__all__ = ["agreement", "compare", "evaluate", "judge", "metrics", "topk"]
 
 
 def evaluate(
@@ -81,6 +84,24 @@ def compare(
     how = {name: given.pop(name, default) for name, default in COMPARE_DEFAULTS.items()}
     arguments = {**how, **with_defaults(given, "compare")}
     return compare_systems(Engines(reference_engine, reference_paired_engine), truth, systems, metrics, arguments)
+
+
+def agreement(
+    one: PredictionsLike,
+    other: PredictionsLike,
+    metrics: MetricsLike = DEFAULT_AGREEMENT_METRICS,
+    **options: Unpack[AgreementOptions],
+) -> Report:
+    """Compare two systems' lists in plain Python, with the arguments and results of `exactk.agreement`.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.reference.agreement([[1, 2]], [[2, 3]], "overlap@2")["overlap@2"]
+    0.5
+    """
+    arguments: dict[str, Any] = {**AGREEMENT_DEFAULTS, **options}
+    return evaluate_agreement(ListEngine(reference_engine, reference_ranker), one, other, metrics, **arguments)
 
 
 def judge(truth: TruthLike, predictions: PredictionsLike, k: int, **options: Unpack[JudgeOptions]) -> JudgedLists:

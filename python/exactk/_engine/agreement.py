@@ -1,0 +1,260 @@
+"""The agreement of two systems' lists: an evaluation of the one whose truth is the other, with ranks for grades."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+import numpy as np
+
+from exactk._engine.agreement_warnings import warn_of_agreement
+from exactk._engine.column_warnings import warn_of_pairs
+from exactk._engine.error_locations import name_rows_and_keys
+from exactk._engine.evaluation import Evaluation
+from exactk._engine.ranked_lists import ranked_rows, without_rank_gaps
+from exactk._inputs.alignment import Alignment
+from exactk._inputs.column_use import check_columns_are_read
+from exactk._inputs.conversions import predictions_input
+from exactk._inputs.long_format import Encoding
+from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
+from exactk._inputs.paths import open_path
+from exactk._inputs.registry import classify
+from exactk._inputs.user_values import Groups, Weights
+from exactk._plan.conventions import as_convention, conventions
+from exactk._plan.fields import FIELDS, field_name
+from exactk._plan.hints import with_complete_hint
+from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import agreement_metrics as registry
+from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.faults import Option
+from exactk._runtime.progress import Progress
+from exactk._runtime.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._engine.problem import Engine
+    from exactk._engine.topk import Ranker
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.registry import ClassifiedValue
+    from exactk._inputs.types import GroupsLike, WeightsLike
+    from exactk._plan.conventions import Convention, ConventionLike
+    from exactk._plan.metric_strings import MetricsLike, Value
+    from exactk._report.report import Report
+    from exactk._runtime.progress import ProgressCallback
+
+
+class AgreementOptions(TypedDict, total=False):
+    """The keyword arguments of `exactk.agreement`, for type checkers. Defaults are in its signature."""
+
+    convention: ConventionLike
+    weights: WeightsLike | None
+    groups: GroupsLike | None
+    per_user: bool
+    num_threads: int | None
+    progress: bool | ProgressCallback
+    user: str | Sequence[str] | None
+    item: str | None
+    score: str | None
+    rank: str | None
+
+
+class ListEngine(NamedTuple):
+    """An engine, and what ranks the scores of lists for it."""
+
+    engine: Engine
+    ranker: Ranker
+
+
+def evaluate_agreement(
+    engine: ListEngine,
+    one: object,
+    other: object,
+    metrics: MetricsLike,
+    *,
+    convention: ConventionLike,
+    weights: object,
+    groups: object,
+    per_user: object,
+    num_threads: object,
+    progress: object,
+    user: str | Sequence[str] | None,
+    item: str | None,
+    score: str | None,
+    rank: str | None,
+) -> Report:
+    """Return the report of the given engine; the other arguments are those of `exactk.agreement`."""
+    given = _checked_convention(convention)
+    changes: dict[str, Any] = {**_FIXED, "undefined": _undefined(convention)}
+    applied = given.replace(**changes)
+    values = plan(metrics, applied, compares_lists=True)
+    _check_values(values, applied)
+    warn_of_unused_fields(applied, values)
+    if not isinstance(per_user, (bool, np.bool_)):
+        raise type_error("per_user", "True or False", repr(per_user))
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank}
+    lists = {"one": one, "other": other}
+    with _naming({"predictions": "one or other"}, given, values):
+        classified = [classify(value, "predictions") for value in lists.values()]
+        check_columns_are_read(columns, classified, weights=weights, groups=groups)
+    threads, tracker, depths = resolve_threads(num_threads), Progress(progress), _depths(values)
+    encoding = Encoding(threads, outlives_call=False)
+    opened: dict[str, ClassifiedValue] = {}
+    rows: dict[str, Rows] = {}
+    gaps: dict[str, int] = {}
+    for name, value in lists.items():
+        with _naming({"predictions": name, "scores": name}, given, values):
+            opened[name] = classify(open_path(value, "predictions", columns), "predictions")
+            converted = predictions_input(opened[name], columns, encoding)
+            ranked = ranked_rows(engine.ranker, converted, depths[name], given, encoding)
+            rows[name], gaps[name] = without_rank_gaps(ranked)
+    warn_of_pairs(opened["one"], [opened["other"]], _PAIRS_AS_FRAMES)
+    with _naming({"predictions": "other", "truth": "one"}, given, values):
+        truth = _ranks_as_grades(rows["one"], depths["one"])
+        evaluation = Evaluation(
+            engine.engine,
+            values,
+            applied,
+            None,
+            None,
+            None if weights is None else Weights.from_argument(weights, columns, truth),
+            None if groups is None else Groups.from_argument(groups, columns, truth),
+            bool(per_user),
+            None,
+            threads,
+            tracker,
+            columns,
+            encoding,
+        )
+        evaluation.check_user_values(truth)
+        alignment = Alignment(truth, [rows["other"]], None, encoding)
+        inputs = alignment.inputs(rows["other"])
+        with tracker.track(alignment.user_count), name_rows_and_keys(inputs):
+            report = evaluation.evaluate_all(inputs)
+    warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
+    return report
+
+
+_PAIRS_AS_FRAMES = (
+    "one=pd.DataFrame(one, columns=['user', 'item']).groupby('user', as_index=False).agg(list), and so for other"
+)
+
+_FIXED: Mapping[str, Any] = {
+    "average": "macro",
+    "gain": "linear",
+    "gain_table": (),
+    "users": "both",
+    "empty_list": "compute",
+    "missing_list": "compute",
+    "duplicate_items": "raise",
+    "duplicate_truth": "raise",
+    "negative_grades": "raise",
+    "min_grade": None,
+    "rank_gaps": "close",
+}
+"""The fields that would tell the two lists apart, or take an item twice, and so are not the caller's."""
+
+_READ = ("rbo_over", "undefined", "ties", "nan", "score_dtype", "negative_infinity", "decimals")
+_OF_VALUES = ("rbo_over", "undefined", "decimals")  # that may differ between values: both lists are ranked once
+_TIES = ("lowest_id", "highest_id", "input_order", "raise")
+
+
+def _checked_convention(convention: ConventionLike) -> Convention:
+    """Return the caller's convention; raise InputError if it was changed where that has no effect."""
+    given = as_convention(convention)
+    changes = convention if isinstance(convention, Mapping) else {}
+    for name in changes:
+        field = field_name(name.rpartition(".")[2])
+        if field is not None and field not in _READ:
+            raise input_error("convention", f"a field that agreement reads: {', '.join(_READ)}", repr(name))
+    if given.ties not in _TIES:
+        expected = f"ties that are broken in each list alone: {', '.join(_TIES)}"
+        raise input_error("convention", expected, repr(given.ties), hint=Option("convention", {"ties": "lowest_id"}))
+    return given
+
+
+def _undefined(convention: ConventionLike) -> str:
+    """Return the value of 0/0: users without one are left out, unless the caller or another convention says otherwise."""
+    if isinstance(convention, Mapping):
+        is_standard = "base" not in convention and "undefined" not in map(field_name, convention)
+    else:
+        is_standard = isinstance(convention, str) and conventions.name_of(convention) == "standard"
+    return "skip" if is_standard else as_convention(convention).undefined
+
+
+def _check_values(values: Sequence[Value], convention: Convention) -> None:
+    """Raise InputError if a value changes a field that is the same for all values."""
+    rules = convention.rules("")
+    for value in values:
+        for name in FIELDS:
+            if name not in _OF_VALUES and value.rules[name] != rules[name]:
+                hint = Option("convention", {name: value.rules[name]}) if name in _READ else ""
+                expected = f"{value.metric} with changes of {', '.join(_OF_VALUES)} alone"
+                raise input_error("metrics", expected, f"{name}={value.rules[name]}", hint=hint)
+
+
+def _depths(values: Sequence[Value]) -> dict[str, int | None]:
+    """Return down to which rank each list is read; None: to its end."""
+    cutoffs = [value.cutoff for value in values]
+    deepest = None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
+    reads_all_of_one = any(registry[value.metric].reads_beyond_cutoff for value in values)
+    return {"one": None if reads_all_of_one else deepest, "other": deepest}
+
+
+def _ranks_as_grades(rows: Rows, depth: int | None) -> Rows:
+    """Return the items down to the depth as a truth."""
+    if depth is not None:
+        rows = rows._replace(lengths=np.minimum(_sizes(rows), depth))
+    rows = validated_copy(rows, "truth")
+    ranks = np.arange(1, len(rows.items) + 1) - np.repeat(rows.indptr[:-1], _sizes(rows))
+    return rows._replace(grades=ranks.astype(np.float64), columns=TruthColumns())
+
+
+def _sizes(rows: Rows) -> NDArray[np.int64]:
+    return np.diff(rows.indptr) if rows.lengths is None else rows.lengths
+
+
+def _longest(rows: Rows) -> int:
+    return int(_sizes(rows).max(initial=0))
+
+
+@contextmanager
+def _naming(names: Mapping[str, str], convention: Convention, values: Sequence[Value]) -> Iterator[None]:
+    """Call inputs by these names in errors of this block, and complete their hints."""
+    try:
+        yield
+    except ExactkError as error:
+        fault = error.fault
+        parts = [
+            _change_of_convention(part) if isinstance(part, Option) else _with_names(part, names) for part in fault.hint
+        ]
+        is_possible = all(not isinstance(part, Option) or _is_read(part) for part in parts)
+        named = error.amended(
+            argument=_with_names(fault.argument, names, also_scores=True),
+            expected=_with_names(fault.expected, names),
+            hint=tuple(parts) if is_possible else (),
+        )
+        raise with_complete_hint(named, convention, values) from error.__cause__
+
+
+def _change_of_convention(option: Option) -> Option:
+    """Return an option of `exactk.topk` as the field of the convention that it is here."""
+    return Option("convention", {option.name: option.value}) if option.name in _READ else option
+
+
+def _is_read(option: Option) -> bool:
+    """Return whether the option changes fields that apply."""
+    return option.name == "convention" and isinstance(option.value, dict) and {*option.value} <= {*_READ}
+
+
+def _with_names(text: str, names: Mapping[str, str], *, also_scores: bool = False) -> str:
+    """Return the text with other names of the inputs; `scores` is a name only of an argument."""
+    for old, new in names.items():
+        if old != "scores" or also_scores:
+            text = re.sub(rf"\b(the )?{old}\b", new, text)
+    return text

@@ -1,0 +1,87 @@
+"""The metrics that compare two lists, from their formulas on plain lists. Terms are added in float64, by depth.
+
+A judged user holds both lists: the truth has the items of the one list with their ranks as grades, and the ranking is
+the other list.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from exactk.reference.metrics import METRICS, undirected
+
+if TYPE_CHECKING:
+    from exactk.reference.judge import JudgedUser, Rules
+    from exactk.reference.metrics import Ratio
+
+__all__ = ["METRICS"]
+
+
+def _two_lists(user: JudgedUser, k: int | None) -> tuple[list[int], list[int]]:
+    """Return the first k items of both lists, A and B: an item's name is its rank in the one list, or below 0."""
+    one = sorted(int(grade) for grade in user.relevant_grades if k is None or grade <= k)
+    other = [-rank if item is None else int(item.grade) for rank, item in enumerate(user.top(k), start=1)]
+    return one, other
+
+
+@undirected
+def overlap(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Return |A & B| / max(|A|, |B|). Fagin, Kumar, Sivakumar 2003."""
+    one, other = _two_lists(user, k)
+    return len({*one} & {*other}), max(len(one), len(other))
+
+
+@undirected
+def jaccard(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Return |A & B| / |A | B|."""
+    one, other = _two_lists(user, k)
+    return len({*one} & {*other}), len({*one} | {*other})
+
+
+@undirected
+def rbo(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
+    """Sum of p^(d - 1) times the overlap at depth d, over the sum of p^(d - 1). Webber, Moffat, Zobel 2010, equation 32.
+
+    Below the shorter list, its items that have no match so far are expected to match at the rate of those that it has;
+    below both, the overlap is that at their end. Truncated: only depths down to k, without expectations.
+    """
+    one, other = _two_lists(user, k)
+    shorter, longer = sorted((len(one), len(other)))
+    if longer == 0:
+        return 0.0, 0.0
+    extrapolates = rules["rbo_over"] == "extrapolated"
+    last = longer if extrapolates or k is None else k
+    common = len({*one[:shorter]} & {*other[:shorter]})
+    total, weights, weight, agreement = 0.0, 0.0, 1.0, 0.0
+    for depth in range(1, last + 1):
+        expected = float(len({*one[:depth]} & {*other[:depth]}))
+        if extrapolates and common > 0 and depth > shorter:
+            expected += common * (depth - shorter) / shorter
+        agreement = expected / depth
+        total += weight * agreement
+        weights += weight
+        weight *= p
+    if extrapolates:
+        rest = weight / (1 - p)
+        total += rest * agreement
+        weights += rest
+    return total, weights
+
+
+@undirected
+def kendall_tau(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """(Concordant - discordant pairs) / pairs of the items of A & B. Kendall 1938."""
+    one, other = _two_lists(user, k)
+    ranks = [item for item in other if item in {*one}]
+    pairs = list(combinations(ranks, 2))  # first the item that other ranks higher
+    return sum(1 if above < below else -1 for above, below in pairs), len(pairs)
+
+
+@undirected
+def lip(user: JudgedUser, k: int | None, _rules: Rules, _p: float) -> Ratio:
+    """max(0, lowest rank in one of the items of B that one has - k). LensKit's least_item_promoted, with ranks from 1."""
+    _, other = _two_lists(user, k)
+    ranks = [item for item in other if item > 0]
+    cutoff = user.depth if k is None else k
+    return max(0, max(ranks, default=0) - cutoff), 1 if ranks else 0
