@@ -26,14 +26,12 @@ class UserCoverage {
   static constexpr MetricInfo info{
       .name = "user_coverage",
       .aliases = kAliases,
-      .summary = "1 if at least as many items are recommended, whatever the convention does with missing lists",
+      .summary =
+          "1 if at least as many items are recommended, whatever the convention does with missing "
+          "lists",
       .formula = "[min(k, |L|) >= least]",
       .source = "Gunawardana, Shani 2009, section 5.1",
-      .parameter = {.name = "least",
-                    .standard = 1,
-                    .low = 1,
-                    .high = 1e6,
-                    .whole = true},
+      .parameter = {.name = "least", .standard = 1, .low = 1, .high = 1e6, .whole = true},
       .micro = false,
       .positive_without_hits = true,
       .reads_truth = false,
