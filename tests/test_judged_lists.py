@@ -18,7 +18,7 @@ from oracle import STRICT, User, judged_list
 from oracle_cases import Case, draw_case
 from strategies import Evaluation, evaluations, examples
 
-CASES = int(os.environ.get("EXACTK_ORACLE_CASES", "10000")) // 5
+CASES = int(os.environ.get("EXACTK_ORACLE_CASES", "10000")) // 10
 CHUNKS = 20
 
 
