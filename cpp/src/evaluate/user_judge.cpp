@@ -237,7 +237,10 @@ Violation UserJudge::judge_list(Count user, const JudgedLists& judged,
 void UserJudge::read_list(Count user, const Matches& matches, std::span<std::int64_t> items,
                           const Checkpoint& checkpoint) {
   fill(items, std::int64_t{-1}, checkpoint);
-  if (score_ranker_) return read_scored_list(*score_ranker_, items, checkpoint);
+  if (score_ranker_) {
+    read_scored_list(*score_ranker_, items, checkpoint);
+    return;
+  }
   const auto& lists = std::get<Lists>(job_.request.predictions);
   const bool has_ranks = !lists.ranks.empty();
   const std::span<const Count> ranks =
