@@ -152,6 +152,7 @@ def evaluate(
           candidates, or are dropped for a score of -inf;
         - no list is as long as a cutoff;
         - a column of ratings is used without ``min_grade``;
+        - candidates look like sampled negatives, whose values are not those of all items;
         - the order of ties that are broken by id or input order changes a value of more than 1 % of the users, and the
           mean by 0.00005 or more.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from exactk._engine.problem import KeyedTruth
+from exactk._engine.sampled_candidates import NO_ROWS, add_rows
 from exactk._engine.warnings import has_common_item, has_exclusions
 from exactk._inputs.alignment import AlignedInputs, Alignment, with_user_keys
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.evaluation import Evaluation
+    from exactk._engine.sampled_candidates import CandidateRows
     from exactk._inputs.checks import Codes, Ids
     from exactk._inputs.keys.vocabulary import Vocabulary
 
@@ -33,6 +35,7 @@ class EvaluatedBatches(NamedTuple):
     report: Report
     has_shared_items: bool  # predictions and truth share an item
     has_excluded_users: bool  # a user has exclusions, or the call has none
+    candidate_rows: CandidateRows | None
 
 
 def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> EvaluatedBatches:
@@ -51,7 +54,10 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
         return _evaluate_at_once(evaluation, truth, batches, least_rows=reader.row_count)
     batch_evaluation.add_remaining_users(reader.user_vocabulary, has_scores=batch_evaluation.has_scores)
     return EvaluatedBatches(
-        batch_evaluation.report(), batch_evaluation.has_shared_items, batch_evaluation.has_excluded_users
+        batch_evaluation.report(),
+        batch_evaluation.has_shared_items,
+        batch_evaluation.has_excluded_users,
+        batch_evaluation.candidate_rows,
     )
 
 
@@ -93,7 +99,9 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
     exclude = evaluation.exclusions_in_shared_vocabularies()
     inputs = Alignment(truth, [predictions], exclude, encoding).inputs(predictions)
     has_excluded_users = exclude is None or not len(exclude.items) or has_exclusions(inputs)
-    return EvaluatedBatches(evaluation.evaluate_all(inputs), has_common_item(inputs), has_excluded_users)
+    report = evaluation.evaluate_all(inputs)
+    candidate_rows = evaluation.candidate_rows(inputs, report)
+    return EvaluatedBatches(report, has_common_item(inputs), has_excluded_users, candidate_rows)
 
 
 class _BatchEvaluation:
@@ -112,6 +120,7 @@ class _BatchEvaluation:
         self._has_match = False  # between items of any user's predictions and any user's truth
         self.has_scores = False
         self.has_excluded_users = exclude is None or not len(exclude.items)
+        self.candidate_rows: CandidateRows | None = NO_ROWS
 
     @property
     def has_shared_items(self) -> bool:
@@ -132,6 +141,8 @@ class _BatchEvaluation:
         self._has_match = self._has_match or self._has_truth_item(block.rows.items)
         self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)
         report = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
+        if self.candidate_rows is not None:
+            self.candidate_rows = add_rows(self.candidate_rows, self._evaluation.candidate_rows(inputs, report))
         if self._sums is None:
             self._sums = StateSums(report.state)
         else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
 from exactk._engine.differing_users import UserFlags
 from exactk._engine.error_locations import explain_repeats
+from exactk._engine.sampled_candidates import NO_ROWS, add_rows
 from exactk._engine.shared_items import SharedItems
 from exactk._engine.systems import ONE_SYSTEM, in_context, in_system, open_systems
 from exactk._engine.warnings import (
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.evaluation import Evaluation
+    from exactk._engine.sampled_candidates import CandidateRows
     from exactk._engine.systems import Form, Systems
+    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.lists import Exclusions
@@ -95,6 +98,7 @@ def evaluate_blocks(
                     truth_digest = report.state.truth_digest
                     report = of_block.add_to_pairs(name, report)
                     systems[name].add(report, flags, is_complete=inputs.is_complete)
+                    systems[name].add_candidates(of_block, inputs, report)
                     systems[name].add_items(block.truth, predictions)
             of_block.end_pairs()
         users.append(inputs.users)
@@ -121,6 +125,7 @@ class _SystemSums:
         self._flags: list[UserFlags] = []
         self._has_hit, self._is_complete = False, True
         self._shared_items = SharedItems()
+        self._candidate_rows: CandidateRows | None = NO_ROWS
 
     def add(self, report: Report, flags: UserFlags, *, is_complete: bool) -> None:
         """Add the report of a block."""
@@ -132,6 +137,11 @@ class _SystemSums:
         self._tables += [] if report.user_table is None else [report.user_table]
         self._has_hit = self._has_hit or not has_no_hit(report)
         self._is_complete = self._is_complete and is_complete
+
+    def add_candidates(self, evaluation: Evaluation, inputs: AlignedInputs, report: Report) -> None:
+        """Add the candidates of a block, until they are certainly no samples."""
+        if self._candidate_rows is not None:
+            self._candidate_rows = add_rows(self._candidate_rows, evaluation.candidate_rows(inputs, report))
 
     def add_items(self, truth: Truth | Rows, predictions: Predictions | Rows) -> None:
         """Add the items of a block, before they are aligned."""
@@ -148,7 +158,13 @@ class _SystemSums:
         disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=is_keyed, has_shared_items=has_shared_items)
         flags = UserFlags.concatenate(self._flags)
         return EvaluatedSystem(
-            report, describe_ties(report, None), disjoint_keys, self._is_complete, flags, has_unknown_exclusions
+            report,
+            describe_ties(report, None),
+            disjoint_keys,
+            self._is_complete,
+            flags,
+            has_unknown_exclusions,
+            candidate_rows=self._candidate_rows,
         )
 
 

@@ -12,6 +12,7 @@ from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, e
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem
 from exactk._engine.rankings import solve, with_ranking
+from exactk._engine.sampled_candidates import candidate_rows
 from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.candidate_lists import CandidateLists, restrict_lists
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.pairs import Pairing
+    from exactk._engine.sampled_candidates import CandidateRows
     from exactk._engine.systems import Systems
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
@@ -167,6 +169,10 @@ class Evaluation:
         """Add the pairs of a block to those so far."""
         if self.pairing is not None:
             self.pairing.end()
+
+    def candidate_rows(self, inputs: AlignedInputs, report: Report) -> CandidateRows | None:
+        """Return what shows whether the candidates of a system are samples; None if they certainly are not."""
+        return candidate_rows(inputs, self.candidates, report)
 
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the lowest and the highest value over all orders of ties."""

@@ -233,6 +233,7 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
                     flags,
                     has_unknown_exclusions=has_any_exclusions and not has_exclusions(inputs),
                     item_without_column=describe_item_without_column(report, inputs),
+                    candidate_rows=evaluation.candidate_rows(inputs, report),
                 )
     evaluation.end_pairs()
     return {name: evaluated[name] for name in systems}
@@ -274,7 +275,7 @@ def _checked_truth(call: Call) -> Truth | Rows:
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:
-    report, has_shared_items, has_excluded_users = evaluate_batches(evaluation, truth, batches.value)
+    report, has_shared_items, has_excluded_users, candidate_rows = evaluate_batches(evaluation, truth, batches.value)
     disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
     return EvaluatedSystem(
         report,
@@ -283,4 +284,5 @@ def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Clas
         is_complete=False,
         flags=NO_FLAGS,
         has_unknown_exclusions=not has_excluded_users,
+        candidate_rows=candidate_rows,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from exactk._engine.differing_users import UserFlags, warn_of_differing_users
+from exactk._engine.sampled_candidates import warn_of_sampled_candidates
 from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
 from exactk._inputs.candidate_lists import restrict_lists
 from exactk._inputs.model.lists import Rankings
@@ -24,6 +25,7 @@ from exactk._runtime.errors import warn
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from exactk._engine.sampled_candidates import CandidateRows
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
@@ -42,6 +44,7 @@ class EvaluatedSystem(NamedTuple):
     flags: UserFlags
     has_unknown_exclusions: bool  # there are exclusions, but of unknown users only
     item_without_column: str = ""  # an example of a relevant item that cannot be ranked
+    candidate_rows: CandidateRows | None = None
 
 
 def warn_of_evaluated_systems(
@@ -59,6 +62,7 @@ def warn_of_evaluated_systems(
         warn_of_differing_users(values, reports, {name: system.flags for name, system in systems.items()})
     examples = {name: system.item_without_column for name, system in systems.items() if system.is_complete}
     _warn_of_counts(reports, examples)
+    warn_of_sampled_candidates(values, {name: system.candidate_rows for name, system in systems.items()})
     warn_of_unreached_cutoffs({name: report.state for name, report in reports.items()})
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
-from exactk._inputs.model.rows import Rows, remove_padding
+from exactk._inputs.model.rows import Rows, reindex, remove_padding
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import ExactkError, input_error, type_error
 
@@ -86,6 +86,18 @@ def restrict_lists(inputs: AlignedInputs, candidates: CandidateItems | None) -> 
     )
     positions = _Positions(rows.indptr, kept_indptr, kept)
     return CandidateLists(replace(inputs, predictions=predictions_from_rows(restricted)), positions)
+
+
+def restricted_rows(inputs: AlignedInputs, candidates: CandidateItems | None) -> Rows:
+    """Return the rows of lists or sparse scores, with only the candidates and without padding."""
+    lists = restrict_lists(inputs, candidates).inputs.predictions
+    assert isinstance(lists, (Rankings, SparseScores))  # noqa: S101 - for the type checker
+    return remove_padding(lists.rows())
+
+
+def candidates_of_users(lists: Rankings, inputs: AlignedInputs, candidates: CandidateItems) -> Rows:
+    """Return the candidates of each user with a list as they are, repeats included; other users have no row."""
+    return reindex(candidates.unsorted, _candidate_rows_of_users(lists.rows(), inputs, candidates))
 
 
 def _closed_ranks(

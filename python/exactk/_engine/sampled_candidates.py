@@ -1,0 +1,178 @@
+"""Candidates that look like sampled negatives: few, as many for every user, and other items for each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from exactk._inputs.candidate_lists import candidates_of_users, restricted_rows
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.rows import Rows, reindex
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.restrictions import merge_restrictions
+from exactk._plan.metrics import metrics
+from exactk._report.system_warnings import warn_of_systems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._plan.metric_strings import Value
+    from exactk._report.report import Report
+
+_ADVICE = ", and may order systems otherwise; score all items"
+
+FEWEST_USERS = 20
+MOST_IRRELEVANT = 1_000
+_COMPARED_ROWS = 100  # enough to tell samples from sets that users share
+
+
+class CandidateRows(NamedTuple):
+    """What shows whether candidates are samples, of some users who have predictions and relevant items."""
+
+    users: int = 0
+    fewest: int = 0  # candidates of a user
+    most: int = 0
+    fewest_irrelevant: int = 0
+    most_irrelevant: int = 0
+    compared: int = 0  # users whose candidates are compared
+    distinct: int = 0  # of these, different sets of candidates
+    items: int = 0  # in these sets; of several blocks, the most in any
+
+    def plus(self, other: CandidateRows) -> CandidateRows:
+        """Return the same of both sets of users."""
+        if not (self.users and other.users):
+            return self if self.users else other
+        return CandidateRows(
+            self.users + other.users,
+            min(self.fewest, other.fewest),
+            max(self.most, other.most),
+            min(self.fewest_irrelevant, other.fewest_irrelevant),
+            max(self.most_irrelevant, other.most_irrelevant),
+            self.compared + other.compared,
+            self.distinct + other.distinct,
+            max(self.items, other.items),
+        )
+
+    def describe(self) -> str:
+        """Return a warning if the candidates look like samples."""
+        has_equal_sizes = self.fewest == self.most
+        if (
+            self.users < FEWEST_USERS
+            or not (has_equal_sizes or self.fewest_irrelevant == self.most_irrelevant)
+            or self.most_irrelevant > MOST_IRRELEVANT
+            or self.items < 2 * self.most
+            or 2 * self.distinct <= self.compared
+        ):
+            return ""
+        number = f"{self.most} candidates" if has_equal_sizes else f"{self.most_irrelevant} irrelevant candidates"
+        return f"every user has {number}, which look like sampled negatives: the values are not those of all items"
+
+
+NO_ROWS = CandidateRows()
+
+
+def add_rows(one: CandidateRows | None, other: CandidateRows | None) -> CandidateRows | None:
+    """Return the rows of both sets of users; None, which is certainly no sample, if either is."""
+    return None if one is None or other is None else one.plus(other)
+
+
+def warn_of_sampled_candidates(values: Sequence[Value], systems: Mapping[str, CandidateRows | None]) -> None:
+    """Warn of systems whose candidates look like samples, unless sampling does not change any value on average."""
+    if all(_is_kept_by_samples(value) for value in values):
+        return
+    warn_of_systems({name: "" if rows is None else rows.describe() for name, rows in systems.items()}, _ADVICE)
+
+
+def _is_kept_by_samples(value: Value) -> bool:
+    info = metrics[value.metric]
+    return info.pairwise or not info.reads_truth
+
+
+def candidate_rows(inputs: AlignedInputs, candidates: CandidateItems | None, report: Report) -> CandidateRows | None:
+    """Return what shows whether the candidates are samples; None if they certainly are not.
+
+    Samples contain every relevant item, and items that nobody has judged.
+    """
+    counts, min_grade = report.state.counts, report.convention.min_grade
+    if counts.relevant_not_rankable:
+        return None
+    rows = _rows_of_candidates(inputs, candidates)
+    if rows is None:
+        return None
+    relevant = _relevant_items(inputs, min_grade)
+    judged_counts, relevant_counts = np.diff(inputs.truth.indptr), np.diff(relevant.indptr)
+    is_counted = relevant_counts > 0
+    if inputs.predictions.present is not None:
+        is_counted &= inputs.predictions.present
+    if not is_counted.any():
+        return NO_ROWS
+    sizes = np.diff(rows.indptr)[is_counted]
+    irrelevant = sizes - relevant_counts[is_counted]
+    if (
+        (sizes.min() < sizes.max() and irrelevant.min() < irrelevant.max())
+        or irrelevant.max() > MOST_IRRELEVANT
+        or (sizes <= judged_counts[is_counted]).any()
+        or not _has_all(relevant, is_counted, inputs, candidates)
+    ):
+        return None
+    compared = _first_sets(rows, is_counted)
+    return CandidateRows(
+        len(sizes),
+        int(sizes.min()),
+        int(sizes.max()),
+        int(irrelevant.min()),
+        int(irrelevant.max()),
+        len(compared),
+        len({row.tobytes() for row in compared}),
+        len(np.unique(np.concatenate(compared))),
+    )
+
+
+def _rows_of_candidates(inputs: AlignedInputs, candidates: CandidateItems | None) -> Rows | None:
+    """Return a row of candidates per user; None if all users have the same, or any item may be ranked.
+
+    Items of negatives that were drawn with replacement are repeated: rows have as many items as were drawn.
+    """
+    predictions = inputs.predictions
+    if isinstance(predictions, SparseScores):
+        return restricted_rows(inputs, candidates)
+    if isinstance(predictions, Rankings):
+        if candidates is None or candidates.for_all:
+            return None
+        return candidates_of_users(predictions, inputs, candidates)
+    candidates, _ = merge_restrictions(predictions, candidates, None)
+    return None if candidates is None or candidates.for_all else candidates.unsorted
+
+
+def _relevant_items(inputs: AlignedInputs, min_grade: float | str | None) -> Rows:
+    """Return each user's relevant items."""
+    truth = inputs.truth
+    if truth.grades is None or min_grade == "any":
+        return Rows(truth.indptr, truth.items)
+    is_relevant = truth.grades > 0 if min_grade is None else truth.grades >= float(min_grade)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_relevant, dtype=np.int64)])
+    return Rows(offsets[truth.indptr], truth.items[is_relevant])
+
+
+def _has_all(
+    relevant: Rows, is_counted: NDArray[np.bool_], inputs: AlignedInputs, candidates: CandidateItems | None
+) -> bool:
+    """Return whether the relevant items of users with predictions are candidates, which only lists do not show by counts."""
+    if not isinstance(inputs.predictions, Rankings):
+        return True
+    users = np.where(is_counted, np.arange(len(is_counted)), -1)
+    lists = Rankings.from_rows(reindex(relevant, users))
+    kept = restricted_rows(replace(inputs, predictions=lists), candidates)
+    return np.array_equal(np.diff(kept.indptr)[is_counted], np.diff(relevant.indptr)[is_counted])
+
+
+def _first_sets(rows: Rows, is_counted: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Return the distinct candidates of the first users."""
+    users = np.flatnonzero(is_counted)[:_COMPARED_ROWS]
+    return [np.unique(rows.items[rows.indptr[user] : rows.indptr[user + 1]].astype(np.int64)) for user in users]
