@@ -74,8 +74,9 @@ void check_user(const Cells& cells, std::size_t user, Count k, const Row& list,
   const auto relevant = std::ranges::count_if(grades, [](auto& one) { return one.second > 0; });
   CHECK(cells.relevant[user] == relevant);
   CHECK(cells.lengths[user] == std::min(k, static_cast<Count>(list.size())));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i) {
-    const std::size_t cell = user * static_cast<std::size_t>(k) + i;
+  const auto ranks = static_cast<std::size_t>(k);
+  for (std::size_t i = 0; i < ranks; ++i) {
+    const std::size_t cell = user * ranks + i;
     const bool has_item = i < list.size();
     const auto grade = has_item ? grades.find(list[i]) : grades.end();
     CHECK(cells.items[cell] == (has_item ? list[i] : -1));
@@ -168,8 +169,8 @@ TEST_CASE("requests that have no answer are refused") {
 }
 
 TEST_CASE("some users are judged as all are") {
-  Input input{.truth = lists({{1}, {2}, {3}, {4}}),
-              .predictions = lists({{1, 2}, {3, 2}, {}, {5, 4}})};
+  const Input input{.truth = lists({{1}, {2}, {3}, {4}}),
+                    .predictions = lists({{1, 2}, {3, 2}, {}, {5, 4}})};
   const std::vector<PlannedValue> values = {value("num_hits", 2)};
   const Request request = request_of(input, input.predictions.view(), values);
   Cells all(4, 2);
