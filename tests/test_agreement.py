@@ -199,9 +199,14 @@ def test_reports_of_several_systems_are_compared() -> None:
     }
     comparison = exactk.compare_reports(reports)
     assert comparison["rbo@5"] == {name: report["rbo@5"] for name, report in reports.items()}
-    text = str(comparison)
+    text = f"{comparison}\n{comparison.to_markdown()}"
     assert "truth" not in text
     assert "relevant" not in text
+    others = {"a": reports["a"], "b": exactk.agreement(third, other, ["overlap@5", "rbo@5"], per_user=True)}
+    with pytest.raises(
+        exactk.InputError, match=r"compared with the same lists .* those of 'a' .60 users. and others of 'b'"
+    ):
+        exactk.compare_reports(others)
 
 
 def forms() -> dict[str, tuple[Any, dict[str, Any]]]:
@@ -260,6 +265,36 @@ def test_string_keys_break_ties_of_scores_in_their_order() -> None:
         assert highest.per_user["kendall_tau@3"].tolist() == [-1, 1]
     with pytest.raises(exactk.InputError, match=r"^one.*expected no tie"):
         exactk.agreement(scored, lists, "overlap@2", convention={"ties": "raise"})
+
+
+@pytest.mark.parametrize("ties", ["lowest_id", "highest_id", "input_order"])
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_with_ties_are_ranked_as_sorting_ranks_them(seed: int, ties: Any) -> None:
+    """Items and users have keys in another order than rows and columns; each list is sorted here in plain Python."""
+    rng = random.Random(seed)  # noqa: S311 - drawn, and not secret
+    users, items = [[f"{prefix}{n}" for n in rng.sample(range(7), 7)] for prefix in ("user ", "item ")]
+    scores = np.array([[rng.choice([0.0, 1.0, 2.0]) for _ in items] for _ in users])
+    rows = {user: dict(zip(items, row.tolist(), strict=True)) for user, row in zip(users, scores, strict=True)}
+
+    def ranked(of_user: dict[str, float]) -> list[str]:
+        order = list(of_user) if ties == "input_order" else sorted(of_user, reverse=ties == "highest_id")
+        return sorted(order, key=lambda item: -of_user[item])
+
+    lists = {user: ranked(rows[user]) for user in reversed(users)}
+    some = {user: dict(rng.sample(sorted(row.items()), 4)) for user, row in rows.items()}
+    matrix = exactk.Scores(scores, users=users, items=items)
+    other, metrics = draw_lists(seed)[0], ["rbo@3", "rbo", "overlap@2", "kendall_tau"]
+    other = dict(zip(users, other.values(), strict=False))
+    for scored, plain in ((rows, lists), (matrix, lists), (some, {user: ranked(row) for user, row in some.items()})):
+        expected = exactk.agreement(plain, other, metrics, per_user=True)
+        report = exactk.agreement(scored, other, metrics, convention={"ties": ties}, per_user=True)
+        assert dict(report) == dict(expected)
+        by_user = [
+            dict(zip(one.users.tolist(), one.per_user["rbo"].tolist(), strict=True)) for one in (report, expected)
+        ]
+        assert by_user[0] == by_user[1]
+        exchanged = exactk.agreement(other, scored, metrics, convention={"ties": ties})
+        assert [exchanged[metric] for metric in metrics] == [expected[metric] for metric in metrics]
 
 
 def test_files_are_read(tmp_path: Path) -> None:

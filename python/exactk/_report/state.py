@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import Convention, description
 from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import metrics
 from exactk._report.counts import Counts
 from exactk._report.validation import (
     checked_digest,
@@ -315,6 +316,9 @@ def check_same_truth(states: Mapping[str, State], argument: str) -> None:
                 f"{name!r} ({plural(states[name].counts.users - states[name].counts.missing_truth, 'user')})"
                 for name in (first, system)
             )
+            if metrics[plan_of_state(states[first])[0].metric].compares_lists:
+                found = f"those of {one} and others of {other}"
+                raise input_error(argument, "systems compared with the same lists (`one` of exactk.agreement)", found)
             found = f"one truth of {one} and another of {other}"
             hint = "they may be of different splits, or differ in grades or in keys of users: evaluate all on one truth"
             raise input_error(argument, "systems evaluated on the same truth", found, hint=hint)
