@@ -160,6 +160,19 @@ def test_empty_and_missing_lists() -> None:
     assert zeros.counts["evaluated"]["overlap@2"] == 4
 
 
+@pytest.mark.parametrize(
+    "scored", [{"ann": {"tea": 1.0}}, exactk.Scores([[1.0]], users=["ann"], items=["tea"])], ids=["mapping", "matrix"]
+)
+def test_users_without_scores_are_missing_and_not_empty(scored: Any) -> None:
+    lists = {"bob": ["tea"], "ann": ["tea"], "cy": ["tea"]}
+    with pytest.warns(exactk.EvaluationWarning, match="^2 users only in one: left out"):
+        report = exactk.agreement(lists, scored, "rbo@1")
+    assert (report["rbo@1"], report.counts["missing_predictions"], report.counts["empty_predictions"]) == (1, 2, 0)
+    with pytest.warns(exactk.EvaluationWarning, match="^2 users only in other: left out"):
+        report = exactk.agreement(scored, lists, "rbo@1")
+    assert (report["rbo@1"], report.counts["missing_truth"], report.counts["empty_truth"]) == (1, 2, 0)
+
+
 def test_lip_counts_the_ranks_that_an_item_was_promoted_from_beyond_k() -> None:
     one = [["a", "b", "c", "d", "e"]]
     values = {
