@@ -50,7 +50,8 @@ def agreement(
       users whose lists share fewer than two items;
     - ``lip@k``: max(0, r - k), where r is the lowest rank in `one` of B's items: by how many ranks beyond k the lowest of
       them starts ("least item promoted"). Items that `one` does not have are left out, so give `one` beyond rank k;
-      it is 0/0 for users where none is left.
+      it is 0/0 for users where none is left. If `one` is a matrix of scores, all of its items are ranked, which takes 8
+      bytes each.
 
     A list that agrees with itself has overlap, jaccard and rbo of exactly 1. Where one of a user's two lists is empty
     these are 0, where both are, 0/0. Users whose value is 0/0 are left out of the mean and counted as skipped.
