@@ -564,3 +564,22 @@ def test_clusters_that_contradict_the_sums_are_refused() -> None:
     document = json.loads(whole(test="permutation").to_json())
     with pytest.raises(exactk.InputError, match="found invalid data"):
         exactk.Comparison.from_json(json.dumps(_replaced(document, ("comparison", "clusters"), list(range(30)))))
+
+
+@pytest.mark.parametrize("keys", [True, False])
+def test_a_cluster_in_two_parts_is_refused(keys: bool) -> None:
+    def part(users: list[int], homes: str, test: Any = "permutation") -> exactk.Comparison:
+        names = [f"u{user}" for user in users]
+        lists = {"a": [[1]] * len(users), "b": [[1 + user % 2] for user in users]}
+        if keys:
+            by_user = {name: dict(zip(names, rows, strict=True)) for name, rows in lists.items()}
+            truth, clusters = {name: [1] for name in names}, dict(zip(names, homes, strict=True))
+            return exactk.compare(truth, by_user, "P@1", clusters=clusters, test=test)
+        return exactk.compare([[1]] * len(users), lists, "P@1", clusters=list(homes), test=test)
+
+    one, other = part([0, 1, 2], "xxy"), part([3, 4, 5], "yzw")
+    with pytest.raises(exactk.StateMismatchError, match=r"one part, found 1 of 4 clusters in several$"):
+        exactk.merge([one, other])
+    assert exactk.merge([one, part([3, 4, 5], "vzw")]).differences["b", "a", "P@1"].units == 5
+    of_sums = exactk.merge([part([0, 1, 2], "xxy", "t"), part([3, 4, 5], "yzw", "t")])  # which cannot tell
+    assert of_sums.differences["b", "a", "P@1"].units == 5

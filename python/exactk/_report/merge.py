@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.matched_users import merged_clusters
@@ -13,10 +15,13 @@ from exactk._report.state import State, StateSums
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._report.user_keys import concatenate_users
 from exactk._report.user_table import UserTable
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import StateMismatchError, input_error, type_error
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 
 @overload
@@ -49,7 +54,8 @@ def merge(
     Raises
     ------
     StateMismatchError
-        If the parts were computed differently, or a user is in several of them. The message says what differs.
+        If the parts were computed differently, or a user is in several of them, or a cluster, as far as the parts keep
+        users. The message says what differs.
     InputError
         If there is no part.
 
@@ -89,8 +95,20 @@ def _merge_comparisons(parts: list[Comparison | ComparisonState]) -> Comparison:
         of_system = [part.reports[system] if isinstance(part, Comparison) else part[system] for part in parts]
         reports[system] = _merge_reports(of_system)
     whole = [(part.reports, part.cluster_hashes) for part in parts if isinstance(part, Comparison)]
+    _check_clusters([hashes for _, hashes in whole if hashes is not None])
     clusters = merged_clusters(whole, reports) if len(whole) == len(parts) else None
     return Comparison(reports, first.options, paired, clusters)
+
+
+def _check_clusters(of_parts: Sequence[NDArray[np.uint64]]) -> None:
+    """Raise StateMismatchError if a cluster is in several parts: their sums have it as several clusters."""
+    clusters, counts = np.unique(
+        np.concatenate([np.zeros(0, np.uint64), *map(np.unique, of_parts)]), return_counts=True
+    )
+    if shared := int(np.count_nonzero(counts > 1)):
+        found = f"{shared} of {plural(len(clusters), 'cluster')} in several"
+        message = f"parts: expected all users of a cluster in one part, found {found}"
+        raise StateMismatchError(message, "parts")
 
 
 def _merge_reports(all_parts: list[Any]) -> Report:
