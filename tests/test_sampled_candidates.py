@@ -18,7 +18,7 @@ from strategies import examples
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-RELEVANT = 0  # of all users
+RELEVANT = 5  # of all users
 SAMPLED = "every user has 11 candidates, which look like sampled negatives: "
 ADVICE = "the values are not those of all items, and may order systems otherwise; score all items"
 
@@ -28,7 +28,7 @@ def rows(
 ) -> list[list[int]]:
     """Return the relevant item and others of a pool, from another offset for each user."""
     starts = range(0, 2 * users, 2) if offsets is None else offsets
-    return [[RELEVANT, *(1 + (start + i) % pool for i in range(irrelevant))] for start in starts]
+    return [[RELEVANT, *(6 + (start + i) % pool for i in range(irrelevant))] for start in starts]
 
 
 def truth_of(candidates: Sequence[object]) -> list[list[int]]:
@@ -142,7 +142,7 @@ def test_some_candidates_are_unjudged() -> None:
     for grades in judged:
         del grades[max(grades)]
     assert is_sampled(candidates, judged)
-    assert is_sampled(candidates, [{RELEVANT: 2.0, 1: 0.0}] * 20)
+    assert is_sampled(candidates, [{RELEVANT: 2.0, 6: 0.0}] * 20)
 
 
 def test_relevant_is_what_the_convention_says() -> None:
@@ -168,7 +168,7 @@ def names(row: Iterable[int]) -> list[str]:
 
 CANDIDATES = rows()
 KEYED = {f"user{user}": names(row) for user, row in enumerate(CANDIDATES)}
-KEYED_TRUTH = {user: ["item0"] for user in KEYED}
+KEYED_TRUTH = {user: [f"item{RELEVANT}"] for user in KEYED}
 SCORES = dense(20, 40)
 LISTS = exactk.topk(SCORES, 40).ids
 SCORED = {user: {item: 1 / (1 + i) for i, item in enumerate(row)} for user, row in KEYED.items()}
@@ -208,7 +208,7 @@ def test_every_container(evaluate: Any, container: str) -> None:
 def test_candidates_of_no_sample(predictions: Any) -> None:
     assert messages_of(truth_of(CANDIDATES), predictions) == []
     assert messages_of(truth_of(CANDIDATES), predictions, candidates=CANDIDATES[0]) == []
-    assert messages_of(truth_of(CANDIDATES), predictions, candidates=[*CANDIDATES[:-1], [0, 1, 2]]) == []
+    assert messages_of(truth_of(CANDIDATES), predictions, candidates=[*CANDIDATES[:-1], [RELEVANT, 1, 2]]) == []
     without_relevant = [*CANDIDATES[:-1], list(range(20, 31))]
     messages = messages_of(truth_of(CANDIDATES), predictions, candidates=without_relevant)
     assert not any("sampled" in message for message in messages)
@@ -222,10 +222,39 @@ def test_blocks_are_one_sample() -> None:
 
     assert messages_of(None, blocks(CANDIDATES)) == [SAMPLED + ADVICE]
     assert messages_of(None, blocks(CANDIDATES[:19])) == []
-    assert messages_of(None, blocks([*CANDIDATES[:10], *([*row, 35] for row in CANDIDATES[10:])])) == []
-    assert messages_of(None, blocks([*CANDIDATES[:10], *(row[:9] for row in CANDIDATES[10:19]), [0]])) == []
+    assert messages_of(None, blocks([*CANDIDATES[:10], *([*row, 95] for row in CANDIDATES[10:])])) == []
+    assert messages_of(None, blocks([*CANDIDATES[:10], *(row[:9] for row in CANDIDATES[10:19]), [RELEVANT]])) == []
     dense_blocks = ((truth_of(CANDIDATES[i : i + 10]), SCORES[i : i + 10]) for i in (0, 10))
     assert messages_of(None, dense_blocks, candidates=CANDIDATES) == [SAMPLED + ADVICE]
+
+
+def test_judged_lists_too() -> None:
+    with pytest.warns(exactk.EvaluationWarning, match=SAMPLED):
+        exactk.judge(truth_of(CANDIDATES), SCORES, 2, candidates=CANDIDATES)
+
+
+@pytest.mark.parametrize("column", [0, 39])
+def test_scores_of_the_relevant_item_and_of_samples(column: int) -> None:
+    """Stacked as the columns of dense scores, with the relevant item first or last."""
+    message = f"every user has 40 scores and the relevant item in column {column}, which look like sampled negatives: "
+    assert messages_of([[column]] * 20, SCORES) == [message + ADVICE]
+    assert messages_of([[column]] * 19 + [[]], SCORES) == []
+    assert messages_of([[column]] * 19, SCORES[:19]) == []
+    assert messages_of([[column]] * 19 + [[7]], SCORES) == []
+    assert messages_of([[column]] * 19 + [[column, 7]], SCORES) == []
+    assert messages_of([[column]] * 20, SCORES, "auc") == []
+    keyed = exactk.Scores(SCORES, items=names(range(40)))
+    assert messages_of([[f"item{column}"]] * 20, keyed) == []
+    assert messages_of([{column: 1.0}] * 20, SCORES, convention={"min_grade": 1}) == [message + ADVICE]
+    blocks = (([[column]] * 10, SCORES[i : i + 10]) for i in (0, 10))
+    assert messages_of(None, blocks) == [message + ADVICE]
+    blocks = (([[one]] * 10, SCORES[:10]) for one in (column, 39 - column))
+    assert messages_of(None, blocks) == []
+
+
+def test_at_most_1000_irrelevant_columns() -> None:
+    assert len(messages_of([[0]] * 20, dense(20, 1_001))) == 1
+    assert messages_of([[0]] * 20, dense(20, 1_002)) == []
 
 
 def test_one_warning_for_several_systems() -> None:
@@ -247,8 +276,8 @@ def test_it_can_be_silenced() -> None:
         exactk.compare(truth_of(CANDIDATES), {"a": sparse(CANDIDATES), "b": SCORES}, "recall@2")
 
 
-COUNTS = [st.integers(0, 3)] * (len(CandidateRows._fields) - 1)
-ROWS = st.none() | st.just(NO_ROWS) | st.builds(CandidateRows, st.integers(1, 3), *COUNTS)
+COUNTS = [st.integers(0, 3)] * (len(CandidateRows._fields) - 2)
+ROWS = st.none() | st.just(NO_ROWS) | st.builds(CandidateRows, st.integers(1, 3), *COUNTS, st.none() | st.just(0))
 
 
 @settings(max_examples=examples(100))

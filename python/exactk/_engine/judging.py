@@ -162,6 +162,7 @@ def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Alig
         NO_FLAGS,
         has_unknown_exclusions=aligned.has_exclusions and not has_exclusions(inputs),
         item_without_column=describe_item_without_column(report, inputs),
+        candidate_rows=evaluation.candidate_rows(inputs, report),
     )
     warn_of_evaluated_systems(evaluation.values, {"": evaluated}, ())
 

@@ -10,6 +10,7 @@ import numpy as np
 from exactk._inputs.candidate_lists import candidates_of_users, restricted_rows
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
+from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metrics import metrics
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.truth import Truth
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
 
@@ -43,6 +46,7 @@ class CandidateRows(NamedTuple):
     compared: int = 0  # users whose candidates are compared
     distinct: int = 0  # of these, different sets of candidates
     items: int = 0  # in these sets; of several blocks, the most in any
+    column: int | None = None  # of dense scores, if it has the relevant item of every user
 
     def plus(self, other: CandidateRows) -> CandidateRows:
         """Return the same of both sets of users."""
@@ -57,6 +61,7 @@ class CandidateRows(NamedTuple):
             self.compared + other.compared,
             self.distinct + other.distinct,
             max(self.items, other.items),
+            self.column,
         )
 
     def describe(self) -> str:
@@ -70,8 +75,10 @@ class CandidateRows(NamedTuple):
             or 2 * self.distinct <= self.compared
         ):
             return ""
-        number = f"{self.most} candidates" if has_equal_sizes else f"{self.most_irrelevant} irrelevant candidates"
-        return f"every user has {number}, which look like sampled negatives: the values are not those of all items"
+        what = f"{self.most} candidates" if has_equal_sizes else f"{self.most_irrelevant} irrelevant candidates"
+        if self.column is not None:
+            what = f"{self.most} scores and the relevant item in column {self.column}"
+        return f"every user has {what}, which look like sampled negatives: the values are not those of all items"
 
 
 NO_ROWS = CandidateRows()
@@ -79,7 +86,9 @@ NO_ROWS = CandidateRows()
 
 def add_rows(one: CandidateRows | None, other: CandidateRows | None) -> CandidateRows | None:
     """Return the rows of both sets of users; None, which is certainly no sample, if either is."""
-    return None if one is None or other is None else one.plus(other)
+    if one is None or other is None or (one.users and other.users and one.column != other.column):
+        return None
+    return one.plus(other)
 
 
 def warn_of_sampled_candidates(values: Sequence[Value], systems: Mapping[str, CandidateRows | None]) -> None:
@@ -99,17 +108,16 @@ def candidate_rows(inputs: AlignedInputs, candidates: CandidateItems | None, rep
 
     Samples contain every relevant item, and items that nobody has judged.
     """
-    counts, min_grade = report.state.counts, report.convention.min_grade
-    if counts.relevant_not_rankable:
+    if report.state.counts.relevant_not_rankable:
         return None
+    if candidates is None and isinstance(inputs.predictions, Scores):
+        return _rows_of_columns(inputs, inputs.predictions, report.convention.min_grade)
     rows = _rows_of_candidates(inputs, candidates)
     if rows is None:
         return None
-    relevant = _relevant_items(inputs, min_grade)
+    relevant = _relevant_items(inputs.truth, report.convention.min_grade)
     judged_counts, relevant_counts = np.diff(inputs.truth.indptr), np.diff(relevant.indptr)
-    is_counted = relevant_counts > 0
-    if inputs.predictions.present is not None:
-        is_counted &= inputs.predictions.present
+    is_counted = _users_who_count(relevant, inputs.predictions)
     if not is_counted.any():
         return NO_ROWS
     sizes = np.diff(rows.indptr)[is_counted]
@@ -134,6 +142,21 @@ def candidate_rows(inputs: AlignedInputs, candidates: CandidateItems | None, rep
     )
 
 
+def _rows_of_columns(inputs: AlignedInputs, scores: Scores, min_grade: float | str | None) -> CandidateRows | None:
+    """Return the columns of dense scores as other items for each user, where one holds every relevant item.
+
+    Scores of the relevant item and of samples are often stacked so, with the relevant item first or last.
+    """
+    items, columns = inputs.truth.items, scores.item_count
+    if scores.item_vocabulary is not None or not len(items):
+        return None
+    if items[0] not in {0, columns - 1} or (items != items[0]).any():
+        return None
+    users = int(np.count_nonzero(_users_who_count(_relevant_items(inputs.truth, min_grade), scores)))
+    column = int(items[0])
+    return CandidateRows(users, columns, columns, columns - 1, columns - 1, users, users, 2 * columns, column)
+
+
 def _rows_of_candidates(inputs: AlignedInputs, candidates: CandidateItems | None) -> Rows | None:
     """Return a row of candidates per user; None if all users have the same, or any item may be ranked.
 
@@ -150,14 +173,19 @@ def _rows_of_candidates(inputs: AlignedInputs, candidates: CandidateItems | None
     return None if candidates is None or candidates.for_all else candidates.unsorted
 
 
-def _relevant_items(inputs: AlignedInputs, min_grade: float | str | None) -> Rows:
+def _relevant_items(truth: Truth, min_grade: float | str | None) -> Rows:
     """Return each user's relevant items."""
-    truth = inputs.truth
     if truth.grades is None or min_grade == "any":
         return Rows(truth.indptr, truth.items)
     is_relevant = truth.grades > 0 if min_grade is None else truth.grades >= float(min_grade)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_relevant, dtype=np.int64)])
     return Rows(offsets[truth.indptr], truth.items[is_relevant])
+
+
+def _users_who_count(relevant: Rows, predictions: Predictions) -> NDArray[np.bool_]:
+    """Return flags of the users who have relevant items and predictions."""
+    has_relevant: NDArray[np.bool_] = np.diff(relevant.indptr) > 0
+    return has_relevant if predictions.present is None else has_relevant & predictions.present
 
 
 def _has_all(
