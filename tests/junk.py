@@ -91,6 +91,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "integer_rows": lambda: [[[1, 2], None, (3,), {4}], None, "x", "grades"],
     "isas": list,
     "join_hashes": CALLS["join_hashes"][1],
+    "judge_lists": CALLS["judge_lists"][1],
     "metric_table": list,
     "order_by_user": lambda: [_codes(), 3, np.arange(4.0), "x"],
     "padded_lengths": CALLS["padded_lengths"][1],

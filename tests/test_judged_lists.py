@@ -147,8 +147,8 @@ def test_no_users() -> None:
 
 
 def test_arrays_cannot_be_written_to() -> None:
-    judged = exactk.judge([[1]], [[1]], 1)
-    for name in ("codes", "grades", "hits", "lengths", "relevant", "in_truth", "has_list"):
+    judged = exactk.judge({"a": ["x"]}, {"a": ["x"]}, 1)
+    for name in ("codes", "items", "grades", "hits", "lengths", "relevant", "in_truth", "has_list"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(judged, name)[0] = 0
 
@@ -209,3 +209,50 @@ def test_progress_counts_users() -> None:
     calls: list[tuple[int, int | None]] = []
     exactk.judge([[1]] * 10, [[1]] * 10, 1, progress=lambda done, total: calls.append((done, total)))
     assert calls[-1] == (10, 10)
+
+
+def test_a_kept_block_keeps_its_own_users_alone() -> None:
+    truth = {f"u{i}": [1] for i in range(1000)}
+    (first, *_) = exactk.judge_blocks(truth, truth, 1, block_users=10)
+    assert first.users is not None
+    for array in (first.users, first.in_truth, first.has_list):
+        assert array.base is None or len(array.base) == 10
+
+
+def test_warnings_speak_of_hits() -> None:
+    with pytest.warns(exactk.EvaluationWarning) as caught:
+        exactk.judge([[1], [0]], np.zeros((2, 4)), 2)
+    messages = [str(warning.message) for warning in caught]
+    assert messages == ["the order of ties changes the number of hits for 2 of 2 users (ties='lowest_id' in use)"]
+
+
+def test_lists_shorter_than_k_are_no_reason_to_warn() -> None:
+    exactk.judge([[1], [2]], [[1], [3]], 20)
+    exactk.evaluate([[1], [2]], [[1], [3]], ["list_fill@20", "user_coverage@20"])
+
+
+def test_errors_name_no_metrics() -> None:
+    with pytest.raises(exactk.InputError, match=r"^convention: expected min_grade of 0 or more"):
+        exactk.judge([{1: 1.0}], [[1]], 2, convention={"negative_grades": "unjudged", "min_grade": "any"})
+
+
+EMPTY = pd.DataFrame(columns=["user", "item"])
+
+
+@pytest.mark.parametrize(
+    "empty", [EMPTY, EMPTY.astype({"user": "int64", "item": "string"}), exactk.as_exclusions(EMPTY)]
+)
+def test_empty_columns_of_text_make_no_keys_of_integers(empty: Any) -> None:
+    """As of an ordinary frame of nothing to exclude."""
+    truth, lists = {1: [3]}, {1: [3, 9]}
+    assert exactk.evaluate(truth, lists, "recall@2", exclude=empty)["recall@2"] == 1.0
+    assert exactk.judge(truth, lists, 2, exclude=empty).items.tolist() == [[3, 9]]
+    assert exactk.topk({1: {3: 1.0, 9: 2.0}}, k=2, exclude=empty).ids.tolist() == [[9, 3]]
+    values = exactk.compare(truth, {"a": lists, "b": {1: [9, 8, 3]}}, "recall@2", exclude=empty)["recall@2"]
+    assert values == {"a": 1.0, "b": 0.0}
+
+
+def test_an_empty_truth_of_text_columns() -> None:
+    assert judge_quietly(EMPTY, {1: [3, 9]}, 2).items.tolist() == [[3, 9]]
+    with pytest.raises(exactk.InputError, match="found item 0 again"):
+        exactk.evaluate(EMPTY, {1: [0, 0]}, "recall@2")

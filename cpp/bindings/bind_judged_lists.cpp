@@ -56,8 +56,9 @@ PyJudgedLists judged_lists(const OwnedLists& truth, const std::optional<py::arra
                       .found = std::to_string(user_count)});
   }
   constexpr Count kCellBytes = sizeof(std::int64_t) + sizeof(double) + sizeof(bool);
-  require_memory(user_count, std::min(value.cutoff, kMaxCutoff) * kCellBytes,
-                 {.argument = "k", .hint = "a smaller k needs less"});
+  require_memory(
+      user_count, std::min(value.cutoff, kMaxCutoff) * kCellBytes,
+      {.argument = "k", .hint = "exactk.judge_blocks with a smaller block_users needs less"});
   const std::vector<Count> shape = {user_count, std::min(value.cutoff, kMaxCutoff)};
   py::array_t<std::int64_t> items(shape);
   py::array_t<double> item_grades(shape);

@@ -2169,7 +2169,7 @@ def user_coverage_at_k(
 ) -> float:
     """Return user_coverage@k, averaged over users.
 
-    Definition: 1 if at least as many items are recommended, whatever the convention does with missing lists.
+    Definition: 1 if at least `least` items are recommended, whatever the convention does with missing lists.
 
     Formula under the standard convention: ``[min(k, |L|) >= least]``, where L is the list.
 

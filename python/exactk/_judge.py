@@ -49,7 +49,8 @@ def judge(
     convention : Convention, str or mapping
         As in `exactk.evaluate`. It decides what is relevant (``min_grade``), what repeated items are, and how scores are
         ranked. Scores need ``ties`` in an order of the items: ``"lowest_id"``, ``"highest_id"``, ``"input_order"``, or
-        ``"raise"``. All users are judged, whatever it says of users without relevant items or without a list.
+        ``"raise"``. All users are judged, whatever it says of users without relevant items or without a list. Where it
+        has rules for single metrics, those of ``num_hits`` hold.
     exclude, candidates
         As in `exactk.evaluate`.
     num_threads : int, optional

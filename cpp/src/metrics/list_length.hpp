@@ -27,7 +27,7 @@ class UserCoverage {
       .name = "user_coverage",
       .aliases = kAliases,
       .summary =
-          "1 if at least as many items are recommended, whatever the convention does with missing "
+          "1 if at least `least` items are recommended, whatever the convention does with missing "
           "lists",
       .formula = "[min(k, |L|) >= least]",
       .source = "Gunawardana, Shani 2009, section 5.1",

@@ -20,7 +20,7 @@ from exactk._engine.warnings import (
     describe_item_without_column,
     describe_ties,
     has_exclusions,
-    warn_of_evaluated_systems,
+    warn_of_inputs,
 )
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention
@@ -89,9 +89,9 @@ class Judging(NamedTuple):
                 self.progress.add_finished(len(block))
                 yield JudgedLists(
                     *cells,
-                    in_truth=in_truth[some],
-                    has_list=has_list[some],
-                    users=None if users is None else users[some],
+                    in_truth=in_truth[some].copy(),  # a view would keep all users as long as the block
+                    has_list=has_list[some].copy(),
+                    users=None if users is None else users[some].copy(),
                     item_keys=item_keys,
                     first_user=begin,
                 )
@@ -109,6 +109,8 @@ class _Call(NamedTuple):
         try:
             yield
         except ExactkError as error:
+            if error.argument == "metrics":  # of which the caller has none
+                error = error.amended(argument="convention")
             with_hint = with_complete_hint(error, self.convention, (self.value,))
             raise ONE_SYSTEM.amended(with_hint, self.predictions, (self.value,)) from error.__cause__
 
@@ -154,9 +156,10 @@ def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Alig
     report = evaluation.evaluate_all(inputs)
     if not len(inputs.truth):  # of no users, hits say nothing
         return
+    (value,) = evaluation.values
     evaluated = EvaluatedSystem(
         report,
-        describe_ties(report, None),
+        describe_ties(report, None).replace(value.spelling, "the number of hits"),
         describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(report, inputs, evaluation.candidates),
         inputs.is_complete,
         NO_FLAGS,
@@ -164,7 +167,7 @@ def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Alig
         item_without_column=describe_item_without_column(report, inputs),
         candidate_rows=evaluation.candidate_rows(inputs, report),
     )
-    warn_of_evaluated_systems(evaluation.values, {"": evaluated}, ())
+    warn_of_inputs(evaluation.values, {"": evaluated}, ())
 
 
 def checked_block_users(block_users: object) -> int:

@@ -51,6 +51,12 @@ def warn_of_evaluated_systems(
     values: Sequence[Value], systems: Mapping[str, EvaluatedSystem], ties_advice: Text
 ) -> None:
     """Warn about all systems, once for each kind of warning."""
+    warn_of_inputs(values, systems, ties_advice)
+    warn_of_unreached_cutoffs({name: system.report.state for name, system in systems.items()})
+
+
+def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSystem], ties_advice: Text) -> None:
+    """Warn about what the systems were given."""
     reports = {name: system.report for name, system in systems.items()}
     warn_of_systems({name: system.ties for name, system in systems.items()}, *ties_advice)
     warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
@@ -63,7 +69,6 @@ def warn_of_evaluated_systems(
     examples = {name: system.item_without_column for name, system in systems.items() if system.is_complete}
     _warn_of_counts(reports, examples)
     warn_of_sampled_candidates(values, {name: system.candidate_rows for name, system in systems.items()})
-    warn_of_unreached_cutoffs({name: report.state for name, report in reports.items()})
 
 
 def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:

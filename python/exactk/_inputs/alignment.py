@@ -203,7 +203,9 @@ class Alignment:
             self._aligned_exclude = self._with_rows_of_all_users(rows)._replace(user_vocabulary=None)
 
     def _align_items(self, others: list[Rows | Exclusions | MatrixScores]) -> None:
-        self._item_keys = self._shared_items.latest([one.item_vocabulary for one in (self._truth, *others)])
+        keys = self._shared_items.latest([one.item_vocabulary for one in (self._truth, *others)])
+        # An empty column of text, as of nothing to exclude, does not make integers of others keys.
+        self._item_keys = keys if keys is not None and keys.size else None
         if self._item_keys is not None and any(isinstance(r, Rows) and r.scores is not None for r in self._systems):
             self._item_ids = self._item_keys.positions_in_key_order()
 

@@ -23,11 +23,12 @@ class JudgedLists:
     Attributes
     ----------
     codes : array of int64, shape (n_users, k)
-        The item at each rank as an integer: its position in `item_keys`, or the caller's id where items are integers or
-        columns. -1 where no item has the rank.
+        The item at each rank as an integer: its position in `item_keys`, or the id itself where these are None. -1 where
+        no item has the rank. In the lists of another call, codes may stand for other items.
     grades : array of float64, shape (n_users, k)
         The grade of the item in the user's truth (1 in a truth without grades). NaN where the item is not judged, and
-        where no item has the rank.
+        where no item has the rank. A later copy of a repeated item counts as not judged with
+        ``duplicate_items="first"``.
     hits : array of bool, shape (n_users, k)
         Whether the item is relevant to the user.
     lengths : array of int64, shape (n_users,)
@@ -37,9 +38,10 @@ class JudgedLists:
     in_truth, has_list : array of bool, shape (n_users,)
         Whether the user is in the truth, and has a list, which may be empty.
     users : array, shape (n_users,), or None
-        The key of each row's user; None if users are row numbers.
+        The key of each row's user, as in `Report.users`; None if users are row numbers.
     item_keys : array or None
-        The key of each code; None if `codes` are the caller's ids.
+        The key of each code, for all items of the call: also those of the truth and of `exclude` alone. None if `codes`
+        are the caller's ids, and if there are no items.
     first_user : int
         The row number of the first user among all: 0 but in later blocks of `exactk.judge_blocks`.
 
@@ -78,7 +80,7 @@ class JudgedLists:
     @cached_property
     def items(self) -> NDArray[Any]:
         """The item at each rank as its key, in an array like `TopK.ids`: padded with -1, or with None for other keys."""
-        return with_item_keys(self.codes, self.item_keys)
+        return read_only(with_item_keys(self.codes, self.item_keys))
 
     def __len__(self) -> int:
         return len(self.codes)
