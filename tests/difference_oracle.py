@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 Floats = NDArray[np.float64]
 LEAST_P = float(np.finfo(np.float64).tiny)
@@ -195,8 +195,48 @@ class Estimate:
         return math.exp(self.baseline_value) if self.is_log else 1.0
 
     def shown(self, number: float) -> float:
-        """Return a difference as it is shown."""
+        """Return a difference as it is shown, if the baseline's value is that of the sample."""
         return self.scale * expm1(number) if self.is_log else number
+
+    def most(self, quantile: float, added: float = 0.0) -> float:
+        """Return the largest e^a - e^b of the logarithms in the ellipse of so many standard errors.
+
+        A variance is added to that of a - b: half of it to that of a, and half to that of b, without covariance.
+        """
+        e, z, b = self.difference, self.baseline_influence, self.baseline_value
+        error = math.sqrt(self.error() ** 2 + added)
+        of_baseline = math.sqrt(float((z**2).sum()) / (self.units * (self.units - 1)) + added / 2)
+        cross = float(((self.influence - z) * z).sum()) / (self.units * (self.units - 1)) - added / 2
+        correlation = np.clip(cross / (error * of_baseline), -1, 1) if error and of_baseline else 0.0
+        if 1 - abs(correlation) < 1e-13:  # of two units, it is 1
+            correlation = round(correlation)
+
+        def negative(angle: Any) -> Any:
+            gap = e + quantile * error * np.cos(angle)
+            of_b = correlation * np.cos(angle) + math.sqrt(1 - correlation**2) * np.sin(angle)
+            baseline = b + quantile * of_baseline * of_b
+            with np.errstate(over="ignore"):  # inf - inf is no difference
+                small = np.exp(np.minimum(baseline, 700)) * np.expm1(np.minimum(gap, 600))
+                return -np.where(gap > 600, np.exp(baseline + gap), small)
+
+        angles, step = np.linspace(0, 2 * math.pi, 720, endpoint=False, retstep=True)
+        values = negative(angles)
+        options = {"xatol": 1e-13}
+        found = [values.min()]
+        for near in angles[(values <= np.roll(values, 1)) & (values <= np.roll(values, -1))]:
+            bounds = near - step, near + step
+            found.append(optimize.minimize_scalar(negative, bounds=bounds, method="bounded", options=options).fun)
+        return -float(min(found))
+
+    @property
+    def mirrored(self) -> Estimate:
+        return replace(
+            self,
+            value=self.baseline_value,
+            influence=self.baseline_influence,
+            baseline_value=self.value,
+            baseline_influence=self.influence,
+        )
 
 
 def estimate(numbers: Numbers, metric: Metric) -> Estimate | None:
@@ -225,15 +265,33 @@ def value_cells(e: Estimate) -> dict[str, float]:
     return cells | {"value": e.value, "baseline_value": b, "relative": delta / b if b else math.nan}
 
 
+def simultaneous_cells(e: Estimate, confidence: float, quantile: float, size: float) -> dict[str, Any]:
+    """Return the interval that is the quantile times the size wide on both sides, where the size stands for the error."""
+    half_width, error = quantile * size, e.error()
+    ends = {"low": e.difference - half_width, "high": e.difference + half_width}
+    if e.is_log:
+        added = size**2 - error**2
+        added = added if added > 1e-9 * size**2 else 0.0  # of two units with opposite differences, it is rounding
+        errors = quantile if added or not error else half_width / error
+        of_values = {"low": -e.mirrored.most(errors, added), "high": e.most(errors, added)}
+        return of_values | {f"relative_{name}": expm1(end) for name, end in ends.items()}
+    if not error:  # all units differ by the same amount
+        return ends | dict.fromkeys(("relative_low", "relative_high"), math.nan)
+    return dict.fromkeys(("relative_low", "relative_high"), math.nan) | interval_cells(
+        e, confidence, half_width / error
+    )
+
+
 def interval_cells(e: Estimate, confidence: float, quantile: float | None = None) -> dict[str, Any]:
     """Return the interval of so many standard errors, by default those of t, and the detectable difference of t tests."""
     of_t = float(stats.t.ppf((1 + confidence) / 2, e.df))
     q = of_t if quantile is None else quantile
     low, high = e.difference - q * e.error(), e.difference + q * e.error()
     width = (of_t + float(stats.t.ppf(POWER, e.df))) * e.error()
-    cells = {"low": e.shown(low), "high": e.shown(high), "detectable": e.shown(width), "degrees_of_freedom": e.df}
+    cells = {"low": low, "high": high, "detectable": e.shown(width), "degrees_of_freedom": e.df}
     if e.is_log:
-        return cells | {"relative_low": expm1(low), "relative_high": expm1(high)}
+        of_values = {"low": -e.mirrored.most(q), "high": e.most(q)}
+        return cells | of_values | {"relative_low": expm1(low), "relative_high": expm1(high)}
     a, b, za, zb = e.value, e.baseline_value, e.influence, e.baseline_influence
     va, vb, vab = (q**2 * float(one.sum()) / (e.units * (e.units - 1)) for one in (za * za, zb * zb, za * zb))
     quadratic, linear, constant = b * b - vb, a * b - vab, a * a - va
@@ -261,6 +319,23 @@ def p_positive(contrast: float, error: float, e: Estimate) -> float:
     return max(float(stats.t.sf(contrast / error, e.df)), LEAST_P)
 
 
+def p_of_less(e: Estimate, margin: float) -> float:
+    """Return the one-sided p-value of a difference of geometric means below the margin, which is positive."""
+    is_less = e.shown(e.difference) < margin
+    least, sign = (e.most, 1) if is_less else (lambda quantile: -e.mirrored.most(-quantile), -1)
+
+    def excess(quantile: float) -> float:
+        return min(max(least(quantile) / margin - 1, -1.0), 1.0)
+
+    most = 1.0
+    while sign * excess(sign * most) < 0 and most < 1e6:
+        most *= 2
+    if most >= 1e6:  # no logarithms have this difference
+        return p_positive(float(sign), 0.0, e)
+    t = optimize.brentq(excess, 0.0, sign * most, xtol=1e-13, rtol=np.float64(1e-13))
+    return max(float(stats.t.sf(t, e.df)), LEAST_P)
+
+
 def margin_cells(e: Estimate, margin: float | str, metric: Metric) -> dict[str, float]:
     share = float(margin[:-1]) / 100 if isinstance(margin, str) else None
     if share is not None and not e.is_log and not e.baseline_value:
@@ -268,11 +343,14 @@ def margin_cells(e: Estimate, margin: float | str, metric: Metric) -> dict[str, 
 
     def claim(sign: int) -> float:
         """Return p of a difference above -margin (sign -1), or below margin (sign 1)."""
-        if e.is_log:
-            r = sign * (share if share is not None else float(margin) / e.scale)
+        if e.is_log and share is not None:
+            r = sign * share
             if r <= -1:  # geometric means are positive
                 return LEAST_P
             return p_positive(-sign * (e.difference - math.log1p(r)), e.error(), e)
+        if e.is_log:
+            one = e if sign == 1 else e.mirrored
+            return p_of_less(one, float(margin))
         if share is not None:
             factor = 1 + sign * share
             return p_positive(-sign * (e.value - factor * e.baseline_value), e.error(factor), e)

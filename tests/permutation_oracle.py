@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 import difference_oracle
-from difference_oracle import Case, Estimate, Floats, Metric, Numbers, expm1, interval_cells
+from difference_oracle import Case, Estimate, Floats, Metric, Numbers, expm1, simultaneous_cells
 from exactk.reference.resampling import counts, signs
 from exactk.reference.truth_digest import hash_of_key
 
@@ -222,18 +222,10 @@ def _test_by_flips(defined: list[dict[str, Any]], options: dict[str, Any]) -> No
         for i, p in zip(family, adjusted, strict=True):
             one, e = defined[i], defined[i]["_estimate"]
             one["p_adjusted"] = max(p, one["p"]) if len(family) > 1 else one["p"]
-            half_width = quantile * tests[i].size + tests[i].allowance if tests[i].size else 0.0
-            if not e.error() and not half_width:
-                continue
-            one |= dict.fromkeys(("relative_low", "relative_high"), math.nan)
-            if e.error():
-                one |= interval_cells(e, options.get("confidence", 0.95), half_width / e.error())
-            else:  # all units differ by the same amount
-                ends = e.difference - half_width, e.difference + half_width
-                one |= {name: e.shown(end) for name, end in zip(("low", "high"), ends, strict=True)}
-                one |= {
-                    f"relative_{name}": expm1(end) for name, end in zip(("low", "high"), ends, strict=True) if e.is_log
-                }
+            size = tests[i].size
+            of_pair = quantile + tests[i].allowance / size if size else 0.0
+            if e.error() or of_pair * size:
+                one |= simultaneous_cells(e, options.get("confidence", 0.95), of_pair, size)
 
 
 def bootstrap_cells(numbers: Numbers, metric: Metric, e: Estimate, options: dict[str, Any]) -> dict[str, float]:
@@ -250,9 +242,13 @@ def bootstrap_cells(numbers: Numbers, metric: Metric, e: Estimate, options: dict
     size = abs(a) + abs(b)
     low, high = bootstrap_interval(system - baseline, e.difference, za - zb, size, options)
     if e.is_log:
-        return cells | {
-            "low": e.shown(low), "high": e.shown(high), "relative_low": expm1(low), "relative_high": expm1(high),
-        }  # fmt: skip
+        one, other = math.exp(a), math.exp(b)
+        influence = one * za - other * zb
+        ends = bootstrap_interval(
+            np.exp(baseline) * np.expm1(system - baseline), other * expm1(e.difference), influence, one + other, options
+        )
+        cells |= dict(zip(("low", "high"), ends, strict=True))
+        return cells | {"relative_low": expm1(low), "relative_high": expm1(high)}
     cells |= {"low": low, "high": high}
     if b > 0 and (baseline > 0).all():
         ends = bootstrap_interval(system / baseline - 1, a / b - 1, za / b - zb * a / b**2, size / b, options)

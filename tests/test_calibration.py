@@ -116,6 +116,36 @@ def test_intervals_cover_the_difference(interval: str) -> None:
     assert 1 - high <= covered <= 1 - low
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"interval": "t"},
+        {"interval": "percentile", "resamples": 499},
+        {"interval": "bca", "resamples": 499},
+        {"test": "permutation", "adjust": "max_t", "permutations": 499},
+    ],
+)
+def test_intervals_cover_the_difference_of_geometric_means(options: dict[str, Any]) -> None:
+    """The systems are alike, so that most of the difference's error is that of the baseline's value."""
+    samples, users = 200, 50
+    rng = np.random.default_rng(13)
+    base = rng.normal(size=samples * users)
+    new = -0.5 + base + 0.3 * rng.normal(size=len(base))
+    grades = np.exp(np.column_stack([base, new])).ravel()
+    truth = exactk.Truth(2 * np.arange(len(base) + 1), np.tile([0, 1], len(base)), grades)
+    lists = {name: np.full((len(base), 1), item) for item, name in enumerate(["base", "new"])}
+    groups = np.arange(len(base)) // users
+    metric = "dcg@1(average=geometric)"
+    rows = exactk.compare(truth, lists, metric, baseline="base", groups=groups, **options).differences.by_group
+    for true, low, high in (
+        (np.expm1(-0.5), "low", "high"),  # the baseline's value is 1
+        (np.expm1(-0.5), "relative_low", "relative_high"),
+    ):
+        covered = np.mean([getattr(row, low) <= true <= getattr(row, high) for row in rows])
+        is_wide = "adjust" in options and low == "relative_low"  # by random flips, as if the systems were equal
+        assert 0.89 <= covered <= (1 if is_wide else 0.99)
+
+
 def test_claims_about_five_equal_systems() -> None:
     """The chance of any false claim among ten comparisons, with and without adjustment."""
     rng = np.random.default_rng(4)

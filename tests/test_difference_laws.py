@@ -147,17 +147,18 @@ def test_exchanging_two_systems_mirrors_their_row(sample: Sample) -> None:
             other.ties,
             other.wins,
         )
-        names = ["p", "p_adjusted", "users", "units"]
+        names = ["p", "p_adjusted", "p_equivalent", "users", "units"]
+        numbers = [row.difference, row.low, row.high]
+        mirrored = [-other.difference, -other.high, -other.low]
         if "geometric" not in metric:
-            names += ["p_equivalent", "detectable"]
-            numbers = [row.difference, row.low, row.high]
-            mirrored = [-other.difference, -other.high, -other.low]
+            names += ["detectable"]
         else:
+            assert numbers == mirrored or math.isnan(row.low)
             # The lower bounds alone: a high one is that of a factor near 0, of which doubles keep few digits.
-            numbers = [row.difference, row.relative_low, other.relative_low]
+            numbers += [row.relative_low, other.relative_low]
             with np.errstate(divide="ignore"):
                 factors = 1 / (1 + np.array([other.relative_high, row.relative_high]))
-            mirrored = [-other.difference, *(factors - 1)]
+            mirrored += [*(factors - 1)]
         if sample.options["test"] == "t":
             numbers += [row.statistic, row.effect]
             mirrored += [-other.statistic, -other.effect]
@@ -283,6 +284,43 @@ def test_the_interval_holds_0_if_the_test_does_not_reject(sample: Sample) -> Non
         assert (row.low <= 0 <= row.high) == holds
         if not math.isnan(row.relative_low) and row.baseline_value > 0:
             assert (row.relative_low <= 0 <= row.relative_high) == holds
+
+
+@law
+@given(samples(tests=("t",), least=4), st.sampled_from([0.8, 0.9, 0.95]))
+def test_systems_are_equivalent_if_the_interval_is_within_the_margin(sample: Sample, confidence: float) -> None:
+    """With the interval of two one-sided tests, at margins just around its bounds."""
+    rows = rows_of(sample.compare(confidence=2 * confidence - 1))
+    key = next((key for key, row in rows.items() if math.isfinite(row.low) and row.low < row.high), None)
+    if key is None:
+        return
+    bounds = rows[key].low, rows[key].high
+    for size in sorted({1e-9 < abs(bound) < 0.999 and abs(bound) for bound in bounds} - {False}):
+        for factor in (1 - 1e-6, 1 + 1e-6):
+            margin = size * factor
+            row = rows_of(sample.compare(confidence=confidence, margin=margin))[key]
+            level = 1 - confidence
+            assert (row.p_equivalent <= level) == (-margin <= bounds[0] and bounds[1] <= margin)
+            assert (row.p_not_worse <= level) == (-margin <= bounds[0])
+
+
+@law
+@given(samples(tests=("t",), least=2), st.integers(-8, 8))
+def test_the_interval_of_a_geometric_mean_is_in_its_unit(sample: Sample, power: int) -> None:
+    """Of values above 0, which are not taken as the least one."""
+    of_dcg = replace(
+        sample.map(lambda user: replace(user, hits=(max(1, user.hits[0]), *user.hits[1:]))),
+        metrics=("dcg@6(average=geometric)",),
+        options=sample.options | {"margin": None},
+    ).map(lambda user: replace(user, hits=(user.hits[0], max(1, user.hits[1]), max(1, user.hits[2]))))
+    rows, others = (
+        rows_of(one.compare())
+        for one in (of_dcg, of_dcg.map(lambda user: replace(user, grade=user.grade * 2.0**power)))
+    )
+    for key, row in rows.items():
+        other = others[key]
+        numbers = [one * 2.0**power for one in (row.difference, row.low, row.high)]
+        assert_allclose([other.difference, other.low, other.high], numbers, rtol=1e-9, atol=1e-13 * 2.0**power)
 
 
 @law

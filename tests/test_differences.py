@@ -378,9 +378,13 @@ def test_geometric_means_are_tested_as_logarithms() -> None:
     assert_allclose([row.statistic, row.p], [expected.statistic, expected.pvalue], rtol=1e-10)
     low, high = expected.confidence_interval()
     assert_allclose([row.relative_low, row.relative_high], [math.expm1(low), math.expm1(high)], rtol=1e-10)
-    assert_allclose(
-        [row.low, row.high], [row.baseline_value * row.relative_low, row.baseline_value * row.relative_high]
-    )
+    # The extremes of the difference among the logarithms that are as many standard errors away as the bounds of t.
+    (base, new), covariances = np.mean(logs, axis=1), np.cov(logs) / len(logs[0])
+    angles = np.linspace(0, 2 * math.pi, 100_001)
+    circle = stats.t.ppf(0.975, len(logs[0]) - 1) * np.array([np.cos(angles), np.sin(angles)])
+    ellipse = np.linalg.cholesky(covariances) @ circle
+    differences = np.exp(new + ellipse[1]) - np.exp(base + ellipse[0])
+    assert_allclose([row.low, row.high], [differences.min(), differences.max()], rtol=1e-6)
     assert_allclose(row.value - row.baseline_value, row.difference, rtol=1e-9)
 
 

@@ -15,9 +15,9 @@ from scipy import stats
 
 import exactk
 import permutation_oracle as oracle
-from difference_oracle import Case
+from difference_oracle import METRICS, Case
 from strategies import examples
-from test_difference_oracle import WAYS, assert_rows, drawn
+from test_difference_oracle import WAYS, assert_rows, drawn, whole
 
 ADJUSTMENTS = ["max_t", "max_t", "holm", "benjamini_hochberg", "bonferroni", "none"]
 
@@ -80,6 +80,19 @@ def test_every_cell_is_that_of_the_oracle(way: Callable[..., exactk.Comparison])
     for seed in range(examples(40)):
         case, blocks = drawn_with_random_numbers(seed + 1000 * WAYS.index(way))
         assert_all(way(case, blocks, baseline=case.baseline, clusters=case.clusters, **case.options), case)
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_simultaneous_intervals_of_geometric_means_are_those_of_the_oracle() -> None:
+    """Of systems that differ much and little, so that the size under flips is above their standard error or below."""
+    geometric = [metric for metric in METRICS if metric.average == "geometric"]
+    options = {"test": "permutation", "interval": "t", "adjust": "max_t", "permutations": 128}
+    for seed in range(5000, 5000 + examples(15)):
+        case, blocks = drawn_with_random_numbers(seed)
+        some = [geometric[seed % len(geometric)]]
+        case = replace(case, metrics=some, options={**case.options, **options, "seed": seed})
+        case.options.pop("resamples", None)
+        assert_all(whole(case, blocks, baseline=case.baseline, clusters=case.clusters, **case.options), case)
 
 
 TENTHS = {

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import exactk
 from exactk._runtime import progress
@@ -261,6 +262,50 @@ def test_simultaneous_intervals_of_equal_differences_are_those_of_flips(users: i
         assert row.low < 1 < row.high
         assert (row.low > 0) == is_significant == (row.verdict == "better")
         assert math.isnan(row.relative_low)
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_intervals_of_geometric_means_near_1_are_those_of_means(interval: Any) -> None:
+    """Their logarithms are small, and none of them is exactly a multiple."""
+    grades = 1 + 1e-7 * np.random.default_rng(5).integers(-9, 10, (30, 2))
+    truth = exactk.Truth(2 * np.arange(31), np.tile([0, 1], 30), grades.ravel())
+    systems = {name: np.full((30, 1), item) for item, name in enumerate(["a", "b"])}
+    metrics = ["dcg@1", "dcg@1(average=geometric)"]
+    of_means, of_logarithms = exactk.compare(truth, systems, metrics, interval=interval).differences
+    expected = [of_means.low, of_means.high, of_means.relative_low, of_means.relative_high]
+    found = [of_logarithms.low, of_logarithms.high, of_logarithms.relative_low, of_logarithms.relative_high]
+    assert_allclose(found, expected, rtol=0.02)  # samples within 1e-9 of the value count as equal to it
+
+
+@pytest.mark.parametrize(("users", "is_significant"), [(3, False), (30, True)])
+@pytest.mark.parametrize("noise", [0.0, 1e-7])
+def test_simultaneous_intervals_of_geometric_means_that_all_differ_by_one_factor(
+    users: int, is_significant: bool, noise: float
+) -> None:
+    """Their logarithms' difference has hardly any variance, or none, and that of sign flips takes its place."""
+    base = 2.0 ** np.random.default_rng(3).integers(-2, 3, users)
+    grades = np.column_stack([2 * base * (1 + noise * np.arange(users)), base])
+    truth = exactk.Truth(2 * np.arange(users + 1), np.tile([0, 1], users), grades.ravel())
+    systems = {name: np.full((users, 1), item) for item, name in enumerate(["a", "b"])}
+    options: dict[str, Any] = {"test": "permutation", "adjust": "max_t"}
+    rows = [
+        exactk.compare(truth, systems, "dcg@1(average=geometric)", baseline=name, **options).differences[0]
+        for name in ("b", "a")
+    ]
+    row, mirrored = rows
+    assert (row.low > 0) == is_significant == (row.verdict == "better")
+    assert_allclose([row.low, row.high], [-mirrored.high, -mirrored.low], rtol=1e-12)
+    # The extremes in the ellipse whose size in the direction of the difference is that of sign flips.
+    logs = np.log(grades.T)
+    variance, size = np.var(logs[1], ddof=1) / users, math.log(2) / math.sqrt(users)
+    quantile = (math.log1p(row.relative_high) - math.log(2)) / size
+    angles = np.linspace(0, 2 * math.pi, 100_001)
+    of_both, of_gap = np.sqrt(variance + size**2 / 4) * np.cos(angles), size * np.sin(angles)
+    a, b = (
+        mean + quantile * (of_both + turn * of_gap) for mean, turn in zip(logs.mean(axis=1), (0.5, -0.5), strict=True)
+    )
+    differences = np.exp(a) - np.exp(b)
+    assert_allclose([row.low, row.high], [differences.min(), differences.max()], rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 import exactk
 from exactk._engine.pairs import Pairing
@@ -258,6 +258,39 @@ def test_relative_bounds_are_where_the_contrast_is_not_rejected() -> None:
             df = variance**2 / sum(part**2 / degrees for part, degrees in parts)
             assert_allclose(stats.t.sf(side * users.mean() / np.sqrt(variance), df), 0.1, rtol=1e-9)
     assert checked > 40
+
+
+def test_bounds_of_geometric_means_are_where_no_logarithms_have_the_difference() -> None:
+    """By the point of the curve of logarithms that is fewest standard errors away, with the degrees of freedom there."""
+    runs = {"new-1": [max(1, a) for a in A], "new-2": [a + 1 for a in A], "old-1": [max(1, b) for b in B]}
+    names = {"new": ["new-1", "new-2"]}
+    metric = "P@10(average=geometric)"
+    truth, lists = [range(10)] * len(A), {k: [[*range(n), *range(10, 20 - n)] for n in v] for k, v in runs.items()}
+    options: dict[str, Any] = {"runs": names, "baseline": "old-1", "confidence": 0.9}
+    (row,) = exactk.compare(truth, lists, metric, **options).differences
+    logs = {run: np.log(np.array(numbers) / 10) for run, numbers in runs.items()}
+    new, old = (logs["new-1"] + logs["new-2"]) / 2, logs["old-1"]
+    of_runs = np.var([logs["new-1"].mean(), logs["new-2"].mean()], ddof=1) / 2
+    of_users = np.cov(new, old) / len(A)
+    covariances = of_users + np.diag([of_runs, 0.0])
+
+    def logarithms(difference: float, y: float) -> Any:
+        return np.array([y + np.log1p(difference * np.exp(-y)), y])
+
+    for bound in (row.low, row.high):
+
+        def distance(y: float, difference: float = bound) -> float:
+            apart = np.array([new.mean(), old.mean()]) - logarithms(difference, y)
+            return float(apart @ np.linalg.solve(covariances, apart))
+
+        found = optimize.minimize_scalar(distance, bracket=(old.mean(), old.mean() + 0.01), tol=1e-12)
+        one, other = np.exp(logarithms(bound, found.x))
+        contrast = np.array([1.0, -other / one])
+        parts = [(contrast @ of_users @ contrast, len(A) - 1), (of_runs, 1)]
+        total = sum(part for part, _ in parts)
+        df = total**2 / sum(part**2 / degrees for part, degrees in parts)
+        assert_allclose(stats.t.sf(math.sqrt(found.fun), df), 0.05, rtol=1e-7)
+    assert row.low < row.difference < row.high
 
 
 def test_the_detectable_difference_and_the_users_for_one_leave_room_for_the_runs() -> None:

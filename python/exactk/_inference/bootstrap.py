@@ -11,7 +11,8 @@ with :math:`\alpha_i = \alpha/2, 1 - \alpha/2` ("percentile"), or, corrected for
     z_0 = \Phi^{-1}\left(\frac{\#\{\Delta^* < \Delta\} + \#\{\Delta^* = \Delta\} / 2}{B}\right), \qquad
     a = \frac{\sum e^3}{6 (\sum e^2)^{3/2}}
 
-where e is a unit's influence on the difference.
+where e is a unit's influence on the difference. That of geometric means A and B is :math:`A z_A - B z_B`, with the influences
+z on their logarithms.
 
 References
 ----------
@@ -26,7 +27,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from exactk._inference.significance import UNDEFINED_INTERVAL, Interval
+from exactk._inference.geometric_means import difference as difference_of_geometric_means
+from exactk._inference.significance import UNDEFINED_INTERVAL, Interval, expm1
 from exactk._inference.unit_numbers import Columns, Draws, in_portions, scale_of
 from exactk._runtime import optional
 
@@ -89,7 +91,8 @@ def bootstrap_intervals(
             accelerations = 0.0, 0.0
             if options.method == "bca":
                 accelerations = _accelerations(pair, observed, of_systems, sums_of_columns, units)
-            intervals.append(_intervals(observed, resampled, accelerations, options))
+            intervals_of_pair = _intervals_of_logarithms if pair.is_logarithmic else _intervals
+            intervals.append(intervals_of_pair(observed, resampled, accelerations, options))
     return intervals
 
 
@@ -143,6 +146,26 @@ def _intervals(
         return BootstrapIntervals(difference, UNDEFINED_INTERVAL)
     of_quotient = _Correction(accelerations[1], rounding / float(observed[1][0]))
     return BootstrapIntervals(difference, _interval(relative, observed, resampled, of_quotient, options))
+
+
+def _intervals_of_logarithms(
+    observed: Sequence[Floats],
+    resampled: Sequence[Floats],
+    accelerations: tuple[float, float],
+    options: BootstrapOptions,
+) -> BootstrapIntervals:
+    """Return the intervals of two geometric means, of whose logarithms there are as many as samples."""
+
+    def difference(logarithms: Floats, baseline: Floats) -> Floats:
+        pairs = zip(logarithms.tolist(), baseline.tolist(), strict=True)
+        return np.array([difference_of_geometric_means(one, other) for one, other in pairs])
+
+    logarithms = [float(value[0]) for value in observed]
+    correction = _Correction(accelerations[0], _RELATIVE_ROUNDING * sum(map(math.exp, logarithms)))
+    of_difference = _interval(difference, observed, resampled, correction, options)
+    of_quotient = _Correction(accelerations[1], _RELATIVE_ROUNDING * sum(map(abs, logarithms)))
+    gap = _interval(np.subtract, observed, resampled, of_quotient, options)
+    return BootstrapIntervals(of_difference, Interval(*map(expm1, gap)))
 
 
 class _Correction(NamedTuple):
@@ -204,7 +227,7 @@ def _accelerations(
     units: Units,
 ) -> tuple[float, float]:
     """Return the acceleration of the difference of the values, and that of their quotient; sums are of columns."""
-    (value,), (baseline_value,) = observed
+    of_difference, of_quotient = _derivatives(*(float(one[0]) for one in observed), is_logarithmic=pair.is_logarithmic)
     system, baseline = (
         _factors(pair.average, [(sums[one], sums[other]) for one, other in indices], len(units.users))
         for indices in of_systems
@@ -215,10 +238,20 @@ def _accelerations(
     ):
         of_system = _influences(pair.system, system, users)
         of_baseline = _influences(pair.baseline, baseline, users)
-        difference[:] = of_system - of_baseline
-        if baseline_value:
-            quotient[:] = of_system / baseline_value - of_baseline * (value / baseline_value**2)
-    return _acceleration(differences, units), _acceleration(quotients, units) if baseline_value else 0.0
+        difference[:] = of_system * of_difference[0] + of_baseline * of_difference[1]
+        quotient[:] = of_system * of_quotient[0] + of_baseline * of_quotient[1]
+    return _acceleration(differences, units), _acceleration(quotients, units)
+
+
+def _derivatives(
+    value: float, baseline_value: float, *, is_logarithmic: bool
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return those of the difference by both values, and those of the quotient, or of its logarithm."""
+    if is_logarithmic:
+        return (math.exp(value), -math.exp(baseline_value)), (1.0, -1.0)
+    if not baseline_value:
+        return (1.0, -1.0), (0.0, 0.0)
+    return (1.0, -1.0), (1 / baseline_value, -value / baseline_value / baseline_value)
 
 
 class _Factor(NamedTuple):

@@ -94,6 +94,19 @@ class Estimate:
         return math.exp(self.baseline_value) if self.is_logarithmic else float(self.baseline_value)
 
     @property
+    def mirrored(self) -> Estimate:
+        """The estimate with the system and its baseline exchanged."""
+        variance, covariance, baseline_variance, divisor = self.covariances
+        return replace(
+            self,
+            value=self.baseline_value,
+            baseline_value=self.value,
+            covariances=Covariances(baseline_variance, covariance, variance, divisor),
+            runs=self.baseline_runs,
+            baseline_runs=self.runs,
+        )
+
+    @property
     def sign_flips(self) -> int:
         """The number of signs that sign flips of equal differences choose: the units, or their effective number."""
         return math.floor(self.degrees_of_freedom) + 1

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from exactk._inference.geometric_means import contrast_at_difference
 from exactk._inference.significance import LEAST_P, t_statistic
 from exactk._runtime import optional
 
@@ -36,16 +37,12 @@ def p_above(estimate: Estimate, margin: Margin) -> float:
     A relative margin r is tested by the contrast a - (1 + r) b: no ratio, whose distribution would be an approximation,
     is needed.
     """
-    if _is_below_all_values(estimate, margin):
-        return LEAST_P if estimate.contrast().degrees_of_freedom > 0 else math.nan
-    return _p_positive(_contrast(estimate, margin), estimate.sign_flips)
+    return _p_positive(contrast_at(estimate, margin), estimate.sign_flips)
 
 
 def p_below(estimate: Estimate, margin: Margin) -> float:
     """Return the one-sided p-value of the claim that the difference is below the margin."""
-    if _is_below_all_values(estimate, margin):
-        return 1.0 if estimate.contrast().degrees_of_freedom > 0 else math.nan
-    contrast = _contrast(estimate, margin)
+    contrast = contrast_at(estimate, margin)
     return _p_positive(contrast._replace(difference=-contrast.difference), estimate.sign_flips)
 
 
@@ -55,28 +52,17 @@ def p_within(estimate: Estimate, margin: Margin) -> float:
     return math.nan if any(map(math.isnan, sides)) else max(sides)
 
 
-def contrast_at(estimate: Estimate, margin: Margin) -> Contrast | None:
-    """Return the difference less the margin, as it is tested; None if the margin is below all values."""
-    return None if _is_below_all_values(estimate, margin) else _contrast(estimate, margin)
-
-
-def _is_below_all_values(estimate: Estimate, margin: Margin) -> bool:
-    """Return whether the baseline's value plus the margin is 0 or less, and values are geometric means, which are not."""
-    return estimate.is_logarithmic and _share(estimate, margin) <= -1
-
-
-def _share(estimate: Estimate, margin: Margin) -> float:
-    """Return the margin as a share of the baseline's geometric mean."""
-    return margin.size if margin.is_relative else margin.size / math.exp(estimate.baseline_value)
-
-
-def _contrast(estimate: Estimate, margin: Margin) -> Contrast:
-    """Return the difference less the margin, with its variance."""
-    if margin.is_relative and not estimate.is_logarithmic:
-        return estimate.contrast(1 + Fraction(margin.size))
+def contrast_at(estimate: Estimate, margin: Margin) -> Contrast:
+    """Return the difference less the margin, as it is tested, with its variance."""
+    if not estimate.is_logarithmic:
+        if margin.is_relative:
+            return estimate.contrast(1 + Fraction(margin.size))
+        contrast = estimate.contrast()
+        return contrast._replace(difference=contrast.difference - Fraction(margin.size))
+    if not margin.is_relative:
+        return contrast_at_difference(estimate, margin.size)
     contrast = estimate.contrast()
-    threshold = math.log1p(_share(estimate, margin)) if estimate.is_logarithmic else margin.size
-    return contrast._replace(difference=contrast.difference - Fraction(threshold))
+    return contrast._replace(difference=contrast.difference - Fraction(math.log1p(margin.size)))
 
 
 def _p_positive(contrast: Contrast, sign_flips: int) -> float:

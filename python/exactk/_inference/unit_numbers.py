@@ -87,6 +87,7 @@ class PairNumbers:
     baseline: tuple[Ratio, ...]
     average: Average
     users: int  # of both systems
+    is_logarithmic: bool  # values are logarithms of those that are shown
     most_differing: int  # users whose numbers differ, at most; not used where the difference is no sum
     is_unit: bool  # numerators are in [0, 1]
     standard_size: float  # what differences are divided by, to compare those of several pairs; NaN unless needed

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from exactk._inference.geometric_means import shown_difference
+from exactk._inference.intervals import relative_interval, t_interval
 from exactk._inference.margins import Margin, p_above, p_below, p_within
 from exactk._inference.power import detectable_difference
 from exactk._inference.signed_ranks import wilcoxon_test
@@ -14,12 +16,9 @@ from exactk._inference.significance import (
     UNDEFINED_INTERVAL,
     Interval,
     Significance,
-    expm1,
     in_standard_deviations,
     quotient,
-    relative_interval,
     sign_test,
-    t_interval,
     t_test,
 )
 from exactk._plan.metrics import metrics
@@ -267,7 +266,7 @@ def _numbers(estimate: Estimate, options: ComparisonOptions, resampled: Resample
     relative = quotient(contrast.difference, estimate.baseline_value) if estimate.baseline_value else math.nan
     if estimate.is_logarithmic:
         value, baseline_value, relative = math.exp(value), math.exp(baseline_value), math.expm1(difference)
-        difference = baseline_value * relative
+        difference = shown_difference(estimate)
     interval, of_relative = _intervals_of(estimate, options, resampled)
     cells = (
         value, baseline_value, difference, *interval, relative, *of_relative,
@@ -289,11 +288,7 @@ def _intervals_of(
         )
     if resampled is None or resampled.intervals is None:
         return UNDEFINED_INTERVAL, UNDEFINED_INTERVAL
-    difference, relative = resampled.intervals
-    if not estimate.is_logarithmic:
-        return difference, relative
-    relative = Interval(*map(expm1, difference))
-    return Interval(*(math.exp(estimate.baseline_value) * bound for bound in relative)), relative
+    return resampled.intervals
 
 
 def _effect(contrast: Contrast, units: int) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from exactk._inference.intervals import relative_interval, t_interval
 from exactk._inference.levels import level_of
 from exactk._inference.margins import Margin, contrast_at, p_above, p_below
 from exactk._inference.power import units_to_decide
-from exactk._inference.significance import relative_interval, t_interval
 from exactk._plan.metrics import metrics
 from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
@@ -287,8 +287,7 @@ def _what_decides(
     """Return how many users would decide, and what, if the difference stays as it is; empty if it is at the margin."""
     edges = {"better": [(margin, 1)], "no_worse": [(-margin, 1)], "equivalent": [(-margin, 1), (margin, -1)]}[claim]
     sign = -1 if compared.direction == "lower" else 1
-    at_edges = [(contrast_at(estimate, -edge if sign < 0 else edge), sign * side) for edge, side in edges]
-    contrasts = [(one, side) for one, side in at_edges if one is not None]
+    contrasts = [(contrast_at(estimate, -edge if sign < 0 else edge), sign * side) for edge, side in edges]
     nearest = min((one for one, _ in contrasts), key=lambda one: abs(one.difference))
     needed = units_to_decide(estimate, nearest, confidence)
     if math.isinf(needed) and estimate.has_runs:

@@ -95,6 +95,7 @@ class KeptNumbers:
             baseline,
             average,
             sums.users,
+            value.rules["average"] == "geometric",
             sums.greater + sums.less,
             self._is_unit(value),
             math.nan if square is None else root(square / Fraction(4) ** exponent),
@@ -114,7 +115,9 @@ class KeptNumbers:
             columns = [
                 self._column(system, row, is_geometric=average == "geometric") for system in pair for row in rows
             ]
-            multiples, exponent = (columns, 0) if self._is_unit(value) else self._in_unit(columns, units)
+            # Logarithms other than 0 are not small, and a multiple of one is that of another value.
+            is_kept = self._is_unit(value) or average == "geometric"
+            multiples, exponent = (columns, 0) if is_kept else self._in_unit(columns, units)
             numbers = [self._with_mask(self._with_weights(one), mask) for one in multiples]
             return [numbers[: len(rows)], numbers[len(rows) :]], exponent
 

@@ -7,7 +7,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from exactk._inference.significance import Interval, exp, mean_interval
+from exactk._inference.intervals import mean_interval
+from exactk._inference.significance import Interval, exp
 from exactk._plan.metrics import metrics
 from exactk._runtime.errors import input_error
 

@@ -1,0 +1,132 @@
+"""The t intervals of differences, of relative differences and of means."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from exactk._inference.geometric_means import difference_interval
+from exactk._inference.significance import (
+    UNDEFINED_INTERVAL,
+    Interval,
+    contrast_interval,
+    expm1,
+    quotient,
+    root,
+    root_of_quotient,
+    standard_errors,
+    t_quantile,
+)
+from exactk._runtime import optional
+
+if TYPE_CHECKING:
+    from exactk._inference.estimates import Estimate
+    from exactk._inference.significance import HalfWidth
+
+
+def t_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None = None) -> Interval:
+    """Return the interval of the difference: all differences that the t test does not reject.
+
+    A half width takes the place of t * SE.
+    """
+    interval = difference_interval if estimate.is_logarithmic else contrast_interval
+    return interval(estimate, confidence, half_width)
+
+
+def relative_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None = None) -> Interval:
+    """Return the interval of value / baseline - 1: the factors whose contrast the t test does not reject (Fieller).
+
+    NaN where the baseline does not differ from 0 by the same test, as the factors are then unbounded. The half width of
+    the difference in standard errors takes the place of the quantile of the t distribution.
+    """
+    if estimate.is_logarithmic:
+        low, high = contrast_interval(estimate, confidence, half_width)
+        return Interval(expm1(low), expm1(high))
+    if estimate.degrees_of_freedom <= 0:
+        return UNDEFINED_INTERVAL
+    if estimate.has_runs:
+        return _relative_interval_with_runs(estimate, confidence)
+    quantile = standard_errors(estimate, confidence, half_width)
+    if math.isinf(quantile):
+        return UNDEFINED_INTERVAL
+    # (a - f b)^2 = q^2 (V_a - 2 f V_ab + f^2 V_b) is quadratic in the factor f, whose coefficients are integers after
+    # multiplication by all divisors.
+    (value, divisor), (baseline, baseline_divisor) = (
+        one.as_integer_ratio() for one in (estimate.value, estimate.baseline_value)
+    )
+    value, baseline, divisor = value * baseline_divisor, baseline * divisor, divisor * baseline_divisor
+    variance, covariance, baseline_variance, divisor_of_variances = estimate.covariances
+    numerator, denominator = quantile.as_integer_ratio()
+    of_values, of_variances = divisor_of_variances * denominator**2, numerator**2 * divisor**2
+    quadratic = baseline**2 * of_values - baseline_variance * of_variances
+    linear = value * baseline * of_values - covariance * of_variances
+    constant = value**2 * of_values - variance * of_variances
+    if quadratic <= 0:
+        return UNDEFINED_INTERVAL
+    width = root_of_quotient(max(0, linear**2 - quadratic * constant), quadratic**2)
+    middle = quotient(linear - quadratic, quadratic)
+    return Interval(middle - width, middle + width) if math.isfinite(middle) else UNDEFINED_INTERVAL
+
+
+_MOST_DOUBLINGS = 100
+_FACTOR_TOLERANCE = 1e-14
+_LARGEST_RATIO = 1e100  # whose square is a double, also that of many times as much
+
+
+def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Interval:
+    """Return the relative interval where the degrees of freedom, hence the quantile, depend on the factor: by bisection."""
+    scale = estimate.baseline_value
+    if scale == 0:
+        return UNDEFINED_INTERVAL
+    ratio = quotient(estimate.value, scale)
+    if abs(ratio) > _LARGEST_RATIO:
+        return UNDEFINED_INTERVAL
+    *moments, divisor = estimate.covariances
+    variance, covariance, baseline_variance = (float(Fraction(one, divisor) / scale**2) for one in moments)
+    of_runs, of_baseline_runs = (float(one.variance / scale**2) for one in (estimate.runs, estimate.baseline_runs))
+    degrees = (
+        float(estimate.degrees_of_freedom),
+        estimate.runs.degrees_of_freedom,
+        estimate.baseline_runs.degrees_of_freedom,
+    )
+    quantile_of, probability = optional.scipy_special().stdtrit, (1 + confidence) / 2
+
+    def is_rejected(share: float, factor: float) -> bool:
+        """Return whether the share of the value differs significantly from the factor times that of the baseline."""
+        of_users = share**2 * variance - 2 * share * factor * covariance + factor**2 * baseline_variance
+        parts = (max(0.0, of_users), share**2 * of_runs, factor**2 * of_baseline_runs)
+        total = sum(parts)
+        difference = share * ratio - factor
+        if total == 0:
+            return difference != 0
+        df = total**2 / sum(part**2 / df for part, df in zip(parts, degrees, strict=True) if part)
+        return bool(difference**2 > quantile_of(df, probability) ** 2 * total)
+
+    def bound(step: float) -> float:
+        """Return the bound on this side of the estimated factor."""
+        accepted, rejected = ratio, ratio + step
+        for _ in range(_MOST_DOUBLINGS):
+            if is_rejected(1.0, rejected):
+                break
+            accepted, step = rejected, 2 * step
+            rejected = ratio + step
+        else:
+            return math.nan
+        while abs(rejected - accepted) > _FACTOR_TOLERANCE * max(1.0, abs(accepted)):
+            middle = (accepted + rejected) / 2
+            accepted, rejected = (accepted, middle) if is_rejected(1.0, middle) else (middle, rejected)
+        return accepted - 1
+
+    if not is_rejected(0.0, 1.0):  # no factor is too large
+        return UNDEFINED_INTERVAL
+    return Interval(bound(-1.0), bound(1.0))
+
+
+def mean_interval(mean: Fraction, mean_square: Fraction, units: int, confidence: float) -> Interval:
+    """Return the interval of a mean over units: mean -+ t * sd / sqrt(n), with sd over n - 1."""
+    if units < 2:
+        return UNDEFINED_INTERVAL
+    variance = max(Fraction(0), mean_square - mean**2) / (units - 1)
+    half_width = t_quantile((1 + confidence) / 2, Fraction(units - 1)) * root(variance)
+    return Interval(float(mean) - half_width, float(mean) + half_width)
