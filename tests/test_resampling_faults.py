@@ -628,3 +628,23 @@ def test_a_cluster_in_two_parts_is_refused(keys: bool) -> None:
     assert exactk.merge([one, part([3, 4, 5], "vzw")]).differences["b", "a", "P@1"].units == 5
     of_sums = exactk.merge([part([0, 1, 2], "xxy", "t"), part([3, 4, 5], "yzw", "t")])  # which cannot tell
     assert of_sums.differences["b", "a", "P@1"].units == 5
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+@pytest.mark.parametrize("seed", range(5))
+def test_bootstrap_intervals_of_a_constant_difference_contain_it(interval: Any, seed: int) -> None:
+    """Doubles that are no multiples of a power of 2, unlike 0.25: the sums of samples are rounded."""
+    one, other = (np.random.default_rng(seed).random(2) * 10.0 ** (-3 * seed)).tolist()
+    truth = {f"u{user}": {1: one, 2: other, 9: 9.0} for user in range(21)}
+    systems = {name: {user: [item] for user in truth} for name, item in (("a", 1), ("b", 2))}
+    differences = exactk.compare(truth, systems, "dcg@1", interval=interval, resamples=199).differences
+    (row,) = differences
+    assert row.low <= row.difference <= row.high
+    assert row.relative_low <= row.relative <= row.relative_high
+    assert row.high - row.low <= 1e-11 * one
+
+
+def test_micro_averages_with_equal_denominators_are_exact_where_means_are() -> None:
+    systems = {"a": [[2, 3]] * 25, "b": [[1, 3]] * 25}
+    rows = exactk.compare([[1]] * 25, systems, ["P@2(average=micro)", "P@2"], test="permutation").differences
+    assert [(row.p, row.exact) for row in rows] == [(2.0**-24, True)] * 2

@@ -66,8 +66,8 @@ class Difference(NamedTuple):
         The standard error of ``p`` where it comes from m random sign flips, sqrt(p (1 - p) / m); 0 where no random
         numbers are used. Another seed gives a p that usually differs by less than twice as much.
     p_adjusted_error : float
-        The standard error of ``p_adjusted``, likewise. With ``adjust="max_t"``, it is that of m random sign flips, also
-        where ``p`` is exact. Other adjustments multiply a p-value, and its error by as much; where Holm's or Benjamini
+        The standard error of ``p_adjusted``, likewise. With ``adjust="max_t"`` over several comparisons, it is that of m
+        random sign flips, also where ``p`` is exact. Other adjustments multiply a p-value, and its error by as much; where Holm's or Benjamini
         and Hochberg's method takes the adjusted p-value from another row of the family, the error is that of this row.
     exact : bool
         Whether ``p`` is that of an exact distribution: of all patterns of signs, or binomial. With
@@ -254,6 +254,7 @@ _NUMBERS = (
     "value", "baseline_value", "difference", "low", "high", "relative", "relative_low", "relative_high",
     "degrees_of_freedom", "effect", "detectable",
 )  # fmt: skip
+_RELATIVE_ROUNDING = 1e-9
 _UNDEFINED = dict.fromkeys(_NUMBERS, math.nan)
 _NO_TEST = Significance(math.nan, math.nan, is_exact=False)
 _NO_CLAIMS = (math.nan, math.nan)
@@ -268,6 +269,10 @@ def _numbers(estimate: Estimate, options: ComparisonOptions, resampled: Resample
         value, baseline_value, relative = math.exp(value), math.exp(baseline_value), math.expm1(difference)
         difference = shown_difference(estimate)
     interval, of_relative = _intervals_of(estimate, options, resampled)
+    if options.interval != "t":  # whose samples are sums of rounded numbers
+        rounding = _RELATIVE_ROUNDING * (abs(value) + abs(baseline_value))
+        interval = _with_rounded(interval, difference, rounding)
+        of_relative = _with_rounded(of_relative, relative, rounding / abs(baseline_value or 1.0))
     cells = (
         value, baseline_value, difference, *interval, relative, *of_relative,
         float(contrast.degrees_of_freedom) if contrast.degrees_of_freedom > 0 else math.nan,
@@ -289,6 +294,13 @@ def _intervals_of(
     if resampled is None or resampled.intervals is None:
         return UNDEFINED_INTERVAL, UNDEFINED_INTERVAL
     return resampled.intervals
+
+
+def _with_rounded(interval: Interval, number: float, rounding: float) -> Interval:
+    """Return the interval, extended to the number if this is outside by rounding alone."""
+    low = min(interval.low, number) if interval.low - number <= rounding else interval.low
+    high = max(interval.high, number) if number - interval.high <= rounding else interval.high
+    return Interval(low, high)
 
 
 def _effect(contrast: Contrast, units: int) -> float:

@@ -124,6 +124,9 @@ class KeptNumbers:
         if average == "micro":
             numerators, exponent = in_unit(rows[:1])
             denominators, exponent_of_denominators = in_unit(rows[1:])
+            of_system, of_baseline = denominators
+            if all(np.array_equal(*both, equal_nan=True) for both in zip(of_system, of_baseline, strict=True)):
+                denominators = [of_system, of_system]  # one array, as no sign changes a sum of it
             both = zip(numerators, denominators, strict=True)
             return [(Ratio(*one, *other),) for one, other in both], exponent - exponent_of_denominators
         numerators, exponent = in_unit(rows)
