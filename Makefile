@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 # The share of the drawn examples that the tests try: enough for a change; 1 at night.
-export EXACTK_EXAMPLES ?= 0.16
+export EXACTK_EXAMPLES ?= 0.1
+export EXACTK_ORACLE_CASES ?= 4000
 
 .PHONY: demo check test cpp-test lint sanitize sanitized oldest portable peers fuzz coverage faults oracle bench calibration generate
 
@@ -15,7 +16,7 @@ demo: $(VENV)/.built
 
 # The tier for while you work. Deadlines are left out: they hold only when nothing else runs.
 check: lint cpp-test
-	EXACTK_EXAMPLES=0.1 EXACTK_ORACLE_CASES=1000 $(BIN)/python -m pytest -n 2 -m 'not deadline'
+	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=1000 $(BIN)/python -m pytest -n 2 -m 'not deadline'
 
 test: $(VENV)/.test cpp-test
 	$(BIN)/python -m pytest -n 2 -m 'not deadline'
@@ -49,10 +50,9 @@ SANITIZED := build/sanitize/venv/bin/python
 RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
 sanitize: sanitized
-	ctest --test-dir build/sanitize/wheel --output-on-failure
 	cmake --preset tsan
 	cmake --build --preset tsan
-	ctest --preset tsan
+	ctest --test-dir build/sanitize/wheel --output-on-failure & asan=$$!; ctest --preset tsan && wait $$asan
 	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
 		--ignore tests/test_benchmarks.py --ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
 		--ignore tests/test_calibration.py --ignore-glob 'tests/test_difference_*.py' --ignore tests/test_demo.py --ignore tests/test_equal_reports.py \
