@@ -15,8 +15,7 @@ class LeastItemPromoted {
       .aliases = kAliases,
       .summary =
           "by how many ranks the item that one has lowest is beyond rank k there, of the first k "
-          "of "
-          "other; 0 / 0 if one has none of them",
+          "of other; 0 / 0 if one has none of them",
       .formula = "max(0, max over items of B that one has of their rank in one - k)",
       .source = "LensKit, least_item_promoted, which counts ranks from 0 and so is 1 lower",
       .direction = Direction::none,

@@ -42,11 +42,13 @@ BootstrapMethod: TypeAlias = Literal["percentile", "bca"]
 FEWEST_UNITS = 20
 """With fewer, samples of the units say little about other units."""
 
+RELATIVE_ROUNDING = 1e-9
+"""By what share of both values numbers may differ that are equal but for rounding."""
+
 _SUMS_AT_A_TIME = 1 << 23
 _COUNT_BITS = 3  # a unit is in a sample at most 8 times
 _INFLUENCE_BITS = 30
 _CUBE_BITS = 62
-_RELATIVE_ROUNDING = 1e-9  # of values that are equal but for rounding
 
 
 class BootstrapOptions(NamedTuple):
@@ -140,7 +142,7 @@ def _intervals(
     def relative(value: Floats, baseline_value: Floats) -> Floats:
         return value / baseline_value - 1
 
-    rounding = _RELATIVE_ROUNDING * sum(abs(float(value[0])) for value in observed)
+    rounding = RELATIVE_ROUNDING * sum(abs(float(value[0])) for value in observed)
     difference = _interval(np.subtract, observed, resampled, _Correction(accelerations[0], rounding), options)
     if not all(np.all(values > 0) for values in (observed[1], resampled[1])):
         return BootstrapIntervals(difference, UNDEFINED_INTERVAL)
@@ -161,9 +163,9 @@ def _intervals_of_logarithms(
         return np.array([difference_of_geometric_means(one, other) for one, other in pairs])
 
     logarithms = [float(value[0]) for value in observed]
-    correction = _Correction(accelerations[0], _RELATIVE_ROUNDING * sum(map(math.exp, logarithms)))
+    correction = _Correction(accelerations[0], RELATIVE_ROUNDING * sum(map(math.exp, logarithms)))
     of_difference = _interval(difference, observed, resampled, correction, options)
-    of_quotient = _Correction(accelerations[1], _RELATIVE_ROUNDING * sum(map(abs, logarithms)))
+    of_quotient = _Correction(accelerations[1], RELATIVE_ROUNDING * sum(map(abs, logarithms)))
     gap = _interval(np.subtract, observed, resampled, of_quotient, options)
     return BootstrapIntervals(of_difference, Interval(*map(expm1, gap)))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from exactk._inference.bootstrap import RELATIVE_ROUNDING
 from exactk._inference.geometric_means import shown_difference
 from exactk._inference.intervals import relative_interval, t_interval
 from exactk._inference.margins import Margin, p_above, p_below, p_within
@@ -254,7 +255,6 @@ _NUMBERS = (
     "value", "baseline_value", "difference", "low", "high", "relative", "relative_low", "relative_high",
     "degrees_of_freedom", "effect", "detectable",
 )  # fmt: skip
-_RELATIVE_ROUNDING = 1e-9
 _UNDEFINED = dict.fromkeys(_NUMBERS, math.nan)
 _NO_TEST = Significance(math.nan, math.nan, is_exact=False)
 _NO_CLAIMS = (math.nan, math.nan)
@@ -270,7 +270,7 @@ def _numbers(estimate: Estimate, options: ComparisonOptions, resampled: Resample
         difference = shown_difference(estimate)
     interval, of_relative = _intervals_of(estimate, options, resampled)
     if options.interval != "t":  # whose samples are sums of rounded numbers
-        rounding = _RELATIVE_ROUNDING * (abs(value) + abs(baseline_value))
+        rounding = RELATIVE_ROUNDING * (abs(value) + abs(baseline_value))
         interval = _with_rounded(interval, difference, rounding)
         of_relative = _with_rounded(of_relative, relative, rounding / abs(baseline_value or 1.0))
     cells = (

@@ -22,10 +22,11 @@ def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
 
 def _message(state: State) -> str:
     longest = state.counts.longest_list
+    # How long lists are is what metrics of the lists alone measure.
     values = [
         value
         for value in plan_of_state(state)
-        if value.cutoff is not None and value.cutoff > longest and _has_hits(value)
+        if value.cutoff is not None and value.cutoff > longest and metrics[value.metric].reads_truth
     ]
     if not longest or not values:  # other counts report that all lists are empty
         return ""
@@ -33,11 +34,6 @@ def _message(state: State) -> str:
     message = f"no list is longer than {longest}, so the hits at {cutoffs} are those at {longest}"
     divided = next((value for value in values if _divides_by_cutoff(value)), None)
     return message if divided is None else f"{message}; {divided.spelling} still divides by {divided.cutoff}"
-
-
-def _has_hits(value: Value) -> bool:
-    """Return whether hits make the value: how long lists are is what others measure."""
-    return metrics[value.metric].reads_truth and not metrics[value.metric].compares_lists
 
 
 def _divides_by_cutoff(value: Value) -> bool:
