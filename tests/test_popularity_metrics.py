@@ -1,0 +1,190 @@
+"""Novelty, popularity and tail: against numbers made by hand, and libraries' numbers where they agree with a definition."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exactk.reference.popularity import (
+    ItemNumbers,
+    ListedItem,
+    TrainCounts,
+    item_numbers,
+    mean_over_discounts,
+    mean_over_list,
+    tail_items,
+)
+
+RULES: dict[str, Any] = {
+    "popularity": "users",
+    "novelty_over": "users",
+    "arp_over": "one",
+    "unseen_items": "rare",
+    "foreign_items": "count",
+    "list_mean_over": "list",
+    "tail": "head_share",
+    "discount": "log2",
+}
+# Users 1: items 1, 2; 2: items 1, 3; 3: item 1; 4: item 2. Items 4 and 5 occur nowhere; one user has item 1 twice.
+COUNTS = TrainCounts(users=(3, 2, 1, 0, 0), interactions=(4, 2, 1, 0, 0), train_users=4)
+LISTS = {1: [3, 4], 2: [2, 4], 3: [2, 3, 5], 4: [1], 5: [1, 2]}
+TRUTH = {1: [3], 2: [2, 5], 3: [5], 6: [1]}
+K = 2
+LOG_4_3 = 2 - math.log2(3)
+METRICS = ["novelty", "surprisal", "arp", "popularity_rank", "aplt", "epc", "efd"]
+
+
+def listed(user: int, k: int = K) -> list[ListedItem]:
+    ranked = enumerate(LISTS[user][:k], start=1)
+    return [ListedItem(rank, item - 1, item in TRUTH.get(user, ())) for rank, item in ranked]
+
+
+def value(metric: str, user: int, **rules: str) -> float:
+    numbers = item_numbers(metric, COUNTS, {**RULES, **rules})
+    if metric in {"epc", "efd"}:
+        numerator, denominator = mean_over_discounts(listed(user), numbers, {**RULES, **rules})
+    else:
+        numerator, denominator = mean_over_list(listed(user), numbers, K, {**RULES, **rules})
+    return numerator / denominator if denominator else math.nan
+
+
+def mean(metric: str, **rules: str) -> float:
+    values = [value(metric, user, **rules) for user in LISTS]
+    return math.fsum(values) / len(values)
+
+
+@pytest.mark.parametrize(
+    ("metric", "rules", "numbers"),
+    [
+        ("novelty", {}, [LOG_4_3, 1, 2, 2, 2]),
+        ("novelty", {"unseen_items": "zero"}, [LOG_4_3, 1, 2, 0, 0]),
+        ("novelty", {"unseen_items": "skip"}, [LOG_4_3, 1, 2, None, None]),
+        ("novelty", {"novelty_over": "interactions"}, [math.log2(7 / 3), math.log2(3.5), math.log2(7)] + 2 * [math.log2(7)]),
+        ("novelty", {"popularity": "interactions"}, [0, 1, 2, 2, 2]),
+        ("surprisal", {}, [LOG_4_3 / 2, 0.5, 1, 1, 1]),
+        ("arp", {}, [3, 2, 1, 0, 0]),
+        ("arp", {"popularity": "interactions", "arp_over": "users"}, [1, 0.5, 0.25, 0, 0]),
+        ("arp", {"arp_over": "interactions"}, [3 / 7, 2 / 7, 1 / 7, 0, 0]),
+        ("arp", {"arp_over": "max", "unseen_items": "least_popular"}, [1, 2 / 3, 1 / 3, 1 / 3, 1 / 3]),
+        ("arp", {"arp_over": "max", "unseen_items": "skip"}, [1, 2 / 3, 1 / 3, None, None]),
+        ("popularity_rank", {}, [1, 2 / 3, 1 / 3, 0, 0]),
+        ("aplt", {}, [0, 0, 1, 1, 1]),
+        ("aplt", {"unseen_items": "zero"}, [0, 0, 1, 0, 0]),
+        ("aplt", {"tail": "lowest_share"}, [0, 0, 1, 0, 0]),
+        ("aplt", {"tail": "lowest_share", "unseen_items": "least_popular"}, [0, 0, 1, 1, 1]),
+        ("aplt", {"tail": "at_most"}, [0, 0, 0, 1, 1]),
+        ("epc", {}, [1 / 4, 1 / 2, 3 / 4, 1, 1]),
+        ("epc", {"unseen_items": "least_popular"}, [1 / 4, 1 / 2, 3 / 4, 3 / 4, 3 / 4]),
+        ("efd", {}, [1, math.log2(3), math.log2(6), math.log2(6), math.log2(6)]),
+        ("efd", {"popularity": "interactions"}, [math.log2(7 / 4), math.log2(3.5), math.log2(7), math.log2(7), math.log2(7)]),
+    ],
+)  # fmt: skip
+def test_the_number_of_each_item(metric: str, rules: dict[str, str], numbers: list[float | None]) -> None:
+    actual = item_numbers(metric, COUNTS, {**RULES, **rules}).of_catalogue
+    assert [n is None for n in actual] == [n is None for n in numbers]
+    for number, expected in zip(actual, numbers, strict=True):
+        assert number is None or number == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("metric", "rules", "expected"),
+    [
+        ("novelty", {}, 1.2245),  # RecTools
+        ("novelty", {"unseen_items": "skip"}, 1.1245),  # Evidently
+        ("arp", {}, (0.5 + 1 + 1.5 + 3 + 2.5) / 5),
+        ("surprisal", {"list_mean_over": "cutoff"}, (1 + 0.75 + 0.75 + LOG_4_3 / 4 + (LOG_4_3 / 2 + 0.5) / 2) / 5),
+        ("popularity_rank", {}, float(Fraction(1, 6) + Fraction(1, 3) + Fraction(1, 2) + 1 + Fraction(5, 6)) / 5),
+        ("aplt", {}, (1 + 0.5 + 0.5 + 0 + 0) / 5),
+        ("aplt", {"tail": "lowest_share"}, (0.5 + 0 + 0.5 + 0 + 0) / 5),  # RecBole
+    ],
+)
+def test_the_mean_over_users(metric: str, rules: dict[str, str], expected: float) -> None:
+    assert mean(metric, **rules) == pytest.approx(expected, abs=5e-5)
+
+
+def test_discounts_and_hits() -> None:
+    second = 1 / math.log2(3)
+    assert value("epc", 1) == pytest.approx(0.75 / (1 + second), rel=1e-15)
+    assert value("epc", 2) == pytest.approx(0.5 / (1 + second), rel=1e-15)
+    assert value("epc", 3) == 0
+    assert value("efd", 1) == pytest.approx(math.log2(6) / (1 + second), rel=1e-15)
+    assert value("epc", 1, unseen_items="skip") == 0.75  # item 4 leaves the divisor too
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_items_outside_the_catalogue_are_left_out_or_as_rare_as_can_be(metric: str) -> None:
+    for unseen in ("rare", "zero", "skip", "least_popular"):
+        rules = {**RULES, "unseen_items": unseen}
+        numbers = item_numbers(metric, COUNTS, rules)
+        assert numbers.of(None) == numbers.of(3)
+        assert item_numbers(metric, COUNTS, {**rules, "foreign_items": "ignore"}).of(None) is None
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_train_without_rows(metric: str) -> None:
+    """There is nothing to take a share or the logarithm of: the items are left out."""
+    numbers = item_numbers(metric, TrainCounts((0, 0), (0, 0), 0), {**RULES, "arp_over": "max"})
+    expected = {"popularity_rank": 0.0, "aplt": 1.0}.get(metric)
+    assert numbers == ItemNumbers([expected, expected], expected)
+
+
+def test_one_user_of_train_has_no_surprise() -> None:
+    assert item_numbers("surprisal", TrainCounts((1, 0), (1, 0), 1), RULES) == ItemNumbers([None, None], None)
+
+
+def test_the_divisor_of_a_short_list() -> None:
+    items = [ListedItem(1, 0, is_hit=False), ListedItem(2, 3, is_hit=False)]
+    numbers = item_numbers("arp", COUNTS, {**RULES, "unseen_items": "skip"})
+    assert mean_over_list(items, numbers, 10, RULES) == (3, 1)
+    assert mean_over_list(items, numbers, 10, {**RULES, "list_mean_over": "cutoff"}) == (3, 10)
+    assert mean_over_list([], numbers, 10, RULES) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("popularity", "tail", "head", "expected"),
+    [
+        ([4, 4, 1, 1], "head_share", 0.8, {2, 3}),  # 8 of 10
+        ([4, 4, 1, 1], "head_share", 0.81, {3}),  # of equal items, the first is in the head
+        ([1, 4, 1, 4], "head_share", 0.0, {0, 1, 2, 3}),
+        ([1, 4, 0, 4], "head_share", 1.0, set()),
+        ([5, 3, 3, 3], "lowest_share", 0.5, {1, 2}),  # of equal items, the first is in the tail
+        ([*range(1, 21)], "lowest_share", 0.9, {0, 1}),  # where (1 - 0.9) * 20 is below 2
+        ([7, 0, 9], "lowest_share", 1.0, {0}),
+        ([7, 0, 9], "at_most", 7.0, {0}),
+    ],
+)
+def test_the_tail(popularity: list[int], tail: str, head: float, expected: set[int]) -> None:
+    assert tail_items(popularity, tail, head) == expected
+
+
+def test_the_least_popular_item_is_in_the_tail_if_any_of_its_equals_is() -> None:
+    for popularity in ([2, 2, 0], [0, 2, 2]):
+        counts = TrainCounts(popularity, popularity, 4)
+        numbers = item_numbers("aplt", counts, {**RULES, "unseen_items": "least_popular"}, head=0.5)
+        assert numbers.foreign == 1
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=12))
+def test_the_popularity_rank_is_an_average_rank(popularity: list[int]) -> None:
+    numbers = item_numbers("popularity_rank", TrainCounts(popularity, popularity, 6), RULES).of_catalogue
+    seen = sorted(p for p in popularity if p)
+    for number, p in zip(numbers, popularity, strict=True):
+        ranks = [rank for rank, q in enumerate(seen, start=1) if q == p]
+        assert number == (float(Fraction(sum(ranks), len(ranks) * len(seen))) if p else 0)
+
+
+@given(st.integers(2, 10**6), st.data())
+def test_logarithms_are_rounded_once(users: int, data: st.DataObject) -> None:
+    p = data.draw(st.integers(1, users))
+    counts = TrainCounts((p,), (p,), users)
+    with localcontext(prec=80):
+        novelty = (Decimal(users) / p).ln() / Decimal(2).ln()
+        surprisal = (Decimal(users) / p).ln() / Decimal(users).ln()
+    assert item_numbers("novelty", counts, RULES).of_catalogue == [float(novelty)]
+    assert item_numbers("surprisal", counts, RULES).of_catalogue == [float(surprisal)]
