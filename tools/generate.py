@@ -106,6 +106,7 @@ CONTAINER_ARGUMENTS = {
         ("as_exclusions", "value"): Listing(LISTS, ["None"]),
     },
     PACKAGE / "_inputs" / "embeddings.py": {("Embeddings", "candidates"): CANDIDATES},
+    PACKAGE / "_inputs" / "items.py": {("Items", "train"): EXCLUDE},
     PACKAGE / "_evaluate.py": {
         ("evaluate", "truth"): Listing(["Truth"], ["None"]),
         ("evaluate", "predictions"): Listing(PREDICTIONS, ["iterator"]),

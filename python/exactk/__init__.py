@@ -50,6 +50,7 @@ from exactk._functions import __all__ as _functions
 from exactk._inputs.batches import Batches
 from exactk._inputs.conversions import as_exclusions, as_predictions, as_rankings, as_truth
 from exactk._inputs.embeddings import Embeddings
+from exactk._inputs.items import Items
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
@@ -138,6 +139,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "Gate",
     "InputError",
     "InputTypeError",
+    "Items",
     "JudgedLists",
     "RankInterval",
     "Rankings",

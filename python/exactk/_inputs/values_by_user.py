@@ -46,10 +46,10 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
     if kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):
         users, labels = index_columns(container.index, argument)
         keys = _keys_of_columns(users, labels, argument)
-        return ValuesByUser(_plain_values(container), keys, f"{argument}.loc[users].to_numpy()", container.name)
+        return ValuesByUser(plain_values(container), keys, f"{argument}.loc[users].to_numpy()", container.name)
     if kind is SERIES:
         return ValuesByUser(
-            _plain_values(container), None, f"{argument}.to_pylist()" if hasattr(container, "to_pylist") else argument
+            plain_values(container), None, f"{argument}.to_pylist()" if hasattr(container, "to_pylist") else argument
         )
     if kind is FRAME:
         return _values_of_frame(container, argument, requested)
@@ -107,7 +107,7 @@ def _holds_objects(container: object) -> bool:
     return type(container) is np.ndarray and container.dtype.kind in "OT"
 
 
-def _plain_values(series: object) -> object:
+def plain_values(series: object) -> object:
     """Return numbers, and dates, which are then refused, as an array, and other values as a list."""
     array = np.asarray(series)
     return array if array.dtype.kind in "biufcmM" else array.tolist()  # tolist() turns some dates into integers

@@ -1,0 +1,135 @@
+"""One value per item, by key in a mapping, a pandas Series or a data frame, or else beside the catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk._inputs.containers.tables import Table, open_table
+from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.columns import column_of_objects
+from exactk._inputs.keys.item_keys import ItemEntries
+from exactk._inputs.keys.key_lists import encode_item_keys
+from exactk._inputs.keys.series import index_columns
+from exactk._inputs.long_format import Encoding, encode_items
+from exactk._inputs.registry import ARRAY, BLOCKS, FRAME, LIST, MAPPING, SERIES, classify
+from exactk._inputs.values_by_user import plain_values, values_of_column
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from exactk._inputs.keys.columns import Column
+
+CONTAINERS = "a mapping from item to value, a Series, a data frame, or an array or list beside the catalogue"
+"""The accepted containers, for messages."""
+
+
+class ValuesByItem(NamedTuple):
+    """Values as an array or list, and their items, each once."""
+
+    values: Any
+    items: ItemEntries | None  # None: the values are in the order of the catalogue
+
+
+def values_by_item(container: Any, argument: str) -> ValuesByItem:  # noqa: ANN401 - of any library
+    """Return the values and their items."""
+    container, kind = classify(container, argument)
+    if kind is MAPPING:
+        values: object = list(container.values())
+        entries = _entries(list(container), argument)
+    elif kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):
+        values, entries = plain_values(container), _entries_of_index(container.index, argument)
+    elif kind is SERIES:
+        return ValuesByItem(plain_values(container), None)
+    elif kind is FRAME:
+        values, entries = _frame_values(container, argument)
+    elif kind in {LIST, ARRAY} or isinstance(container, (tuple, range)):
+        if kind is ARRAY and container.dtype.kind in "OT":
+            container = container.tolist()
+        return ValuesByItem(list(container) if isinstance(container, range) else container, None)
+    else:
+        hint = f"{argument}=list({argument})" if kind is BLOCKS else ""
+        raise type_error(argument, CONTAINERS, type(container).__name__, hint=hint)
+    _check_distinct(entries, argument)
+    return ValuesByItem(values, entries)
+
+
+def item_entries(items: object, argument: str) -> ItemEntries:
+    """Return the items of a list, an array, a Series or an Index."""
+    if isinstance(items, (list, tuple)) and bool in set(map(type, items)):
+        raise type_error(argument, "integers, strings or bytes", "bool")
+    return ItemEntries(*encode_item_keys(items, argument))
+
+
+def _entries(keys: list[Any], argument: str) -> ItemEntries:
+    return item_entries(keys, f"{argument}.item")
+
+
+def _entries_of_column(column: Column, argument: str) -> ItemEntries:
+    ids, vocabulary = encode_items(column, argument, Encoding())
+    return ItemEntries(ids, None if vocabulary is None else vocabulary.snapshot())
+
+
+def _entries_of_index(index: Any, argument: str) -> ItemEntries:  # noqa: ANN401 - of pandas
+    columns, labels = index_columns(index, argument)
+    if len(columns) > 1:
+        raise type_error(argument, "an index of items", f"the levels {labels}")
+    return _entries_of_column(columns[0], f"{argument}.item")
+
+
+def _check_distinct(entries: ItemEntries, argument: str) -> None:
+    values, first = np.unique(entries.values, return_index=True)
+    if len(values) == len(entries.values):
+        return
+    repeated = np.ones(len(entries.values), np.bool_)
+    repeated[first] = False
+    position, count = int(np.argmax(repeated)), int(repeated.sum())
+    raise input_error(argument, "each item once", f"{entries.text(position)} again", position=position, count=count)
+
+
+def _frame_values(frame: Any, argument: str) -> tuple[object, ItemEntries]:  # noqa: ANN401 - of any library
+    """Return the values of the only column besides the item column, or besides the index."""
+    table = open_table(frame, argument)
+    has_items_in_index = (
+        optional.is_pandas(frame)
+        and not optional.is_default_index(frame.index)
+        and not any(column_roles.usual_role(name) == "item" for name in table.names)
+    )
+    if has_items_in_index:
+        (name,) = _other_columns(table, None, argument)
+        return _values(table, name, argument), _entries_of_index(frame.index, argument)
+
+    item = column_roles.item_column(table.names, None, argument, lambda: "rename the column of items to 'item'")
+    (name,) = _other_columns(table, item, argument)
+    selected = table.select([item], argument)
+    if selected.list_offsets:
+        raise type_error(f"{argument}.{item}", "one item per row", "lists")
+    return _values(table, name, argument), _entries_of_column(selected.columns[item], f"{argument}.{item}")
+
+
+def _other_columns(table: Table, item: str | None, argument: str) -> list[Any]:
+    """Return the one column that is not the item's; raise InputError if there is not one."""
+    others = [name for name in table.data_names if name != item]
+    if len(others) != 1 or not isinstance(others[0], str):
+        found = " and ".join(map(str, others)) or "none"
+        beside = "the index" if item is None else item
+        hint = f"{argument}={argument}[{[*([] if item is None else [item]), others[0]]!r}]" if others else ""
+        raise input_error(argument, f"one column besides {beside}", found, hint=hint)
+    return others
+
+
+def _values(table: Table, name: str, argument: str) -> object:
+    selected = table.select([name], argument)
+    if selected.list_offsets:
+        raise type_error(f"{argument}.{name}", "a value in every row", "lists")
+    return values_of_column(selected.columns[name], f"{argument}.{name}")
+
+
+def numbers_of(values: object, argument: str) -> Any:  # noqa: ANN401 - an array or a list, for `number_array`
+    """Return values that may be numbers of mixed types as an array; raise InputTypeError for flags, which are no numbers."""
+    if isinstance(values, (list, tuple)):
+        if any(issubclass(one, (bool, np.bool_)) for one in set(map(type, values))):
+            raise type_error(argument, "numbers", "bool")
+        return column_of_objects(list(values), argument).values(argument)
+    return values
