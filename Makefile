@@ -91,6 +91,7 @@ portable: oldest
 # For the night: records tests/golden/ again with the libraries that a registry offers, and compares.
 peers: $(VENV)/.test
 	$(BIN)/python tools/golden/record.py --check all
+	$(BIN)/python tools/golden/list_record.py --check all
 
 # Bytes into the extension for so many seconds; FUZZ_SECONDS=36000 for a night. With clang and atheris,
 # which bring libFuzzer and the sanitizers, coverage guides it; without, it is the build from above.
