@@ -26,6 +26,7 @@ from exactk._metric_values import metric_string, metric_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from exactk._inputs.items import CatalogueLike
     from exactk._inputs.types import Blocks, CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike, WeightsLike
     from exactk._plan.conventions import ConventionLike
     from exactk._runtime.progress import ProgressCallback
@@ -53,7 +54,7 @@ def {name}({signature}) -> float:
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : {types[candidates]}
         The only items that may be ranked.
-    weights : {types[weights]}
+{items}    weights : {types[weights]}
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : {types[num_threads]}
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -89,6 +90,10 @@ def {name}({signature}) -> float:
     return {call}, {forwarded})
 '''
 
+ITEMS = """    items : {types[items]}
+        The items that could be recommended, and what is known of them, or the training data that has them.
+"""
+
 SYMBOLS = {
     r"\bh\b": "h is the number of hits among the first k items, h(i) among the first i",
     r"\bT\b": "T is the set of relevant items",
@@ -122,7 +127,8 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
     """Return a metric's function, or another that calls it."""
     parameters = inspect.signature(exactk.evaluate).parameters
     options = [option.name for option in parameters.values() if option.default is not option.empty]
-    options = [option for option in options if option not in LEFT_OUT]
+    parameter = "" if info.parameter is None else info.parameter.name  # items of list_auc is a number
+    options = [option for option in options if option not in {*LEFT_OUT, parameter}]
     signature = [f"{argument}: {parameters[argument].annotation}" for argument in ("truth", "predictions")]
     arguments, passed, own_parameters = "", [repr(info.name), "k"], ""
     if not info.pairwise:
@@ -158,6 +164,7 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
         first_line=first_line,
         source=info.source,
         types=types,
+        items=ITEMS.format(types=types) if "items" in options else "",
         own_parameters=own_parameters,
         truth=TRUTH,
         predictions=PREDICTIONS,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._engine.pipeline import Options
+    from exactk._inputs.items import CatalogueLike
     from exactk._inputs.types import (
         Blocks,
         CandidatesLike,
@@ -38,6 +39,7 @@ def evaluate(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     groups: GroupsLike | None = None,
     per_user: bool = False,
@@ -103,6 +105,9 @@ def evaluate(
         scores have some; lists and sparse scores are evaluated as if they held no other items. A flat sequence,
         one-dimensional array or Series of items applies to all users; other containers have one row per user, by key if
         the users of the predictions have keys. Repeated items count once.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, for metrics that read the items of the lists. The
+        training data in any container of `exactk.as_exclusions` is short for ``exactk.Items(train=...)``.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256. Keyed users need keyed weights: a mapping, a
         pandas Series (users in its index), or a data frame or file with the user columns and one other column. Users without
@@ -196,6 +201,7 @@ def evaluate(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         groups=groups,
         per_user=per_user,

@@ -10,6 +10,7 @@ from exactk._metric_values import metric_string, metric_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from exactk._inputs.items import CatalogueLike
     from exactk._inputs.types import Blocks, CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike, WeightsLike
     from exactk._plan.conventions import ConventionLike
     from exactk._runtime.progress import ProgressCallback
@@ -52,6 +53,7 @@ def precision_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -84,6 +86,8 @@ def precision_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -124,6 +128,7 @@ def precision_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -143,6 +148,7 @@ def recall_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -175,6 +181,8 @@ def recall_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -215,6 +223,7 @@ def recall_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -235,6 +244,7 @@ def fbeta_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -270,6 +280,8 @@ def fbeta_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -310,6 +322,7 @@ def fbeta_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -329,6 +342,7 @@ def f1_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -361,6 +375,8 @@ def f1_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -401,6 +417,7 @@ def f1_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -420,6 +437,7 @@ def hit_rate_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -452,6 +470,8 @@ def hit_rate_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -492,6 +512,7 @@ def hit_rate_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -511,6 +532,7 @@ def average_precision_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -543,6 +565,8 @@ def average_precision_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -583,6 +607,7 @@ def average_precision_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -602,6 +627,7 @@ def average_recall_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -634,6 +660,8 @@ def average_recall_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -674,6 +702,7 @@ def average_recall_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -693,6 +722,7 @@ def mean_precision_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -725,6 +755,8 @@ def mean_precision_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -765,6 +797,7 @@ def mean_precision_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -784,6 +817,7 @@ def set_average_precision_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -817,6 +851,8 @@ def set_average_precision_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -857,6 +893,7 @@ def set_average_precision_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -876,6 +913,7 @@ def reciprocal_rank_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -907,6 +945,8 @@ def reciprocal_rank_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -947,6 +987,7 @@ def reciprocal_rank_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -966,6 +1007,7 @@ def dcg_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -998,6 +1040,8 @@ def dcg_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1038,6 +1082,7 @@ def dcg_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1057,6 +1102,7 @@ def ndcg_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1090,6 +1136,8 @@ def ndcg_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1130,6 +1178,7 @@ def ndcg_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1149,6 +1198,7 @@ def r_precision_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1181,6 +1231,8 @@ def r_precision_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1221,6 +1273,7 @@ def r_precision_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1241,6 +1294,7 @@ def rbp_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1276,6 +1330,8 @@ def rbp_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1316,6 +1372,7 @@ def rbp_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1336,6 +1393,7 @@ def err_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1371,6 +1429,8 @@ def err_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1411,6 +1471,7 @@ def err_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1429,6 +1490,7 @@ def auc(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1461,6 +1523,8 @@ def auc(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1501,6 +1565,7 @@ def auc(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1615,6 +1680,7 @@ def judged_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1646,6 +1712,8 @@ def judged_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1686,6 +1754,7 @@ def judged_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1705,6 +1774,7 @@ def bpref_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1737,6 +1807,8 @@ def bpref_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1777,6 +1849,7 @@ def bpref_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1796,6 +1869,7 @@ def num_hits_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1828,6 +1902,8 @@ def num_hits_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1868,6 +1944,7 @@ def num_hits_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1887,6 +1964,7 @@ def num_relevant_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1918,6 +1996,8 @@ def num_relevant_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1958,6 +2038,7 @@ def num_relevant_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1977,6 +2058,7 @@ def num_recommended_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2008,6 +2090,8 @@ def num_recommended_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2048,6 +2132,7 @@ def num_recommended_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2067,6 +2152,7 @@ def list_fill_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2098,6 +2184,8 @@ def list_fill_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2138,6 +2226,7 @@ def list_fill_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2158,6 +2247,7 @@ def user_coverage_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2191,6 +2281,8 @@ def user_coverage_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2231,6 +2323,7 @@ def user_coverage_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2250,6 +2343,7 @@ def map_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2282,6 +2376,8 @@ def map_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2322,6 +2418,7 @@ def map_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2341,6 +2438,7 @@ def mrr_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2372,6 +2470,8 @@ def mrr_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2412,6 +2512,7 @@ def mrr_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         num_threads=num_threads,
         progress=progress,

@@ -16,6 +16,7 @@ from exactk._runtime.errors import input_error, type_error
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from exactk._inputs.items import CatalogueLike
     from exactk._inputs.types import CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike, WeightsLike
     from exactk._plan.conventions import ConventionLike
     from exactk._runtime.progress import ProgressCallback
@@ -29,6 +30,7 @@ def matching_conventions(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -54,7 +56,7 @@ def matching_conventions(
         of its values rounds to the number.
     convention : mapping, optional
         Fields to change in every preset, such as ``{"nan": "last"}`` or ``{"min_grade": 4}``.
-    exclude, candidates, weights, num_threads, progress, user, item, score, rank, grade : optional
+    exclude, candidates, items, weights, num_threads, progress, user, item, score, rank, grade : optional
         As in `exactk.evaluate`.
 
     Returns
@@ -87,6 +89,7 @@ def matching_conventions(
         **DEFAULTS,
         "exclude": exclude,
         "candidates": candidates,
+        "items": items,
         "weights": weights,
         "num_threads": num_threads,
         "progress": progress,

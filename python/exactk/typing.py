@@ -12,6 +12,7 @@ Examples
 
 from __future__ import annotations
 
+from exactk._inputs.items import CatalogueLike
 from exactk._inputs.protocols import (
     DataFrame,
     KeysLike,
@@ -45,6 +46,7 @@ from exactk._runtime.progress import ProgressCallback
 __all__ = [  # noqa: PLE0604 - the names of literals are strings
     "Blocks",
     "CandidatesLike",
+    "CatalogueLike",
     "ConventionLike",
     "DataFrame",
     "ExclusionsLike",

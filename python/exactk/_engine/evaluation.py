@@ -17,6 +17,7 @@ from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.candidate_lists import CandidateLists, restrict_lists
 from exactk._inputs.conversions import exclusions_input, predictions_input
+from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
@@ -68,6 +70,7 @@ class Evaluation:
     progress: Progress
     columns: ColumnNames
     encoding: Encoding
+    items: CanonicalItems | None = None  # None if no metric reads them
 
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
         """Return each system's predictions, encoded as the truth is."""
@@ -211,6 +214,7 @@ class Evaluation:
             per_user,
             self.num_threads,
             report_progress,
+            None if self.items is None else items_of_inputs(self.items, inputs),
         )
 
     def warn_of_columns(self, truth: Truth | Rows) -> None:

@@ -29,6 +29,7 @@ from exactk._inputs.alignment import Alignment
 from exactk._inputs.beside_scores import check_meaning, grades_beside_scores, shapes_of_scores
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
+from exactk._inputs.items import Items
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.paths import open_path
@@ -37,8 +38,9 @@ from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import metrics, reads_items
 from exactk._plan.unused_fields import warn_of_unused_fields
-from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
     from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
+    from exactk._inputs.items import CatalogueLike
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.truth import Truth
@@ -65,6 +69,7 @@ class Options(TypedDict, total=False):
     convention: ConventionLike
     exclude: ExclusionsLike | None
     candidates: CandidatesLike | None
+    items: CatalogueLike | None
     weights: WeightsLike | None
     groups: GroupsLike | None
     per_user: bool
@@ -140,6 +145,7 @@ def prepare_call(
     per_user: object,
     num_threads: object,
     progress: object,
+    items: object = None,
     pairing: Pairing | None = None,
     user: str | Sequence[str] | None,
     item: str | None,
@@ -159,6 +165,7 @@ def prepare_call(
         truth=truth,
         exclude=exclude,
         candidates=candidates,
+        items=items,
         weights=weights,
         groups=groups,
         **({} if pairing is None else pairing.clusters),
@@ -187,8 +194,20 @@ def prepare_call(
         Progress(progress),
         columns,
         encoding,
+        None if items is None else _items_of_metrics(items, values, columns, threads),
     )
     return Call(evaluation, form, classified_truth, truth_rows, systems, restrictions)
+
+
+def _items_of_metrics(
+    items: object, values: Sequence[Value], columns: ColumnNames, threads: int
+) -> CanonicalItems | None:
+    """Return the items; None, with a warning, if no metric reads them."""
+    table = Items.from_argument(items, columns, threads).table
+    if any(reads_items(metrics[value.metric]) for value in values):
+        return table
+    warn("items has no effect on the requested metrics: leave it out")
+    return None
 
 
 def _comes_in_pieces(systems: Systems) -> bool:

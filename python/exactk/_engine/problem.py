@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.truth import Truth
@@ -43,6 +44,7 @@ class Problem:
     per_user: bool
     num_threads: int
     report_progress: Callable[[int], object]  # called often, with the number of finished users
+    items: CanonicalItems | None = None  # for metrics that read them
 
     @property
     def has_candidates(self) -> bool:

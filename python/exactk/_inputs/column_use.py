@@ -30,6 +30,7 @@ _ROLES = {
     "scores": ("user", "item", "score"),
     "exclude": ("user", "item"),
     "candidates": ("user", "item"),
+    "items": ("user", "item"),
     "weights": ("user",),
     "groups": ("user",),
     "clusters": ("user",),

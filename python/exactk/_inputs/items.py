@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from exactk._inputs.checks import key_array, number_array, read_only
 from exactk._inputs.conversions import default_encoding, exclusions_of
 from exactk._inputs.keys.item_keys import ItemEntries, ItemKeys
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.item_table import CanonicalItems
 from exactk._inputs.model.rows import remove_padding
+from exactk._inputs.model.scores import Scores
+from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import open_path
 from exactk._inputs.values_by_item import item_entries, numbers_of, values_by_item
 from exactk._runtime.errors import ExactkError, input_error, type_error
@@ -27,11 +30,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.item_table import CatalogueSource
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.protocols import DataFrame, KeysLike, Series, VectorLike
     from exactk._inputs.types import ExclusionsLike
+
+
+CatalogueLike: TypeAlias = "Items | ExclusionsLike"
+"""The items that could be recommended, or the training data that has them."""
 
 
 class Items:
@@ -137,7 +145,7 @@ class Items:
     @property
     def train_users(self) -> int | None:
         """The number of distinct users of the training data."""
-        return self._table.train_users or None
+        return self._table.train_users
 
     def __len__(self) -> int:
         """Return the number of items of the catalogue."""
@@ -149,7 +157,7 @@ class Items:
         if not table.is_catalogue_given:
             catalogue = f"the {catalogue} of {table.source}"
         parts = [f"{catalogue} ({table.keys.kind})"]
-        users = f" of {plural(table.train_users, 'user')}" if table.train_users else ""
+        users = "" if table.train_users is None else f" of {plural(table.train_users, 'user')}"
         if table.interactions is not None:
             parts.append(f"{plural(int(table.interactions.sum()), 'interaction')}{users}")
         elif table.users is not None:
@@ -170,6 +178,18 @@ class Items:
         return cls._of_table(CanonicalItems.from_plain(table))
 
 
+def items_of_inputs(items: CanonicalItems, inputs: AlignedInputs) -> CanonicalItems:
+    """Return the items with the ids of a call's aligned inputs."""
+    predictions = inputs.predictions
+    are_columns = isinstance(predictions, (Scores, CanonicalEmbeddings))
+    if isinstance(predictions, (Scores, CanonicalEmbeddings)):
+        count = predictions.item_count
+    else:
+        count = len((predictions.lists if isinstance(predictions, SparseScores) else predictions).items)
+    has_items = count > 0 or len(inputs.truth.items) > 0
+    return items.of_call(inputs.item_vocabulary, inputs.item_ids, has_items=has_items, are_columns=are_columns)
+
+
 class _Catalogue(NamedTuple):
     """The catalogue, and where each item that the caller listed is in it."""
 
@@ -185,7 +205,7 @@ class _Popularity(NamedTuple):
     items: ItemEntries | None  # None: in the order of the catalogue
     users: NDArray[np.int64]
     interactions: NDArray[np.int64] | None
-    train_users: int
+    train_users: int | None
     has_columns: bool = False
 
 
@@ -280,13 +300,14 @@ def _distinct_users(codes: NDArray[Any], sizes: NDArray[np.int64], item_count: i
     return np.bincount(codes, minlength=item_count)
 
 
-_MOST = 2**62  # of all counts together, in int64
+_MOST = 2**53  # of all counts together, which is exact as a double
+_MOST_ITEMS = 2**31 - 3
 
 
 def _given_popularity(popularity: object, train_users: object) -> _Popularity | None:
     """Return the counts of an argument."""
     if train_users is not None:
-        _check_count(train_users, "train_users", least=1)
+        _check_count(train_users, "train_users")
     if popularity is None:
         if train_users is not None:
             raise input_error("train_users", "popularity beside it", "none")
@@ -299,8 +320,8 @@ def _given_popularity(popularity: object, train_users: object) -> _Popularity | 
         expected = f"at most train_users ({train_users}) users of an item"
         _check_numbers(numbers, numbers > int(train_users), items, "popularity", expected)  # type: ignore[call-overload]
     if numbers.sum() > _MOST:
-        raise input_error("popularity", "counts whose sum is below 2^62", f"{numbers.sum():g}")
-    users = int(train_users or 0)  # type: ignore[call-overload]
+        raise input_error("popularity", "counts with a sum of at most 2^53", f"{numbers.sum():g}")
+    users = None if train_users is None else int(train_users)  # type: ignore[call-overload]
     return _Popularity(items, numbers.astype(np.int64), None, users)
 
 
@@ -316,11 +337,11 @@ def _check_numbers(
     raise input_error(argument, expected, found, position=position, count=count)
 
 
-def _check_count(value: object, argument: str, *, least: int) -> int:
+def _check_count(value: object, argument: str, most: int = 2**53) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
         raise type_error(argument, "an integer", repr(value))
-    if not least <= int(value) <= 2**53:
-        raise input_error(argument, f"a number from {least} to 2^53", str(value))
+    if not 1 <= int(value) <= most:
+        raise input_error(argument, f"a number from 1 to {most}", str(value))
     return int(value)
 
 
@@ -335,7 +356,7 @@ def _catalogue(catalogue: Any, counts: _Popularity | None, source: CatalogueSour
             raise input_error("catalogue", expected, "none", hint=hint)
         of_catalogue = _Catalogue(ItemKeys.of_entries(counts.items, source)[0], source)
     elif isinstance(catalogue, (Integral, np.bool_)):
-        count = _check_count(catalogue, "catalogue", least=1)
+        count = _check_count(catalogue, "catalogue", _MOST_ITEMS)
         _core.require_memory(count, 8, "catalogue")
         ids = np.arange(count)
         of_catalogue = _Catalogue(ItemKeys(read_only(ids)), "catalogue", ids, has_columns=True)

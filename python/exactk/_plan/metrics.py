@@ -41,6 +41,11 @@ _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade"})
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
 
 
+def reads_items(info: _core.MetricInfo) -> bool:
+    """Return whether the metric needs the catalogue: it depends on which items are recommended, relevant or not."""
+    return bool(getattr(info, "walks_list", False) or getattr(info, "of_collection", False))
+
+
 def ignored_fields(info: _core.MetricInfo) -> frozenset[str]:
     """Return the fields of a convention that the metric does not read, such as the gain for precision."""
     ignored = _DIVISOR_FIELDS - set(info.divisor_fields)

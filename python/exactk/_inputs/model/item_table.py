@@ -33,7 +33,7 @@ class CanonicalItems:
     source: CatalogueSource
     users: NDArray[np.int64] | None = None  # distinct users of each item in train; None: unknown
     interactions: NDArray[np.int64] | None = None  # rows of each item in train; None: unknown
-    train_users: int = 0  # distinct users of train; 0: unknown
+    train_users: int | None = None  # distinct users of train; None: unknown
     foreign_items: int = 0  # distinct items of train that are outside the catalogue
     group_codes: NDArray[np.int64] | None = None  # the group of each item, -1 for none
     group_labels: tuple[int | str, ...] = ()

@@ -1,0 +1,199 @@
+"""`items=` of an evaluation: the catalogue has the ids under which the call's lists have these items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+
+import exactk
+from exactk._engine.core import core_engine
+from exactk._engine.pipeline import evaluate_with_engine
+from exactk._engine.problem import Outcome, Problem
+from exactk._engine.systems import ONE_SYSTEM
+from exactk._evaluate import DEFAULTS
+from exactk._inputs.model.embeddings import CanonicalEmbeddings
+from exactk._inputs.model.scores import Scores
+from exactk._inputs.model.sparse_scores import SparseScores
+
+CATALOGUE = ["song", "film", "book", "play"]  # no one is recommended a play
+LISTS = {"ann": ["song", "book"], "bob": ["film", "radio"]}
+TRUTH = {"bob": ["film"], "ann": ["book", "opera"]}
+TRAIN = {"eve": ["film", "film", "book"], "ann": ["film"], "sam": ["opera"]}
+NUMBERS = {"book": 7, "film": 3, "opera": 90, "play": 11, "radio": 1, "song": 12}
+SCORES = np.array([[0.5, 0.25, 0.125], [0.125, 0.5, 0.25]])
+COLUMNS = ["song", "film", "book"]
+
+
+@pytest.fixture
+def problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
+    """Return the problems that the engine gets, for metrics that all read items."""
+    monkeypatch.setattr("exactk._engine.pipeline.reads_items", lambda _: True)
+    return []
+
+
+def evaluate(problems: list[Problem], truth: Any, predictions: Any, items: Any, **options: Any) -> exactk.Report:
+    def solve(problem: Problem) -> Outcome:
+        problems.append(problem)
+        return core_engine.solve(problem)
+
+    engine = core_engine._replace(solve=solve)
+    options = {**DEFAULTS, **options, "items": items}
+    (report,) = evaluate_with_engine(engine, ONE_SYSTEM, truth, predictions, "recall@2", **options).values()
+    return report
+
+
+def numbered(lists: dict[Any, list[str]]) -> list[list[int]]:
+    return [[NUMBERS[item] for item in lists[user]] for user in ("ann", "bob")]
+
+
+def frame(lists: dict[str, list[str]], **columns: list[float]) -> pl.DataFrame:
+    rows = [(user, item) for user, items in lists.items() for item in items]
+    return pl.DataFrame({"user": [row[0] for row in rows], "item": [row[1] for row in rows], **columns})
+
+
+def ids_of_lists(problem: Problem) -> list[int]:
+    predictions = problem.predictions
+    assert not isinstance(predictions, (Scores, CanonicalEmbeddings))
+    lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
+    return [int(item) for user in range(len(lists)) for item in lists.row(user)]
+
+
+KEYED: dict[str, tuple[Any, list[str]]] = {
+    "mapping": (LISTS, ["film", "radio", "song", "book"]),
+    "scores": (frame(LISTS, score=[0.5, 0.25, 0.5, 0.25]), ["film", "radio", "song", "book"]),
+    "ranks": (frame(LISTS, rank=[1, 2, 1, 2]).to_pandas(), ["film", "radio", "song", "book"]),
+}
+"""Predictions, and the items of bob and ann, who are in the order of the truth."""
+
+
+@pytest.mark.parametrize("form", KEYED)
+def test_keys_of_lists_have_their_ids(problems: list[Problem], form: str) -> None:
+    predictions, recommended = KEYED[form]
+    evaluate(problems, TRUTH, predictions, exactk.Items(CATALOGUE, train=TRAIN))
+    items = problems[0].items
+    assert items is not None
+    by_key = dict(zip(sorted(CATALOGUE), items.ids.tolist(), strict=True))
+    ids = dict(zip(recommended, ids_of_lists(problems[0]), strict=True))
+    assert {key: by_key[key] for key in by_key if key in ids} == {key: ids[key] for key in ids if key in by_key}
+    assert by_key["play"] not in {*ids.values(), *problems[0].truth.items.tolist()}
+    assert len(set(items.ids.tolist())) == len(CATALOGUE)
+    assert np.array_equal(np.asarray(items.users), [1, 2, 0, 0])
+    assert np.array_equal(np.asarray(items.interactions), [1, 3, 0, 0])
+    assert (items.train_users, items.foreign_items) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "order"),
+    [
+        (exactk.Scores(SCORES, users=["ann", "bob"], items=COLUMNS), COLUMNS),
+        (pd.DataFrame(SCORES, index=["ann", "bob"], columns=COLUMNS), COLUMNS),
+        (exactk.Embeddings(SCORES, np.eye(3), users=["ann", "bob"], items=COLUMNS), sorted(COLUMNS)),
+    ],
+)
+def test_keys_of_columns_have_their_numbers(problems: list[Problem], predictions: Any, order: list[str]) -> None:
+    truth = {"bob": ["film"], "ann": ["book"]}
+    evaluate(problems, truth, predictions, exactk.Items(CATALOGUE, train=TRAIN))
+    items = problems[0].items
+    assert items is not None
+    by_key = dict(zip(sorted(CATALOGUE), items.ids.tolist(), strict=True))
+    assert [by_key[key] for key in order] == [0, 1, 2]
+    assert by_key["play"] >= 3
+    assert len(set(by_key.values())) == len(by_key)
+
+
+def test_integers_are_ids(problems: list[Problem]) -> None:
+    truth, lists = [[NUMBERS["book"]], [NUMBERS["film"]]], numbered(LISTS)
+    catalogue = [NUMBERS[item] for item in CATALOGUE]
+    for items in (exactk.Items(catalogue), exactk.Items(train=[catalogue]), [catalogue[:1], catalogue[1:]]):
+        for predictions in (lists, exactk.Scores(np.ones((2, 13))), scipy.sparse.csr_array(np.ones((2, 13)))):
+            evaluate(problems, truth, predictions, items, convention={"ties": "expected"})
+            table = problems[-1].items
+            assert table is not None
+            assert table.ids.tolist() == sorted(catalogue)
+
+
+def test_integer_keys_of_columns_are_matched(problems: list[Problem]) -> None:
+    scores = exactk.Scores(SCORES, users=["ann", "bob"], items=[12, 3, 7])
+    truth = {"ann": [12], "bob": [3]}
+    evaluate(problems, truth, scores, exactk.Items([3, 5, 7, 12]))
+    items = problems[0].items
+    assert items is not None
+    assert items.ids.tolist() == [1, 3, 2, 0]
+    for columns in (exactk.Items(3), exactk.Items(train=scipy.sparse.csr_array(np.eye(3)))):
+        with pytest.raises(exactk.InputTypeError, match="items: expected item keys, as in the predictions"):
+            evaluate(problems, truth, scores, columns)
+
+
+@pytest.mark.filterwarnings("ignore:no user was evaluated")
+def test_items_without_lists_have_some_ids(problems: list[Problem]) -> None:
+    evaluate(problems, {}, {}, exactk.Items(["b", "a"]))
+    items = problems[0].items
+    assert items is not None
+    assert items.ids.tolist() == [0, 1]
+
+
+def test_batches_and_blocks_have_the_same_items(problems: list[Problem]) -> None:
+    users, item_ids = ["ann", "ann", "bob", "bob"], ["song", "book", "film", "radio"]
+    rows = pl.DataFrame({"user": users, "item": item_ids, "score": [0.5, 0.25, 0.5, 0.25]})
+    batches = exactk.Batches(lambda: (rows[i : i + 2] for i in (0, 2)))
+    evaluate(problems, TRUTH, batches, exactk.Items(CATALOGUE))
+    blocks = iter([({user: TRUTH[user]}, {user: LISTS[user]}) for user in TRUTH])
+    evaluate(problems, None, blocks, exactk.Items(CATALOGUE))
+    listed = []
+    for problem in problems:
+        assert problem.items is not None
+        keys = dict(zip(problem.items.ids.tolist(), sorted(CATALOGUE), strict=True))
+        ids = ids_of_lists(problem)
+        listed += [[keys.get(item) for item in ids[i : i + 2]] for i in range(0, len(ids), 2)]
+    assert sorted(listed, key=str) == [["film", None], ["film", None], ["song", "book"], ["song", "book"]]
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "items", "message"),
+    [
+        (TRUTH, LISTS, exactk.Items([1, 2]), "items: expected items of type str, as in the predictions, found int"),
+        (TRUTH, LISTS, exactk.Items(5), "items: expected item keys, as in the predictions, found a number of items"),
+        ([[1]], [[1]], exactk.Items(["a"]), "items: expected items of type int, as in the predictions, found str"),
+        ([[1]], SCORES[:1], exactk.Items(["a"]), "exactk.Scores(values, items=items) and exactk.Embeddings"),
+        ([[1]], [[1]], 5, "exactk.Items(n) has the ids 0 to n - 1"),
+        ([[1]], [[1]], ["a", "b"], "items: expected "),
+        ([[1]], [[1]], pd.DataFrame({"a": [1], "b": [2]}), "items: expected a column for the user"),
+        ([[1]], [[1]], {"ann": [-1]}, "items: expected item ids in [0, 2^63), found -1"),
+    ],
+)
+def test_faults_name_items(problems: list[Problem], truth: Any, predictions: Any, items: Any, message: str) -> None:
+    with pytest.raises(exactk.ExactkError) as caught:
+        evaluate(problems, truth, predictions, items)
+    assert message in str(caught.value)
+
+
+def test_interactions_are_read_by_the_names_of_columns(problems: list[Problem]) -> None:
+    train = pd.DataFrame({"who": ["eve", "eve", "sam"], "what": ["film", "book", "film"]})
+    named = frame(LISTS).rename({"user": "who", "item": "what"}).with_columns(rank=pl.Series([1, 2, 1, 2]))
+    evaluate(problems, TRUTH, named, train, user="who", item="what", rank="rank")
+    items = problems[0].items
+    assert items is not None
+    assert np.array_equal(np.asarray(items.users), [1, 2])
+
+
+USES: dict[str, Callable[[Any], object]] = {
+    "evaluate": lambda items: exactk.evaluate([[1]], [[1]], ["ndcg@1", "recall@1"], items=items),
+    "function": lambda items: exactk.ndcg_at_k([[1]], [[1]], k=1, items=items),
+    "compare": lambda items: exactk.compare([[1]], {"a": [[1]], "b": [[1]]}, "ndcg@1", items=items),
+    "reference": lambda items: exactk.reference.evaluate([[1]], [[1]], "ndcg@1", items=items),
+    "matching": lambda items: exactk.matching_conventions([[1]], [[1]], {"ndcg@1": 1.0}, items=items),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_items_that_no_metric_reads_are_a_warning(use: str) -> None:
+    with pytest.warns(exactk.EvaluationWarning, match="items has no effect on the requested metrics: leave it out"):
+        USES[use](exactk.Items(5))
+    with pytest.raises(exactk.InputTypeError):
+        USES[use](5)  # checked all the same
