@@ -1,0 +1,60 @@
+"""Item tallies of lists, counted one list after another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from exactk._report.item_tally import ItemTally, item_tally
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Lists = list[list[Any]]
+
+
+def tally_of(
+    lists: Sequence[Sequence[Any]], cutoffs: Sequence[int | None], *, has_short_lists: bool = True
+) -> ItemTally:
+    """Return the tally of lists without repeats, or with repeats that count."""
+    keys = list({item: None for items in lists for item in items})
+    counts = np.zeros((len(keys), len(cutoffs)), np.int64)
+    lengths: list[Counter[int]] = [Counter() for _ in cutoffs]
+    short: list[Counter[tuple[int, int]]] = [Counter() for _ in cutoffs]
+    for items in lists:
+        for column, cutoff in enumerate(cutoffs):
+            top = items[:cutoff]
+            lengths[column][len(top)] += 1
+            for item in top:
+                counts[keys.index(item), column] += 1
+                if len(top) != cutoff:
+                    short[column][keys.index(item), len(top)] += 1
+    tables = [_table([(length, number) for length, number in of_cutoff.items()], 2) for of_cutoff in lengths]
+    short_tables = [_table([(*cell, number) for cell, number in of_cutoff.items()], 3) for of_cutoff in short]
+    given = keys if keys and not isinstance(keys[0], int) else np.array(keys, np.int64)
+    return item_tally(cutoffs, given, counts, tables, short_tables if has_short_lists else None)
+
+
+def _table(rows: list[tuple[int, ...]], columns: int) -> Any:
+    return np.array(rows, np.int64).reshape(len(rows), columns)
+
+
+ITEM_KEYS: list[list[Any]] = [
+    [*range(8)],
+    [-(2**63), -5, 0, 3, 2**31, 2**40, 2**63 - 2, 2**63 - 1],
+    ["", "a", "aa", "ab", "b", "ü", "\ud800", "\U0001d54f"],
+    [b"", b"\0", b"a", b"a\0", b"b", b"\xff", b"\xff\xff", b"c" * 200],
+]
+CUTOFFS = st.sampled_from([(None,), (3,), (1, 2, 3), (1, 4, None), (2, 10)])
+
+
+@st.composite
+def collections_of_lists(draw: st.DrawFn, *, max_lists: int = 7) -> Lists:
+    """Draw lists of different items, of any length; many are equal."""
+    keys = draw(st.sampled_from(ITEM_KEYS))
+    one_list = st.lists(st.sampled_from(keys), unique=True, max_size=6)
+    few = draw(st.lists(one_list, min_size=1, max_size=4))
+    return draw(st.lists(st.one_of(one_list, st.sampled_from(few)), max_size=max_lists))

@@ -1,0 +1,163 @@
+"""Coverage, Gini index, entropy and personalization: from tallies, and by their definitions over items and pairs of lists."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from functools import reduce
+from itertools import chain, combinations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exactk._report.collection import collection_value
+from exactk._report.item_tally import ItemTally
+from exactk.reference.collection import COLLECTION_METRICS
+from strategies import examples
+from tallies import CUTOFFS, Lists, collections_of_lists, tally_of
+
+RULES: dict[str, Any] = {
+    "gini_over": "items",
+    "gini_items": "catalogue",
+    "entropy_base": "2",
+    "entropy_over": "one",
+    "similarity": "cosine",
+}
+FIELDS: dict[str, list[str]] = {
+    "gini_over": ["items", "items_less_one"],
+    "gini_items": ["catalogue", "recommended"],
+    "entropy_base": ["2", "e"],
+    "entropy_over": ["one", "log_items", "distinct_items"],
+    "similarity": ["cosine", "overlap"],
+}
+RULE_CHOICES = st.fixed_dictionaries({name: st.sampled_from(choices) for name, choices in FIELDS.items()})
+# The lists of five users, of whom one has a short list; items 1 to 3 of 5 occur in train.
+LISTS: Lists = [[3, 4], [2, 4], [2, 3, 5], [1], [1, 2]]
+
+
+def value(metric: str, lists: Lists, cutoff: int | None, size: int, **rules: str) -> float | None:
+    return collection_value(metric, tally_of(lists, (cutoff,)), 0, size, {**RULES, **rules})
+
+
+def is_nan(number: float | None) -> bool:
+    return number is not None and math.isnan(number)
+
+
+@settings(max_examples=examples(500))
+@given(collections_of_lists(max_lists=9), CUTOFFS, st.integers(0, 4), RULE_CHOICES)
+def test_a_tally_has_the_values_of_the_definitions(
+    lists: Lists, cutoffs: tuple[int | None, ...], more_items: int, rules: dict[str, str]
+) -> None:
+    size = len({*chain(*lists)}) + more_items
+    tally = tally_of(lists, cutoffs)
+    for (metric, define), (column, cutoff) in ((m, c) for m in COLLECTION_METRICS.items() for c in enumerate(cutoffs)):
+        actual = collection_value(metric, tally, column, size, rules)
+        expected = define([items[:cutoff] for items in lists], size, rules)
+        if not lists:
+            assert is_nan(actual)
+        elif expected is None:
+            assert actual is None, metric
+        else:
+            assert actual == float(expected) or (actual == 0 and abs(float(expected)) < 1e-55), metric
+
+
+@settings(max_examples=examples(500))
+@given(collections_of_lists(max_lists=12), RULE_CHOICES, st.randoms(use_true_random=False))
+def test_values_are_the_same_in_any_order_of_merging(lists: Lists, rules: dict[str, str], rng: random.Random) -> None:
+    cutoffs = (2, 5, None)
+    whole = tally_of(lists, cutoffs)
+    shuffled = rng.sample(lists, len(lists))
+    merged = reduce(ItemTally.plus, [tally_of(shuffled[i::4], cutoffs) for i in range(4)])
+    for metric in COLLECTION_METRICS:
+        for column in range(len(cutoffs)):
+            one, other = (collection_value(metric, tally, column, 9, rules) for tally in (whole, merged))
+            assert repr(one) == repr(other)
+
+
+@pytest.mark.parametrize(
+    ("metric", "rules", "expected"),
+    [
+        ("coverage", {}, 4 / 5),
+        ("num_items", {}, 4),
+        ("gini", {}, float(Fraction(-4 * 0 - 2 * 2 + 0 * 2 + 2 * 2 + 4 * 3, 5 * 9))),
+        ("gini", {"gini_over": "items_less_one"}, 12 / 36),
+        ("gini", {"gini_items": "recommended", "gini_over": "items_less_one"}, 3 / 27),  # Evidently
+        ("entropy", {}, 1.9749),  # recommenders
+        ("entropy", {"entropy_base": "e", "entropy_over": "distinct_items"}, 1.9749 * math.log(2) / 4),  # RecBole
+        ("entropy", {"entropy_over": "log_items"}, 1.9749 / math.log2(5)),
+    ],
+)  # fmt: skip
+def test_values_by_hand(metric: str, rules: dict[str, str], expected: float) -> None:
+    assert value(metric, LISTS, 2, 5, **rules) == pytest.approx(expected, abs=5e-5)
+
+
+def test_cosines_by_hand() -> None:
+    """At cutoff 2: the lists 34, 24, 23, 1, 12 share 1, 1, 0, 0 | 1, 0, 1 | 0, 1 | 1 items."""
+    expected = 1 - (1 / 2 + 1 / 2 + 1 / 2 + 1 / 2 + 1 / 2 + 1 / math.sqrt(2)) / 10
+    assert value("personalization", LISTS, 2, 5) == pytest.approx(expected, rel=1e-15, abs=0)
+    shared, lengths = 6, sum(len(one[:2]) + len(other[:2]) for one, other in combinations(LISTS, 2))
+    assert value("personalization", LISTS, 2, 5, similarity="overlap") == float(1 - Fraction(2 * shared, lengths))
+
+
+@pytest.mark.parametrize("similarity", FIELDS["similarity"])
+@given(st.integers(1, 6), st.integers(2, 6), st.integers(0, 3), st.sampled_from([None, 1, 3, 6]))
+def test_equal_and_disjoint_lists(similarity: str, length: int, lists: int, empty: int, cutoff: int | None) -> None:
+    """Exactly 0 and 1, whatever the length; empty lists are in no pair."""
+    items = [*range(length)]
+    equal = [items] * lists + [[]] * empty
+    disjoint = [[10 * user + item for item in items[: user % length + 1]] for user in range(lists)] + [[]] * empty
+    assert value("personalization", equal, cutoff, 100, similarity=similarity) == 0
+    assert value("personalization", disjoint, cutoff, 100, similarity=similarity) == 1
+
+
+def test_extremes_of_gini_and_entropy() -> None:
+    equal, single = [[1, 2, 3, 4]] * 3, [[4]] * 7
+    assert [value("gini", lists, None, 4) for lists in (equal, single)] == [0, 3 / 4]
+    assert [value("gini", lists, None, 4, gini_over="items_less_one") for lists in (equal, single)] == [0, 1]
+    assert [value("entropy", lists, None, 4) for lists in (equal, single)] == [2, 0]
+    assert [value("entropy", lists, None, 4, entropy_over="log_items") for lists in (equal, single)] == [1, 0]
+
+
+def test_nothing_to_divide_by() -> None:
+    """No list at all has no value; what is 0 / 0 of lists is the convention's to say."""
+    assert all(is_nan(value(metric, [], 3, 5)) for metric in COLLECTION_METRICS)
+    assert value("coverage", [[]], 3, 0) is None
+    assert value("coverage", [[]], 3, 5) == value("num_items", [[]], 3, 5) == 0
+    assert value("gini", [[]], 3, 5) is value("entropy", [[]], 3, 5) is None
+    assert value("gini", [[1], [1]], 3, 1, gini_over="items_less_one") is None
+    assert value("entropy", [[1], [1]], 3, 1, entropy_over="log_items") is None
+    assert value("personalization", [[1], []], 3, 5) is None
+
+
+def test_counts_do_not_tell_the_mean_jaccard() -> None:
+    """Two collections with the same tally: their mean overlaps are equal, their mean Jaccard indexes are not."""
+    paired, ring = [[1, 2], [1, 2], [3, 4], [3, 4]], [[1, 2], [2, 3], [3, 4], [4, 1]]
+    assert tally_of(paired, (2, None)) == tally_of(ring, (2, None))
+    pairs = [[({*one}, {*other}) for one, other in combinations(lists, 2)] for lists in (paired, ring)]
+    overlaps = [sum(Fraction(len(one & other)) for one, other in of_lists) / 6 for of_lists in pairs]
+    jaccards = [sum(Fraction(len(one & other), len(one | other)) for one, other in of_lists) / 6 for of_lists in pairs]
+    assert overlaps == [Fraction(2, 3), Fraction(2, 3)]
+    assert jaccards == [Fraction(1, 3), Fraction(2, 9)]
+    assert value("personalization", paired, 2, 4) == value("personalization", ring, 2, 4) == 2 / 3
+
+
+def test_many_items_and_lists() -> None:
+    """Counts whose squares exceed 64 bits, and entropy that is far below the rounding of its terms."""
+    many = 2**40
+    tally = tally_of([[1, 2], [1]], (2,))
+    for _ in range(40):
+        tally = tally.plus(tally)
+    assert tally.lists == 2 * many
+    pairs = many * (2 * many - 1)
+    cosines = Fraction(many * (many - 1)) + Fraction(many**2) * Fraction(1 / math.sqrt(2))
+    actual = collection_value("personalization", tally, 0, 5, RULES)
+    assert actual == pytest.approx(float(1 - cosines / pairs), rel=1e-15, abs=0)
+    rare = tally_of([[1]], (1,))
+    for _ in range(50):
+        rare = rare.plus(rare)
+    rare = rare.plus(tally_of([[2]], (1,)))
+    entropy = collection_value("entropy", rare, 0, 2, RULES)
+    assert entropy == pytest.approx((50 + 1 / math.log(2)) / 2**50, rel=1e-14, abs=0)

@@ -1,0 +1,220 @@
+"""Item tallies: the same for the same lists in any order and any parts, and as bytes."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactk
+from exactk._report.item_tally import ItemTally, item_tally
+from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
+from exactk._report.varints import read_varints, write_varints
+from strategies import examples
+from tallies import CUTOFFS, ITEM_KEYS, collections_of_lists, tally_of
+
+LISTS: Any = [[1, 2, 3], [3], [], [3, 1], [2**40, 1, 3]]
+TALLY = tally_of(LISTS, (1, 2, 5))
+
+
+def test_what_is_counted() -> None:
+    assert TALLY.keys.tolist() == [1, 2, 3, 2**40]  # type: ignore[union-attr]
+    assert TALLY.counts.tolist() == [[1, 3, 3], [0, 1, 1], [2, 2, 4], [1, 1, 1]]
+    assert [table.tolist() for table in TALLY.list_lengths] == [
+        [[0, 1], [1, 4]], [[0, 1], [1, 1], [2, 3]], [[0, 1], [1, 1], [2, 1], [3, 2]],
+    ]  # fmt: skip
+    assert TALLY.short_lists is not None
+    assert [table.tolist() for table in TALLY.short_lists] == [
+        [], [[2, 1, 1]], [[0, 2, 1], [0, 3, 2], [1, 3, 1], [2, 1, 1], [2, 2, 1], [2, 3, 2], [3, 3, 1]],
+    ]  # fmt: skip
+    assert (TALLY.lists, [TALLY.entries(i) for i in range(3)]) == (5, [4, 7, 9])
+
+
+@settings(max_examples=examples(300))
+@given(collections_of_lists(max_lists=12), CUTOFFS, st.booleans(), st.randoms(use_true_random=False))
+def test_parts_in_any_order_make_the_whole(
+    lists: list[list[Any]],
+    cutoffs: tuple[int | None, ...],
+    has_short_lists: bool,
+    rng: random.Random,
+) -> None:
+    whole = tally_of(lists, cutoffs, has_short_lists=has_short_lists)
+    shuffled = rng.sample(lists, len(lists))
+    parts = [tally_of(shuffled[i::3], cutoffs, has_short_lists=has_short_lists) for i in range(3)]
+    rng.shuffle(parts)
+    merged = reduce(ItemTally.plus, parts)
+    assert merged == whole == parts[0].plus(parts[1].plus(parts[2]))
+    assert merged.counts.dtype == np.int64
+    assert tally_to_bytes(merged) == tally_to_bytes(whole)
+    read = tally_from_bytes(tally_to_bytes(merged), lists_are_sets=True)
+    assert read == whole
+    assert type(read.keys) is type(whole.keys)
+
+
+def test_items_in_no_list_are_left_out() -> None:
+    counts = np.array([[0, 0], [0, 2], [1, 2]])
+    lengths = [np.array([[1, 1], [0, 1]]), np.array([[2, 1], [0, 0], [2, 1]])]
+    short = [np.empty((0, 3), np.int64), np.array([[2, 2, 2], [1, 2, 2]])]
+    tally = item_tally((1, 4), ["c", "b", "a"], counts, lengths, short)
+    of_listed = [short[0], np.array([[0, 2, 2], [1, 2, 2]])]
+    assert tally == item_tally((1, 4), ["a", "b"], counts[[2, 1]], lengths, of_listed)
+    assert tally != item_tally((1, 4), ["a", "b"], counts[[1, 2]], lengths, of_listed)
+    assert (tally.keys, tally.list_lengths[1].tolist()) == (("a", "b"), [[2, 2]])
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (tally_of(LISTS, (1, 2)), r"same cutoffs, found \(1, 2, 5\) and \(1, 2\)"),
+        (tally_of(LISTS, (1, 2, 5), has_short_lists=False), "same cutoffs"),
+        (tally_of([["1"]], (1, 2, 5)), "item keys of one type, found int and str"),
+        (tally_of([[b"1"]], (1, 2, 5)), "item keys of one type, found bytes and int"),
+    ],
+)
+def test_tallies_that_do_not_add(other: ItemTally, message: str) -> None:
+    with pytest.raises(exactk.StateMismatchError, match=message):
+        TALLY.plus(other)
+
+
+def test_sums_that_do_not_fit() -> None:
+    counts, lengths = np.array([[2**61]]), [np.array([[1, 2**61]])]
+    half = item_tally((1,), np.array([7]), counts, lengths)
+    with pytest.raises(exactk.StateMismatchError, match="fewer than 2\\^62"):
+        half.plus(half)
+
+
+def test_a_tally_of_nothing_has_any_type_of_keys() -> None:
+    nothing = tally_of([[], []], (1, 3))
+    for keys in ITEM_KEYS:
+        one = tally_of([keys[:3]], (1, 3))
+        assert nothing.plus(one) == one.plus(nothing) == tally_of([[], keys[:3], []], (1, 3))
+    assert tally_from_bytes(tally_to_bytes(nothing), lists_are_sets=True) == nothing
+
+
+def test_repeats_count_where_lists_are_no_sets() -> None:
+    data = tally_to_bytes(tally_of([[1, 1, 2]], (3,), has_short_lists=False))
+    assert tally_from_bytes(data, lists_are_sets=False).counts.tolist() == [[2], [1]]
+    with pytest.raises(exactk.InputError, match="items in at most 1 lists"):
+        tally_from_bytes(data, lists_are_sets=True)
+
+
+def test_a_million_items_in_few_bytes() -> None:
+    size = 10**6
+    counts = np.cumsum(np.random.default_rng(1).integers(0, 3, (size, 3)), axis=1) + 1
+    lengths = [np.array([[1, total]]) for total in counts.sum(axis=0).tolist()]
+    lengths = [np.append(table, [[0, int(counts.sum()) - table[0, 1]]], axis=0) for table in lengths]
+    tally = item_tally((1, 5, 10), np.arange(size) * 7, counts, lengths)
+    data = tally_to_bytes(tally)
+    assert tally_from_bytes(data, lists_are_sets=True) == tally
+    assert len(data) < size
+
+
+def changed(**fields: Any) -> ItemTally:
+    return replace(TALLY, **fields)
+
+
+def test_impossible_tallies_are_refused() -> None:
+    """Each differs from a possible one in a single respect."""
+    short = TALLY.short_lists
+    assert short is not None
+    few = [*short[:2], short[2][:-1]]
+    other_length = [*short[:2], np.array([[0, 2, 1], [0, 4, 2], *short[2][2:].tolist()])]
+    beyond = [*short[:2], np.append(short[2][:-1], [[4, 3, 1]], axis=0)]
+    lengths = TALLY.list_lengths
+    impossible = {
+        "items that are in a list": changed(counts=np.append(TALLY.counts[:3], [[0, 0, 0]], axis=0)),
+        "lists of 9 items in all": changed(list_lengths=(*lengths[:2], np.array([[0, 2], [1, 1], [2, 2], [3, 1]]))),
+        "5 lists at each cutoff": changed(list_lengths=(*lengths[:2], np.array([[0, 2], [1, 1], [2, 1], [3, 2]]))),
+        "lists of at most 2 items": changed(list_lengths=(lengths[0], np.array([[0, 1], [1, 3], [4, 1]]), lengths[2])),
+        "as many items as the lists of each length have": changed(short_lists=few),
+        "an item in at most 0 lists of 4 items": changed(short_lists=other_length),
+        "positions of 4 items": changed(short_lists=beyond),
+        "ascending cutoffs": changed(cutoffs=(1, 5, 5)),
+        "distinct ascending keys": changed(keys=np.array([1, 3, 2, 2**40])),
+        "ascending rows": changed(list_lengths=(*lengths[:2], np.append(lengths[2][:3], [[3, 1], [3, 1]], axis=0))),
+        "ascending rows of counts above 0": changed(short_lists=[*short[:2], np.append(short[2], [[3, 3, 0]], axis=0)]),
+    }  # fmt: skip
+    long, once = [[1, 2], [3, 4], [5, 6]], np.array([[2], [1]])
+    of_one_length = {
+        "items in as many lists of the cutoff's length": replace(
+            tally_of([[1, 2], [1]], (2,)), short_lists=(np.array([[1, 1, 1]]),)
+        ),
+        "cutoff's length as there are": replace(
+            tally_of([*long, [7], [7]], (2,)), short_lists=(np.array([[0, 1, 2]]),)
+        ),
+        "item in at most 1 lists of 2 items": item_tally(
+            (3,), np.array([1, 3]), once, [np.array([[1, 1], [2, 1]])], [np.array([[0, 2, 2], [1, 1, 1]])]
+        ),
+        "ascending rows of counts": replace(tally_of([[1]], (3,)), list_lengths=(np.array([[1, 1], [2, 0]]),)),
+    }
+    for message, tally in (impossible | of_one_length).items():
+        with pytest.raises(exactk.InputError, match=message):
+            tally_from_bytes(tally_to_bytes(tally), lists_are_sets=True)
+
+
+def refused_or_sound(data: bytes) -> None:
+    """Read the bytes: what is read writes the same tally."""
+    try:
+        tally = tally_from_bytes(data, lists_are_sets=True)
+    except exactk.InputError:
+        return
+    assert tally_from_bytes(tally_to_bytes(tally), lists_are_sets=True) == tally
+
+
+@settings(max_examples=examples(500))
+@given(collections_of_lists(), CUTOFFS, st.data())
+def test_changed_bytes_are_refused_or_another_tally(
+    lists: list[list[Any]], cutoffs: tuple[int | None, ...], data: st.DataObject
+) -> None:
+    written = tally_to_bytes(tally_of(lists, cutoffs))
+    (size,), begin = read_varints(np.frombuffer(written, np.uint8), 1)
+    body = bytearray(zlib.decompress(written[begin:]))
+    assert len(body) == size
+    for _ in range(data.draw(st.integers(1, 3))):
+        position = data.draw(st.integers(0, len(body) - 1))
+        match data.draw(st.sampled_from(["change", "drop", "add"])):
+            case "change":
+                body[position] = data.draw(st.integers(0, 255))
+            case "drop":
+                del body[position]
+            case _:
+                body[position:position] = data.draw(st.binary(max_size=12))
+    refused_or_sound(write_varints(np.array([len(body)])) + zlib.compress(bytes(body)))
+    cut = data.draw(st.integers(0, len(written)))
+    with pytest.raises(exactk.InputError):
+        tally_from_bytes(written[:cut] + b"x" * (cut == len(written)), lists_are_sets=True)
+    refused_or_sound(data.draw(st.binary(max_size=40)))
+
+
+def test_bytes_that_grow() -> None:
+    """The stated size is checked before anything is decompressed, and no more is."""
+    for size in (2**63, 2**31, 10):
+        bomb = write_varints(np.array([size], np.uint64)) + zlib.compress(bytes(10**6))
+        with pytest.raises(exactk.InputError):
+            tally_from_bytes(bomb, lists_are_sets=True)
+
+
+@given(
+    st.lists(
+        st.one_of(st.integers(0, 300), st.integers(0, 2**64 - 1), st.sampled_from([2**7 - 1, 2**7, 2**63, 2**64 - 1]))
+    )
+)
+def test_varints(integers: list[int]) -> None:
+    data = np.frombuffer(write_varints(np.array(integers, np.uint64)) + b"\x01\x80", np.uint8)
+    values, size = read_varints(data, len(integers))
+    assert (values.tolist(), size) == (integers, len(data) - 2)
+    with pytest.raises(ValueError, match="integers in"):
+        read_varints(data, len(integers) + 2)
+
+
+@pytest.mark.parametrize("data", [b"\x80\x00", b"\xff" * 10 + b"\x01", b"\xff" * 9 + b"\x02", b"\x80", b""])
+def test_bytes_that_are_no_varint(data: bytes) -> None:
+    with pytest.raises(ValueError, match="integer"):
+        read_varints(np.frombuffer(data, np.uint8), 1)
