@@ -55,7 +55,7 @@ STANDARD = {
     "entropy_over": "one",
     "similarity": "cosine",
     "average": "macro",
-    "undefined": "skip",
+    "undefined": "zero",
     "head": "0.8",
     "least": "1",
     "distance": "cosine",
@@ -201,13 +201,16 @@ def entropy(counts: Counter[int], catalogue: Catalogue, rules: Rules) -> float:
     return math.fsum(terms) / over[rules["entropy_over"]] if terms else math.nan
 
 
-def personalization(rows: Sequence[Sequence[int]], k: int, rules: Rules) -> float:
-    def likeness(one: set[int], other: set[int]) -> float:
-        norm = k if rules["similarity"] == "overlap" else math.sqrt(len(one) * len(other))
-        return len(one & other) / norm if norm else 0.0
-
-    pairs = list(combinations(map(set, rows), 2))
-    return 1 - math.fsum(likeness(*pair) for pair in pairs) / len(pairs) if pairs else math.nan
+def personalization(rows: Sequence[Sequence[int]], rules: Rules) -> float:
+    pairs = list(combinations([{*row} for row in rows if row], 2))
+    if not pairs:
+        return math.nan
+    if rules["similarity"] == "overlap":
+        return 1 - sum(2 * len(one & other) for one, other in pairs) / sum(
+            len(one) + len(other) for one, other in pairs
+        )
+    cosines = [len(one & other) / math.sqrt(len(one) * len(other)) for one, other in pairs]
+    return 1 - math.fsum(cosines) / len(pairs)
 
 
 def of_collection(name: str, lists: Lists, k: int, catalogue: Catalogue, rules: Rules) -> float:
@@ -219,7 +222,7 @@ def of_collection(name: str, lists: Lists, k: int, catalogue: Catalogue, rules: 
         "coverage": lambda: coverage(counts, catalogue),
         "gini": lambda: gini(counts, catalogue, rules),
         "entropy": lambda: entropy(counts, catalogue, rules),
-        "personalization": lambda: personalization(rows, k, rules),
+        "personalization": lambda: personalization(rows, rules),
     }
     return formulas[name]()
 

@@ -44,6 +44,13 @@ class ListCase:
             **by_number,
         )
 
+    def rows_of_train(self) -> Lists:
+        """Return the items of each user in train, some more than once."""
+        rows: Lists = {}
+        for user, item in self.train:
+            rows.setdefault(user, []).append(item)
+        return rows
+
     def items_of_train(self) -> list[int]:
         """Return the distinct items of train."""
         return sorted({item for _, item in self.train})

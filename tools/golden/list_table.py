@@ -1,0 +1,60 @@
+"""The tables of what libraries say of lists and the catalogue, made from what was recorded of them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import exactk
+from exactk._report import display
+from golden.list_answers import difference, exactk_answer, is_in_exactk, row_name
+from golden.list_cases import ListCase
+from golden.list_record import list_adapter_names, read_list_recording
+from golden.record import library_version
+
+
+def list_differences_table() -> str:
+    """Return a row per expected difference: the first input on which it shows."""
+    rows = []
+    for name in list_adapter_names():
+        data = read_list_recording(name)
+        for row, reason in data["differs"].items():
+            metric = row.partition(" ")[0]
+            if is_in_exactk(metric):
+                rows.append([metric, data["library"], *_first_difference(name, data, row), reason])
+    header = ["metric", "library", "input", "what differs", "the library", "exactk", "why"]
+    return display.format_markdown(header, sorted(rows), left=len(header))
+
+
+def _first_difference(name: str, data: dict[str, Any], row: str) -> list[str]:
+    for plain_case in data["cases"]:
+        case = ListCase.from_dict(plain_case)
+        for key, output in plain_case["outputs"].items():
+            if row_name(key) == row and not isinstance(output, str):
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+                        ours = exactk_answer(name, case, data, key)
+                except exactk.InputError:
+                    return [case.name, key.partition(" where ")[0], _number(output[0]), "an error"]
+                parts = difference(ours, output, data["tolerance"])
+                if parts:
+                    where, value, recorded = parts
+                    asked = f"{key.partition(' where ')[0]}, {where}"
+                    return [case.name, asked, _number(recorded), _number(value)]
+    raise AssertionError(row)
+
+
+def _number(value: float | str) -> str:
+    return "NaN" if value in ("nan", "NaN") or value != value else f"{value:.4f}"  # noqa: PLR0124 - NaN
+
+
+def list_calls_table() -> str:
+    """Return a row per metric and library: what was called, and on how many values exactk was compared with it."""
+    rows = []
+    for name in list_adapter_names():
+        data = read_list_recording(name)
+        for metric, call in data["calls"].items():
+            if is_in_exactk(metric.partition("@")[0]):
+                rows.append([library_version(data), metric, call])
+    return display.format_markdown(["library", "exactk", "the library"], rows, left=3)
