@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -180,6 +184,73 @@ def test_interactions_are_read_by_the_names_of_columns(problems: list[Problem]) 
     items = problems[0].items
     assert items is not None
     assert np.array_equal(np.asarray(items.users), [1, 2])
+
+
+def test_only_states_of_the_same_items_merge(problems: list[Problem]) -> None:
+    items = exactk.Items(CATALOGUE, train=TRAIN)
+    report = evaluate(problems, TRUTH, LISTS, items)
+    shards = [evaluate(problems, {user: TRUTH[user]}, {user: LISTS[user]}, items) for user in TRUTH]
+    assert exactk.merge(shards).state == report.state
+    assert exactk.merge([exactk.State.from_bytes(one.state.to_bytes()) for one in shards]).state == report.state
+    different = {
+        "values of other items: 4 items and 3 items": exactk.Items(CATALOGUE[1:], train=TRAIN),
+        "4 items and 4 items, whose keys, popularity, groups or values differ": exactk.Items(CATALOGUE),
+        "4 items and the 3 items of train": TRAIN,
+    }
+    for message, others in different.items():
+        other = evaluate(problems, TRUTH, LISTS, others)
+        with pytest.raises(exactk.StateMismatchError, match=message):
+            exactk.merge([report.state, other.state])
+        with pytest.raises(exactk.StateMismatchError, match=message):
+            exactk.compare_reports({"a": report, "b": other})
+    state = replace(report.state, catalogue=None)
+    with pytest.raises(exactk.StateMismatchError, match="items in only one of them"):
+        exactk.merge([report.state, state])
+
+
+def test_the_report_says_what_the_catalogue_is(problems: list[Problem]) -> None:
+    of_train = evaluate(problems, TRUTH, LISTS, TRAIN)
+    given = evaluate(problems, TRUTH, LISTS, exactk.Items(["film", "book", "opera"], train=TRAIN))
+    counted = evaluate(problems, TRUTH, LISTS, exactk.Items(popularity={"film": 1}))
+    assert "convention standard; catalogue: the 3 items of train; " in repr(of_train)
+    assert "convention standard; catalogue: 3 items; " in repr(given)
+    assert "convention standard; catalogue: the 1 item of popularity; " in repr(counted)
+    assert of_train.state.catalogue is not None
+    assert of_train.state.catalogue.source == "train"
+    # Equal items are the same, wherever they come from.
+    merged = exactk.merge([given.state, of_train.state])
+    assert merged.state.catalogue == given.state.catalogue
+    assert exactk.merge([of_train.state, given.state]).state == merged.state
+
+
+def test_states_with_items_make_round_trips(problems: list[Problem]) -> None:
+    report = evaluate(problems, TRUTH, LISTS, TRAIN)
+    state = report.state
+    assert exactk.State.from_bytes(state.to_bytes()) == state
+    assert exactk.Report.from_json(report.to_json()).state == state
+    assert pickle.loads(pickle.dumps(state)) == state  # noqa: S301 - our own
+    data = state.to_dict()
+    data["catalogue"]["source"] = "nowhere"
+    with pytest.raises(exactk.InputError, match=r"catalogue\.source to be one of catalogue, train, popularity"):
+        exactk.State.from_dict(data)
+    wrong: list[dict[str, Any]] = [
+        {"size": 0}, {"size": "3"}, {"digest": None}, {"digest": 7}, {"source": []}, {"further": 1},
+    ]  # fmt: skip
+    for changes in wrong:
+        broken = state.to_dict()
+        broken["catalogue"] |= changes
+        with pytest.raises(exactk.InputError, match=r"expected the output of State\.to_dict"):
+            exactk.State.from_dict(broken)
+
+
+@pytest.mark.parametrize(("version", "lacking"), [(1, {"truth_digest", "catalogue"}), (2, {"catalogue"})])
+def test_states_of_old_versions_are_read(version: int, lacking: set[str]) -> None:
+    state = exactk.evaluate([[1]], [[1]], "ndcg@1").state
+    body = json.dumps({name: one for name, one in state.to_dict().items() if name not in lacking}).encode()
+    header = b"exactk-state\n" + version.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little")
+    read = exactk.State.from_bytes(header + body)
+    assert replace(read, truth_digest=state.truth_digest) == state
+    assert (read.truth_digest is None) == (version == 1)
 
 
 USES: dict[str, Callable[[Any], object]] = {

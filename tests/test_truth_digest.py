@@ -346,7 +346,7 @@ def version_1(state: exactk.State) -> bytes:
 
 def test_states_of_version_1_are_read_without_a_digest() -> None:
     state = exactk.evaluate([[1]], [[1]], "P@1").state
-    assert state.to_bytes()[len(STATE_PREFIX)] == 2
+    assert state.to_bytes()[len(STATE_PREFIX)] == 3
     old = exactk.State.from_bytes(version_1(state))
     assert old.truth_digest is None
     assert exactk.State.from_dict({**state.to_dict(), "truth_digest": None}) == old
@@ -354,8 +354,8 @@ def test_states_of_version_1_are_read_without_a_digest() -> None:
     assert exactk.State.from_bytes(old.to_bytes()) == old
     assert exactk.merge([old, state]).state.truth_digest is None
     assert exactk.merge([state, old]).state.truth_digest is None
-    foreign = state.to_bytes().replace(STATE_PREFIX + b"\x02", STATE_PREFIX + b"\x03")
-    with pytest.raises(exactk.InputError, match="state: expected version 1 or 2, found version 3"):
+    foreign = state.to_bytes().replace(STATE_PREFIX + b"\x03", STATE_PREFIX + b"\x04")
+    with pytest.raises(exactk.InputError, match="state: expected version 1, 2 or 3, found version 4"):
         exactk.State.from_bytes(foreign)
 
 

@@ -21,6 +21,7 @@ from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
+from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
 from exactk._report.report import Report
 from exactk._report.state import State
@@ -117,7 +118,7 @@ class Evaluation:
         if truth_digest is None:
             keyed = KeyedTruth(inputs.truth, inputs.users, inputs.item_vocabulary, inputs.item_ids)
             truth_digest = self.engine.truth_digest(keyed, self.num_threads)
-        state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest)
+        state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self.items)
         return Report(state, inputs.users, _user_table(problem, outcome, self.values, labels))
 
     def judged_users(self, inputs: AlignedInputs) -> Callable[[range], JudgedCells]:
@@ -273,6 +274,7 @@ def _state_of_outcome(
     labels: list[Label] | None,
     group_order: tuple[Label, ...] | None,
     truth_digest: int,
+    items: CanonicalItems | None,
 ) -> State:
     size = len(problem.values)
     by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), size)]
@@ -293,6 +295,7 @@ def _state_of_outcome(
         group_order,
         problem.truth.columns.grade,
         truth_digest,
+        None if items is None else Catalogue(items.digest, len(items), items.source),
     )
 
 

@@ -604,6 +604,8 @@ class Report(Exports, Mapping[str, float]):
         parts = [f"convention {description(self.convention)}"]
         if self._state.weighted:
             parts.append("weighted")
+        if self._state.catalogue is not None:
+            parts.append(f"catalogue: {self._state.catalogue}")
         if self._state.grade_column is not None:
             bounds = dict.fromkeys(value.rules["min_grade"] for value in self._plan)
             relevant = " or ".join(_bound_text(bound) for bound in bounds)

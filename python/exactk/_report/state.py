@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._plan.conventions import Convention, description
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import metrics
+from exactk._report.catalogue import Catalogue, describe_difference
 from exactk._report.counts import Counts
 from exactk._report.validation import (
     checked_digest,
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     from exactk._report.sums import Label, Sums
 
 STATE_PREFIX = b"exactk-state\n"
-_VERSION = 2
-_OLD_VERSION = 1  # without the digest of the truth
+_VERSION = 3
+_OLD_VERSIONS = (1, 2)  # without a digest of the truth; without a catalogue
+_LATER_FIELDS = ("truth_digest", "catalogue")  # which old versions lack
 _EXPECTED = "the output of State.to_dict"
 
 
@@ -69,6 +71,9 @@ class State:
     truth_digest : int or None
         128 bits that tell one truth from another: the users with judged items, by key, and their items and grades, in any
         container and order. None if it is not known, as in states of version 1.
+    catalogue : Catalogue or None
+        The items that the values depend on: a digest of them and of their popularity, groups and values, in any container
+        and order, their number, and which argument of `exactk.Items` has them. None if no value depends on items.
 
     Examples
     --------
@@ -92,6 +97,7 @@ class State:
     group_order: tuple[Label, ...] | None = None
     grade_column: str | None = field(default=None, compare=False)
     truth_digest: int | None = None
+    catalogue: Catalogue | None = None
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
@@ -138,8 +144,9 @@ class State:
         if len(header) < len(STATE_PREFIX) + 8 or not header.startswith(STATE_PREFIX):
             raise input_error("state", "the output of State.to_bytes", f"{data[:16]!r}, which is not an exactk state")
         version = int.from_bytes(header[-8:-4], "little")
-        if version not in {_OLD_VERSION, _VERSION}:
-            raise input_error("state", f"version {_OLD_VERSION} or {_VERSION}", f"version {version}")
+        if version not in {*_OLD_VERSIONS, _VERSION}:
+            expected = f"version {', '.join(map(str, _OLD_VERSIONS))} or {_VERSION}"
+            raise input_error("state", expected, f"version {version}")
         if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
             raise input_error("state", "an intact state", "a truncated or corrupted state (checksum mismatch)")
         return cls.from_dict(read_json(body, "state", _EXPECTED))
@@ -160,6 +167,7 @@ class State:
             "group_order": None if self.group_order is None else list(self.group_order),
             "grade_column": self.grade_column,
             "truth_digest": None if self.truth_digest is None else f"{self.truth_digest:#034x}",
+            "catalogue": None if self.catalogue is None else self.catalogue.to_plain(),
         }
 
     @classmethod
@@ -173,7 +181,8 @@ class State:
         """
         with plain_data("state", _EXPECTED):
             fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
-            checked_fields(data, (*fields, "grade_column"), "a state", optional=["truth_digest"])  # not in version 1
+            checked_fields(data, (*fields, "grade_column"), "a state", optional=_LATER_FIELDS)
+            catalogue = data.get("catalogue")
             if type(data["weighted"]) is not bool:
                 raise fail("weighted to be true or false", data["weighted"])
             convention = Convention.from_dict(data["convention"])
@@ -194,6 +203,7 @@ class State:
                 group_order,
                 grade_column,
                 checked_digest(data.get("truth_digest")),
+                None if catalogue is None else Catalogue.from_plain(catalogue),
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -226,6 +236,7 @@ class StateSums:
         self._totals = list(first.totals)
         self._grade_columns = {first.grade_column}
         self._truth_digest = first.truth_digest
+        self._catalogue = first.catalogue
         self._group_orders = {first.group_order}
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
 
@@ -239,6 +250,8 @@ class StateSums:
         self._grade_columns.add(state.grade_column)
         self._group_orders.add(state.group_order)
         self._truth_digest = _sum_of_digests(self._truth_digest, state.truth_digest)
+        if self._catalogue is not None and state.catalogue is not None:
+            self._catalogue = self._catalogue.merged(state.catalogue)
         if self._groups is None or state.groups is None:
             return
         for label, sums in state.groups.items():
@@ -263,6 +276,7 @@ class StateSums:
             next(iter(self._group_orders)) if len(self._group_orders) == 1 else None,
             grade_column,
             self._truth_digest,
+            self._catalogue,
         )
 
 
@@ -298,6 +312,8 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
         differences.append(f"weighted {one.weighted} and {other.weighted}")
     if (one.groups is None) != (other.groups is None):
         differences.append("groups in only one of them")
+    if items := describe_difference(one.catalogue, other.catalogue):
+        differences.append(items)
     scales = [[sums.scales for sums in state.totals] for state in (one, other)]
     if not differences and scales[0] != scales[1]:
         differences.append("sums of another precision (one is from exactk.reference)")

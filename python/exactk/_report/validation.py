@@ -94,12 +94,12 @@ def checked_integer(value: object, what: str, least: int = 0, most: int = _MAX_C
 _DIGEST = re.compile(r"0x[0-9a-f]{32}")
 
 
-def checked_digest(data: object) -> int | None:
+def checked_digest(data: object, what: str = "truth_digest") -> int | None:
     """Return a digest of 128 bits; None if there is none."""
     if data is None:
         return None
     if not isinstance(data, str) or not _DIGEST.fullmatch(data):
-        raise fail("truth_digest to be 0x and 32 hexadecimal digits, or null", data)
+        raise fail(f"{what} to be 0x and 32 hexadecimal digits, or null", data)
     return int(data, 16)
 
 
