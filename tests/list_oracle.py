@@ -60,7 +60,8 @@ STANDARD = {
     "least": "1",
     "distance": "cosine",
     "serendipity_of": "features",
-    "users": "predictions",
+    "users": "truth",
+    "decimals": "none",
 }
 Rules = Mapping[str, str]
 
@@ -236,6 +237,15 @@ def unexpectedness(row: Sequence[int], base: Sequence[int], k: int, rules: Rules
 
 
 def values(
+    name: str, k: int, rules: Rules, *, lists: Lists, truth: Lists, other: Lists, catalogue: Catalogue
+) -> tuple[float, Values | None]:
+    """Return the mean, rounded, and the users' values; or the value of all lists, and None."""
+    mean, users_values = unrounded_values(name, k, rules, lists=lists, truth=truth, other=other, catalogue=catalogue)
+    decimals = str(rules.get("decimals", "none"))
+    return (mean if decimals == "none" else round(mean, int(decimals))), users_values
+
+
+def unrounded_values(
     name: str, k: int, rules: Rules, *, lists: Lists, truth: Lists, other: Lists, catalogue: Catalogue
 ) -> tuple[float, Values | None]:
     """Return the mean and the users' values; or the value of all lists, and None."""

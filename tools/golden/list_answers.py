@@ -17,16 +17,20 @@ if TYPE_CHECKING:
 ListAnswer = tuple[float, dict[int, float] | None]
 """The value over all lists, and those of the users, if there are any."""
 
-_EVERY_LIST = {"users": "predictions", "empty_truth": "compute"}
+_OF_LISTS = {"users": "predictions"}
+_SKIPPED = {**_OF_LISTS, "undefined": "skip"}
 
 CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "evidently": {
             "foreign_items": "ignore",
-            "undefined": "skip",
             "overrides": {
+                "novelty": _SKIPPED,
+                "arp": _SKIPPED,
                 "gini": {"foreign_items": "count", "gini_over": "items_less_one", "gini_items": "recommended"},
-                "personalization": {"foreign_items": "count", "similarity": "overlap"},
+                "personalization": {"foreign_items": "count"},
+                "ild": _OF_LISTS,
+                "serendipity": _SKIPPED,
             },
         },
         "irspack": {"list_users": "users", "entropy_base": "e"},
@@ -35,26 +39,48 @@ CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "popularity": "interactions",
             "entropy_base": "e",
             "entropy_over": "distinct_items",
-            "overrides": {"aplt": {"tail": "lowest_share", "unseen_items": "zero"}},
+            "decimals": 4,
+            "overrides": {"arp": _OF_LISTS, "aplt": {**_OF_LISTS, "tail": "lowest_share", "unseen_items": "zero"}},
         },
-        "recmetrics": {"popularity": "interactions", "unseen_items": "raise", "list_mean_over": "cutoff"},
+        "recmetrics": {
+            "popularity": "interactions",
+            "unseen_items": "raise",
+            "list_mean_over": "cutoff",
+            "overrides": {"novelty": _OF_LISTS, "ild": _OF_LISTS},
+        },
         "recommenders": {
             "foreign_items": "count",
-            "undefined": "skip",
             "overrides": {
                 "novelty": {
+                    **_OF_LISTS,
                     "popularity": "interactions",
                     "novelty_over": "interactions",
                     "unseen_items": "zero",
                     "average": "micro",
-                }
+                },
+                "ild": _SKIPPED,
+                "serendipity": _SKIPPED,
             },
         },
-        "rectools": {"foreign_items": "count", "overrides": {"arp": {"popularity": "interactions"}}},
+        "rectools": {
+            "foreign_items": "count",
+            "overrides": {
+                "novelty": _OF_LISTS,
+                "arp": {**_OF_LISTS, "popularity": "interactions"},
+                "list_fill": _OF_LISTS,
+                "ild": _OF_LISTS,
+                "serendipity": _OF_LISTS,
+            },
+        },
         "replay": {
             "foreign_items": "count",
             "list_mean_over": "cutoff",
-            "overrides": {"coverage": {"foreign_items": "ignore"}},
+            "overrides": {
+                "coverage": {"foreign_items": "ignore"},
+                "novelty": _OF_LISTS,
+                "surprisal": _OF_LISTS,
+                "unexpectedness": _OF_LISTS,
+            },
         },
     }
 )
@@ -94,7 +120,7 @@ def exactk_answer(name: str, case: ListCase, _data: dict[str, Any], key: str) ->
     if metric in exactk.agreement_metrics:
         report = exactk.agreement(case.lists, case.other, [text], per_user=True)
     else:
-        convention = {"base": name, **_EVERY_LIST}
+        convention = {"base": name, "list_fill.users": "predictions"}
         report = exactk.evaluate(case.truth, case.lists, [text], convention=convention, per_user=True)
     mean = report[text]
     users = report.per_user.get(text) if report.per_user else None

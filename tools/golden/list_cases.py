@@ -113,6 +113,7 @@ def drawn() -> ListCase:
         return by_chance[: generator.randint(0, LONGEST)]
 
     lists, other = ({user: recommend(user) for user in range(1, USERS + 1) if user % of} for of in (11, 7))
+    lists[USERS - 1] = [FOREIGN[0], min(cold)]  # nothing that anybody had
     truth = {user: generator.sample(catalogue, generator.randint(1, 6)) for user in range(1, USERS + 3) if user % 5}
     for user, relevant in truth.items():  # some hits
         row = lists.get(user, [])

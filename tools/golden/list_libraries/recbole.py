@@ -20,36 +20,45 @@ OF_LISTS = {"coverage": "ItemCoverage", "gini": "GiniIndex", "entropy": "Shannon
 # exactk's metric, its rules, the class, tail_ratio
 OF_USERS = (
     ("arp", "", "AveragePopularity", None),
-    ("aplt", "(head=0.9)", "TailPercentage", None),
-    ("aplt", "(head=0.5)", "TailPercentage", 0.5),
-    ("aplt", "(head=2,tail=at_most)", "TailPercentage", 2),
+    ("aplt", "head=0.9", "TailPercentage", None),
+    ("aplt", "head=0.5", "TailPercentage", 0.5),
+    ("aplt", "head=2,tail=at_most", "TailPercentage", 2),
 )
+UNROUNDED = 15
+DECIMALS = (("", 4), ("decimals=none", UNROUNDED))  # the default, and as many as it takes
+
+
+def _key(metric: str, k: int | str, *rules: str) -> str:
+    parts = ",".join(rule for rule in rules if rule)
+    return f"{metric}@{k}({parts})" if parts else f"{metric}@{k}"
+
+
 CALLS = {f"{metric}@k": name for metric, name in OF_LISTS.items()} | {
-    f"{metric}@k{rules}": name if tail is None else f"{name}, tail_ratio {tail}"
+    _key(metric, "k", rules): name if tail is None else f"{name}, tail_ratio {tail}"
     for metric, rules, name, tail in OF_USERS
 }
 
 
 def evaluate(case: ListCase) -> dict[str, ListOutput]:
-    """Evaluate by a Collector and an Evaluator, and each user by one of his own."""
+    """Evaluate by a Collector and an Evaluator, and each user by a further one."""
     users = list(case.lists)
-    together = {(name, tail): _found(case, users, name, tail) for name, tail in _classes()}
-    alone = {(name, tail): {user: _found(case, [user], name, tail) for user in users} for _, _, name, tail in OF_USERS}
     outputs: dict[str, ListOutput] = {}
-    for k in case.cutoffs:
-        for metric, name in OF_LISTS.items():
-            outputs[f"{metric}@{k}"] = (together[name, None][k], None)
-        for metric, rules, name, tail in OF_USERS:
-            values = {user: found[k] for user, found in alone[name, tail].items()}
-            outputs[f"{metric}@{k}{rules}"] = (together[name, tail][k], values)
+    for metric, name in OF_LISTS.items():
+        for rule, decimals in DECIMALS:
+            values = _values(case, users, name, None, decimals)
+            outputs |= {_key(metric, k, rule): (value, None) for k, value in values.items()}
+    for metric, rules, name, tail in OF_USERS:
+        alone = {user: _values(case, [user], name, tail, UNROUNDED) for user in users}
+        for rule, decimals in DECIMALS:
+            values = _values(case, users, name, tail, decimals)
+            outputs |= {
+                _key(metric, k, rules, rule): (value, {user: of_user[k] for user, of_user in alone.items()})
+                for k, value in values.items()
+            }
     return outputs
 
 
-def _classes() -> list[tuple[str, float | None]]:
-    return [(name, None) for name in OF_LISTS.values()] + [(name, tail) for _, _, name, tail in OF_USERS]
-
-
-def _found(case: ListCase, users: list[int], name: str, tail: float | None) -> dict[int, float]:
+def _values(case: ListCase, users: list[int], name: str, tail: float | None, decimals: int) -> dict[int, float]:
     """Return the values at each cutoff."""
     import torch
     from recbole.evaluator import Collector, Evaluator
@@ -57,7 +66,7 @@ def _found(case: ListCase, users: list[int], name: str, tail: float | None) -> d
     config: dict[str, Any] = {
         "metrics": [name],
         "topk": case.cutoffs,
-        "metric_decimal_place": 15,
+        "metric_decimal_place": decimals,
         "eval_args": {"mode": "full"},
         "device": "cpu",
         "ITEM_ID_FIELD": "item_id",

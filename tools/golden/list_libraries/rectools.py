@@ -28,8 +28,8 @@ CALLS = {
     "num_items@k": "CatalogCoverage(k)",
     "coverage@k": "CatalogCoverage(k, normalize=True)",
     "list_fill@k": "SufficientReco(k, deep=True)",
-    "user_coverage@k(least=k)": "SufficientReco(k)",
-    "user_coverage@k(users=truth)": "CoveredUsers(k)",
+    "user_coverage@k(least=k,users=predictions)": "SufficientReco(k)",
+    "user_coverage@k": "CoveredUsers(k)",
     "ild@k(distance=hamming)": "IntraListDiversity(k, PairwiseHammingDistanceCalculator)",
     "serendipity@k(serendipity_of=popularity)": "Serendipity(k)",
     "overlap@k": "Intersection(k)",
@@ -63,8 +63,8 @@ def evaluate(case: ListCase) -> dict[str, ListOutput]:
         ask(f"arp@{k}", metrics.AvgRecPopularity(k=k), reco, train)
         ask(f"arp@{k}(arp_over=interactions)", metrics.AvgRecPopularity(k=k, normalize=True), reco, train)
         ask(f"list_fill@{k}", metrics.SufficientReco(k=k, deep=True), reco)
-        ask(f"user_coverage@{k}(least={k})", metrics.SufficientReco(k=k), reco)
-        ask(f"user_coverage@{k}(users=truth)", metrics.CoveredUsers(k=k), reco, truth)
+        ask(f"user_coverage@{k}(least={k},users=predictions)", metrics.SufficientReco(k=k), reco)
+        ask(f"user_coverage@{k}", metrics.CoveredUsers(k=k), reco, truth)
         ask(f"serendipity@{k}(serendipity_of=popularity)", metrics.Serendipity(k=k), reco, truth, train, case.catalogue)
         ask(
             f"ild@{k}(distance=hamming)",
