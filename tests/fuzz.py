@@ -49,7 +49,8 @@ EDGES = (-1, -2, 2**31 - 1, 2**31, -(2**31), 2**32 - 1, 2**32, 2**32 + 7, 2**62,
 NUMBERS = (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, 1.5, 256.0, 257.0, 2.0**256, 2.0**-256, 1e308, 5e-324)
 NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
 COMPONENTS = (0.1, 1 + 2.0**-23, 1e-3, 1e4, 65504.0, 6e-8, 1e30, -1e30, 1e-30, 1e-45, 1e75, -1e70, 1e-70, 1e-160)
-METRICS = (*exactk.metrics, "no such metric")
+INFOS = {info.name: info for info in _core.metric_table() if not info.compares_lists}
+METRICS = (*INFOS, "no such metric")
 
 
 class Source:
@@ -269,6 +270,37 @@ class RawEmbeddings:
 
 
 @dataclass
+class RawItems:
+    """The arguments of one `_core.Items`."""
+
+    ids: Array
+    users: Array | None
+    interactions: Array | None
+    train_users: int | None
+
+    @classmethod
+    def read(cls, source: Source) -> RawItems:
+        ids = source.integers(source.below(12), "int64")
+        if not source.rarely(8):  # as the core wants them
+            ids = np.unique(np.abs(ids))
+        users = np.array([source.below(6) for _ in range(len(ids))], np.int64)
+        interactions = users * (1 + source.below(3))
+        for counts in (users, interactions):
+            if source.rarely(16) and len(counts):
+                counts[source.below(len(counts))] = source.integers(1, "int64")[0]
+        train_users = None if source.rarely(8) else 5 + source.below(4)
+        return cls(
+            ids,
+            None if source.rarely(16) else users,
+            None if source.rarely(16) else interactions,
+            source.integer() if source.rarely(32) else train_users,
+        )
+
+    def core(self) -> _core.Items:
+        return _core.Items(self.ids, self.users, self.interactions, self.train_users, False)
+
+
+@dataclass
 class Case:
     """The arguments of one evaluation, of lists, scores, sparse scores or embeddings."""
 
@@ -288,6 +320,7 @@ class Case:
     scores: RawScores | None = None
     sparse_scores: RawSparseScores | None = None  # whose items are the lists
     embeddings: RawEmbeddings | None = None
+    items: RawItems | None = None
 
     @classmethod
     def read(cls, data: bytes) -> Case:
@@ -325,6 +358,8 @@ class Case:
             case.sparse_scores = RawSparseScores.read(source, len(predictions.items))
         elif case.scores is None and source.rarely(2):
             case.embeddings = RawEmbeddings.read(source, users if not source.rarely(64) else source.below(6))
+        if any(metric in INFOS and INFOS[metric].walks_list for metric, _, _ in values):
+            case.items = RawItems.read(source)
         return case.repeat(700) if many and users else case
 
     @staticmethod
@@ -333,7 +368,7 @@ class Case:
         cutoff = None if source.rarely(4) else 1 + source.below(8)
         if source.rarely(32):
             cutoff = source.integer()
-        info = exactk.metrics.get(metric)
+        info = INFOS.get(metric)
         parameter = 0.0 if info is None else parameter_of(metric)
         return metric, cutoff, source.number() if source.rarely(8) else parameter
 
@@ -400,7 +435,7 @@ class Case:
     @staticmethod
     def _spelling(metric: str, cutoff: int | None, parameter: float) -> str:
         text = metric if cutoff is None else f"{metric}@{cutoff}"
-        info = exactk.metrics.get(metric)
+        info = INFOS.get(metric)
         return text if info is None or info.parameter is None else f"{text}({info.parameter.name}={parameter!r})"
 
 
@@ -577,6 +612,7 @@ def check(data: bytes) -> None:
         exclude = None if case.exclude is None else case.exclude.core("exclude")
         rules = core_rules(**case.fields, min_grade=case.min_grade, gain_table=case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
+        items = None if case.items is None else case.items.core()
     except REFUSALS:
         return
     result_or_refusal(truth.validate, "truth", case.grades)
@@ -585,7 +621,7 @@ def check(data: bytes) -> None:
         result = result_or_refusal(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
-            *(values, rules, True, threads, isa, None),
+            *(values, rules, True, threads, isa, None, items),
         )
         return plain_result(result) if isinstance(result, _core.Result) else result
 
@@ -597,7 +633,7 @@ def check(data: bytes) -> None:
     _check_judged_lists(case, truth, (without_blas, predictions), exclude, rules)
     if isinstance(scalar[-1], bytes):  # and no refusal
         _check_range(case, np.frombuffer(scalar[-1]).reshape(len(values), -1))
-    if case.against_reference:
+    if case.against_reference and case.items is None:
         _check_reference(case)
 
 
@@ -671,7 +707,7 @@ def _check_range(case: Case, table: Array) -> None:
     if case.fields.get("duplicate_items") == "count":
         return
     for (metric, _, _), user_values in zip(case.values, table, strict=True):
-        if exactk.metrics[metric].unit_range:
+        if INFOS[metric].unit_range:
             assert ((user_values >= 0) & (user_values <= 1) | np.isnan(user_values)).all(), metric
 
 

@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 import exactk
 from core_rules import CHOICES
 from exactk._plan.fields import FIELDS, fields_of
+from exactk._plan.metrics import metrics
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
@@ -35,7 +36,7 @@ def parameters(bounds: exactk._core.MetricParameter) -> st.SearchStrategy[float]
 
 def parameter_of(name: str) -> float:
     """Return the metric's parameter as it is by default, or a number that fits whatever is drawn."""
-    parameter = exactk.metrics[name].parameter
+    parameter = metrics[name].parameter
     if parameter is None:
         return 0.0
     return 1e6 if parameter.standard is None else parameter.standard

@@ -112,6 +112,16 @@ def sound_values() -> list[_core.PlannedValue]:
     ]
 
 
+def sound_list_values() -> list[_core.PlannedValue]:
+    rules = core_rules(foreign_items="count")
+    names = [info.name for info in _core.metric_table() if info.walks_list]
+    return [_core.PlannedValue(name, cutoff, parameter_of(name), rules) for name in names for cutoff in (None, 3)]
+
+
+def sound_items() -> _core.Items:
+    return _core.Items(np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False)
+
+
 # Each function and type of the module, with arguments that it takes.
 CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
@@ -128,6 +138,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "topk of embeddings": (_core.topk, lambda: [sound_embeddings(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "topk of sparse scores": (_core.topk, lambda: [sound_sparse_scores(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
+    "Items": (_core.Items, lambda: [np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
     "require_memory": (_core.require_memory, lambda: [3, 8, "x"]),
@@ -164,7 +175,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         _core.evaluate,
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
-            np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2, "", abs,
+            np.array([0, 1]), 2, [*sound_values(), *sound_list_values()], sound_rules(), True, 2, "", abs, sound_items(),
         ],
     ),
 }  # fmt: skip
@@ -181,7 +192,7 @@ def can_evaluate() -> bool:
     """Return whether the next call works."""
     value = _core.PlannedValue("precision", 1, 0, sound_rules())
     result = _core.evaluate(
-        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None
+        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None, None
     )
     assert result.per_user is not None
     return result.sums.users == [2] and result.per_user.tolist() == [[1.0, 1.0]]
@@ -236,12 +247,26 @@ def test_every_combination_of_hostile_arrays() -> None:
             continue
         for truth, predictions in ((lists, good), (good, lists), (lists, lists)):
             results += has_result(
-                _core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2, "", None
+                _core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2, "", None, None
             )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
             results += has_result(
-                _core.evaluate, good, hostile, good, None, hostile, hostile, size, values, rules, True, 1, "", None
+                _core.evaluate,
+                good,
+                hostile,
+                good,
+                None,
+                hostile,
+                hostile,
+                size,
+                values,
+                rules,
+                True,
+                1,
+                "",
+                None,
+                None,
             )
     assert results > 0
 
@@ -259,7 +284,7 @@ def test_every_hostile_array_of_scores() -> None:
         values = [_core.PlannedValue("ndcg", 3, 0, core_rules(nan=nan, min_grade=0.5)) for nan in ("last", "raise")]
         for planned in ([values[0]], values):
             results += has_result(
-                _core.evaluate, sound_lists(), None, given, None, None, None, 1, planned, rules, True, 2, "", None
+                _core.evaluate, sound_lists(), None, given, None, None, None, 1, planned, rules, True, 2, "", None, None
             )
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
             results += has_result(_core.topk, given, k, None, ties, nan, 2, "", None)
@@ -281,7 +306,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
         except HARMLESS:
             continue
         results += has_result(
-            _core.evaluate, sound_lists(), None, scores, None, None, None, 1, values, rules, True, 2, "", None
+            _core.evaluate, sound_lists(), None, scores, None, None, None, 1, values, rules, True, 2, "", None, None
         )
         for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
             results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
@@ -293,7 +318,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
         except HARMLESS:
             continue
         results += has_result(
-            _core.evaluate, sound_lists(), None, embeddings, None, None, None, 1, values, rules, True, 2, "", None
+            _core.evaluate, sound_lists(), None, embeddings, None, None, None, 1, values, rules, True, 2, "", None, None
         )
         results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
     assert results > 0
@@ -335,7 +360,7 @@ def test_every_hostile_array_of_sparse_scores() -> None:
             pass
         for scored in predictions:
             results += has_result(
-                _core.evaluate, sound_lists(), None, scored, None, None, None, 1, values, rules, True, 2, "", None
+                _core.evaluate, sound_lists(), None, scored, None, None, None, 1, values, rules, True, 2, "", None, None
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
                 results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
@@ -362,7 +387,7 @@ def test_every_hostile_array_of_embeddings() -> None:
             except HARMLESS:
                 continue
             results += has_result(
-                _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, "", None
+                _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, "", None, None
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
                 results += has_result(_core.topk, given, k, None, ties, "last", 2, "", None)
@@ -480,7 +505,19 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
         truth = _core.Lists(np.arange(2), np.array([0, 1, 2]), given["lengths"], given["present"], "x")
         arrays = (given["weights"], given["groups"])
         _core.evaluate(
-            truth, given["grades"], sound_lists(), None, *arrays, 1, sound_values(), sound_rules(), False, 1, "", None
+            truth,
+            given["grades"],
+            sound_lists(),
+            None,
+            *arrays,
+            1,
+            sound_values(),
+            sound_rules(),
+            False,
+            1,
+            "",
+            None,
+            None,
         )
 
     with pytest.raises(exactk.InputError, match=name.removesuffix("s")):
@@ -492,7 +529,7 @@ def test_metrics_that_are_none(metric: str) -> None:
     value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
     with pytest.raises(exactk.InputError, match="metric"):
         _core.evaluate(
-            sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None
+            sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None, None
         )
 
 
@@ -503,7 +540,7 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
         value = _core.PlannedValue(metric, cutoff, parameter, sound_rules())
         with pytest.raises(exactk.InputError):
             _core.evaluate(
-                sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None
+                sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None, None
             )
 
 
@@ -576,6 +613,7 @@ SOUND: dict[str, Callable[[], Any]] = {
     "Scores": sound_scores,
     "SparseScores": sound_sparse_scores,
     "Embeddings": sound_embeddings,
+    "Items": sound_items,
     "Rules": sound_rules,
     "PlannedValue": lambda: sound_values()[0],
     "PairedValue": lambda: sound_paired_values()[0],
@@ -667,7 +705,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 
 THREADED: dict[str, Callable[[int], Any]] = {
-    "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-3], threads, "", None),
+    "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-4], threads, "", None, sound_items()),
     "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
     "sign_flip_sums": lambda threads: CALLS["sign_flip_sums"][0](*sound_resampling()[:-3], threads, "", None),
@@ -720,6 +758,7 @@ def test_objects_that_were_never_constructed() -> None:
         _core.Scores,
         _core.SparseScores,
         _core.Embeddings,
+        _core.Items,
         _core.Rules,
         _core.PlannedValue,
         _core.PairedValue,
@@ -745,6 +784,7 @@ def test_objects_that_were_never_constructed() -> None:
         (2, _core.Embeddings),
         (3, _core.Lists),
         (8, _core.Rules),
+        (13, _core.Items),
     ]
     for position, kind in replaced:
         with pytest.raises(TypeError):

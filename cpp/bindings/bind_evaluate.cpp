@@ -19,6 +19,7 @@
 #include "exactk/topk.hpp"
 #include "gil.hpp"
 #include "owned.hpp"
+#include "owned_items.hpp"
 #include "predictions.hpp"
 #include "progress.hpp"
 #include "results.hpp"
@@ -36,7 +37,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
                          const std::optional<py::array>& groups, Count group_count,
                          const std::vector<PlannedValue>& values, const Rules& tally_rules,
                          bool per_user, int num_threads, const std::string& isa,
-                         const Progress& progress) {
+                         const Progress& progress, std::optional<const OwnedItems*> items) {
   std::atomic<Count> finished = 0;
   const Count users = truth.lists().row_count();
   check_size(groups, users, "groups");
@@ -57,6 +58,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
                   .poll = make_poll(progress, finished),
                   .finished = &finished};
   if (exclude) request.exclude = (*exclude)->lists();
+  if (items) request.items = (*items)->items();
   if (weights) request.weights = view<double>(*weights, "weights");
   std::optional<py::array_t<double>> table;
   std::optional<py::array_t<double>> ratios;
@@ -172,6 +174,11 @@ void bind_evaluate(py::module_& module) {
           },
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are valid.");
+  bind_class<OwnedItems>(module, "Items", "The catalogue; see exactk/items.hpp.")
+      .def(py::init<const py::array&, const std::optional<py::array>&,
+                    const std::optional<py::array>&, std::optional<Count>, bool>(),
+           py::arg("ids").noconvert(), py::arg("users").noconvert(),
+           py::arg("interactions").noconvert(), py::arg("train_users"), py::arg("is_train"));
   bind_class<OwnedScores>(module, "Scores", "A matrix of scores; see exactk/scores.hpp.")
       .def(py::init<py::array, std::optional<double>, std::optional<const OwnedLists*>,
                     const std::string&>(),
@@ -224,7 +231,7 @@ void bind_evaluate(py::module_& module) {
              py::arg("predictions").none(false), py::arg("exclude"), py::arg("weights").noconvert(),
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
-             py::arg("progress"), "Compute all values in one pass.");
+             py::arg("progress"), py::arg("items"), "Compute all values in one pass.");
   module.def(
       "isas",
       [] {

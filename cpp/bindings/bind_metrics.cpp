@@ -55,11 +55,11 @@ void bind_metrics(py::module_& module) {
       .def_readonly("unit_range", &MetricInfo::unit_range)
       .def_readonly("micro", &MetricInfo::micro)
       .def_property_readonly(
-          "divisor_fields",
+          "own_fields",
           [](const MetricInfo& info) {
-            return std::vector<std::string>(info.divisor_fields.begin(), info.divisor_fields.end());
+            return std::vector<std::string>(info.own_fields.begin(), info.own_fields.end());
           },
-          "The convention fields that choose the divisor.")
+          "The convention fields that this metric reads and most others do not.")
       .def_readonly("averages_precisions", &MetricInfo::averages_precisions)
       .def_readonly("uses_gains", &MetricInfo::uses_gains)
       .def_readonly("uses_ideal", &MetricInfo::uses_ideal)
@@ -73,6 +73,8 @@ void bind_metrics(py::module_& module) {
       .def_readonly("counts_missing_lists", &MetricInfo::counts_missing_lists)
       .def_readonly("compares_lists", &MetricInfo::compares_lists)
       .def_readonly("reads_beyond_cutoff", &MetricInfo::reads_beyond_cutoff)
+      .def_readonly("walks_list", &MetricInfo::walks_list)
+      .def_readonly("reads_popularity", &MetricInfo::reads_popularity)
       .def("__repr__", [](const MetricInfo& info) {
         return "<Metric " + std::string(info.name) + ": " + std::string(info.summary) + ">";
       });

@@ -81,6 +81,8 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
       .def_readonly("relevant_excluded", &Tally::relevant_excluded)
       .def_readonly("relevant_not_rankable", &Tally::relevant_not_rankable)
       .def_readonly("longest_list", &Tally::longest_list)
+      .def_readonly("foreign_recommended", &Tally::foreign_recommended)
+      .def_readonly("unseen_recommended", &Tally::unseen_recommended)
       .def_readonly("tie_dependent", &Tally::tie_dependent)
       .def_readonly("tie_spread", &Tally::tie_spread)
       .def_readonly("candidates", &Tally::candidates)

@@ -16,6 +16,7 @@ __all__: list[str] = [
     "ConventionField",
     "Embeddings",
     "IntegerRows",
+    "Items",
     "LineFault",
     "Lists",
     "MAX_CUTOFF",
@@ -151,11 +152,6 @@ class MetricInfo:
     @property
     def discounted(self) -> bool: ...
     @property
-    def divisor_fields(self) -> list[str]:
-        """
-        The convention fields that choose the divisor.
-        """
-    @property
     def every_rank(self) -> bool: ...
     @property
     def formula(self) -> str: ...
@@ -164,6 +160,11 @@ class MetricInfo:
     @property
     def name(self) -> str: ...
     @property
+    def own_fields(self) -> list[str]:
+        """
+        The convention fields that this metric reads and most others do not.
+        """
+    @property
     def pairwise(self) -> bool: ...
     @property
     def parameter(self) -> MetricParameter | None: ...
@@ -171,6 +172,8 @@ class MetricInfo:
     def positive_without_hits(self) -> bool: ...
     @property
     def reads_beyond_cutoff(self) -> bool: ...
+    @property
+    def reads_popularity(self) -> bool: ...
     @property
     def reads_truth(self) -> bool: ...
     @property
@@ -187,6 +190,8 @@ class MetricInfo:
     def uses_gains(self) -> bool: ...
     @property
     def uses_ideal(self) -> bool: ...
+    @property
+    def walks_list(self) -> bool: ...
 
 class Sums:
     """
@@ -228,6 +233,8 @@ class Tally:
     @property
     def fewest_candidates(self) -> int: ...
     @property
+    def foreign_recommended(self) -> int: ...
+    @property
     def longest_list(self) -> int: ...
     @property
     def missing_predictions(self) -> int: ...
@@ -243,6 +250,8 @@ class Tally:
     def tie_dependent(self) -> list[int]: ...
     @property
     def tie_spread(self) -> list[int]: ...
+    @property
+    def unseen_recommended(self) -> int: ...
 
 class Result:
     """
@@ -290,6 +299,19 @@ class Lists:
         """
         Raise InputError unless offsets, lengths, ids and grades are valid.
         """
+
+class Items:
+    """
+    The catalogue; see exactk/items.hpp.
+    """
+    def __init__(
+        self,
+        ids: numpy.ndarray,
+        users: numpy.ndarray | None,
+        interactions: numpy.ndarray | None,
+        train_users: typing.SupportsInt | typing.SupportsIndex | None,
+        is_train: bool,
+    ) -> None: ...
 
 class Scores:
     """
@@ -610,6 +632,7 @@ def evaluate(
     num_threads: typing.SupportsInt | typing.SupportsIndex,
     isa: str,
     progress: collections.abc.Callable[[int], typing.Any] | None,
+    items: Items | None,
 ) -> Result:
     """
     Compute all values in one pass.

@@ -28,6 +28,13 @@ enum class Over : std::uint8_t {
 };
 enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table };
 enum class RboOver : std::uint8_t { extrapolated, truncated };
+// How popular an item is: by distinct users of train, or by rows of train.
+enum class Popularity : std::uint8_t { users, interactions };
+// What a popularity is divided by.
+enum class PopularityOver : std::uint8_t { one, users, interactions, max };
+enum class UnseenItems : std::uint8_t { rare, zero, skip, least_popular, raise };
+enum class ForeignItems : std::uint8_t { raise, ignore, count };
+enum class Tail : std::uint8_t { head_share, lowest_share, at_most };
 enum class Discount : std::uint8_t { log2, log2_floored };
 // `of_means` averages the means of other values. Callers of the core compute it; the core never
 // does.
@@ -82,6 +89,13 @@ struct Rules : JudgingFields {
   Over ap_over = Over::min_cutoff_relevant;
   Over ideal_over = Over::min_cutoff_relevant;
   RboOver rbo_over = RboOver::extrapolated;
+  Popularity popularity = Popularity::users;
+  PopularityOver novelty_over = PopularityOver::users;
+  PopularityOver arp_over = PopularityOver::one;
+  UnseenItems unseen_items = UnseenItems::rare;
+  ForeignItems foreign_items = ForeignItems::raise;
+  Over list_mean_over = Over::list;
+  Tail tail = Tail::head_share;
   Discount discount = Discount::log2;
   Average average = Average::macro;
   Users users = Users::truth;

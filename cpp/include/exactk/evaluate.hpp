@@ -13,6 +13,7 @@
 #include "exactk/conventions.hpp"
 #include "exactk/embeddings.hpp"
 #include "exactk/isa.hpp"
+#include "exactk/items.hpp"
 #include "exactk/scores.hpp"
 #include "exactk/types.hpp"
 
@@ -37,6 +38,7 @@ struct Request {
   std::span<const double> grades;  // parallel to truth.items; empty: every grade is 1
   Predictions predictions;
   std::optional<Lists> exclude;
+  std::optional<Items> items = {};                 // for metrics that read the items of the list
   std::optional<std::span<const double>> weights;  // one per user; nullopt: every weight is 1
   std::span<const Offset> groups;  // the group of each user, in [0, group_count); empty: group 0
   Count group_count = 1;
@@ -72,6 +74,10 @@ struct Tally {
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
+  // Of the lists down to the last rank that a metric reads: items outside the catalogue, and items
+  // of the catalogue that are not in train.
+  Count foreign_recommended = 0;
+  Count unseen_recommended = 0;
   // The greatest rank of an item that is not excluded, over all users, up to the largest rank that
   // a value needs.
   Count longest_list = 0;

@@ -29,8 +29,8 @@ struct MetricInfo {
   // The value is within [0, 1] unless repeated items count, so 2^-80 fixed point holds its sum.
   bool unit_range = true;
   bool micro = true;  // a pooled numerator over a pooled denominator is meaningful
-  // Convention fields that choose the divisor.
-  std::span<const std::string_view> divisor_fields = {};
+  // Convention fields that this metric reads and most others do not.
+  std::span<const std::string_view> own_fields = {};
   // A mean of the precisions at the hits; late hits lower it.
   bool averages_precisions = false;
   bool uses_gains = false;
@@ -53,6 +53,10 @@ struct MetricInfo {
   bool compares_lists = false;
   // Also reads the ranks of that list beyond the cutoff.
   bool reads_beyond_cutoff = false;
+  // Reads the items of the list, which must be known: needs a catalogue, and an order of ties that
+  // does not depend on the truth.
+  bool walks_list = false;
+  bool reads_popularity = false;  // needs to know in how many lists of train an item is
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

@@ -92,6 +92,7 @@ Violation BatchScorer::score(JudgedBatch& batch, Tally& tally, const Checkpoint&
 Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, Tally& tally,
                                    const Checkpoint& checkpoint) {
   const Rows rows = batch.hit_rows[rules_index].rows();
+  const Lists lists = batch.list_rows[rules_index].rows();
   irregular_users_.clear();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!is_regular(presence_of(job_.request, users_[i]), rows[i])) irregular_users_.push_back(i);
@@ -104,11 +105,12 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
       cutoff_set_index = run.cutoff_set_index;
       count_hits(rows, job_.plan.cutoff_sets[cutoff_set_index], hit_counts_, checkpoint);
     }
-    compute_ratios(run, rows, hit_counts_, ratios_, checkpoint);
+    compute_ratios(run, rows, lists, hit_counts_, ratios_, checkpoint);
     compute_values(run);
-    const Violation violation = std::min(apply_policies(run, rows), check_item_count(run, rows));
+    const Violation violation = std::min(
+        {apply_policies(run, rows), check_item_count(run, rows), check_items(run, rows, lists)});
     if (violation == Violation::none) reduce(run, rows);  // otherwise the values may be anything
-    if (is_strict(run.rules.ties) && !batch.tied_users.empty()) {
+    if (is_strict(run.rules.ties) && !batch.tied_users.empty() && !run.info->walks_list) {
       score_extremes(run, rules_index, batch, checkpoint);
       const Rows best_rows = batch.extreme_rows.front()[rules_index].rows();
       count_tie_dependent(run, rows, batch.tied_users, best_rows, tally);
@@ -118,15 +120,18 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
   return gravest;
 }
 
-void BatchScorer::compute_ratios(const Run& run, Rows rows, std::span<const HitCounts> hit_counts,
-                                 BatchRatios& ratios, const Checkpoint& checkpoint) const {
+void BatchScorer::compute_ratios(const Run& run, Rows rows, Lists lists,
+                                 std::span<const HitCounts> hit_counts, BatchRatios& ratios,
+                                 const Checkpoint& checkpoint) const {
   run.score({.rows = rows,
              .cutoffs = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs(),
              .hit_counts = hit_counts,
              .rules = run.rules,
              .discounts = job_.discounts[static_cast<std::size_t>(run.rules.discount)],
              .parameter = run.parameter,
-             .checkpoint = checkpoint},
+             .checkpoint = checkpoint,
+             .lists = lists,
+             .item_values = run.item_values},
             ratios);
 }
 
@@ -169,6 +174,26 @@ Violation BatchScorer::check_item_count(const Run& run, Rows rows) const {
     if (static_cast<double>(min_items) > run.parameter) return Violation::too_few_items;
   }
   return Violation::none;
+}
+
+// Whether some user's list has an item, down to the last cutoff, that the convention refuses.
+Violation BatchScorer::check_items(const Run& run, Rows rows, Lists lists) const {
+  if (!run.info->walks_list) return Violation::none;
+  const bool refuses_foreign = run.rules.foreign_items == ForeignItems::raise;
+  const bool refuses_unseen = run.rules.unseen_items == UnseenItems::raise;
+  const bool counts_foreign = run.rules.foreign_items == ForeignItems::count;
+  const Count depth = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
+  const auto is_read = [&](Count rank) { return rank > 0 && rank <= depth; };
+  Violation gravest = Violation::none;
+  for (std::size_t user = 0; user < lists.size(); ++user) {
+    const bool has_foreign = is_read(lists[user].first_foreign);
+    const bool has_unseen = is_read(lists[user].first_unseen) || (counts_foreign && has_foreign);
+    if (!(refuses_foreign && has_foreign) && !(refuses_unseen && has_unseen)) continue;
+    if (policy_of(run, rows, user).empty != Empty::compute) continue;
+    const bool is_foreign = refuses_foreign && has_foreign;
+    gravest = std::min(gravest, is_foreign ? Violation::foreign_item : Violation::unseen_item);
+  }
+  return gravest;
 }
 
 void BatchScorer::reduce(const Run& run, Rows rows) {
@@ -222,7 +247,7 @@ void BatchScorer::score_extremes(const Run& run, std::size_t rules_index, Judged
   for (std::size_t extreme = 0; extreme < extreme_ratios_.size(); ++extreme) {
     const Rows rows = batch.extreme_rows[extreme][rules_index].rows();
     count_hits(rows, cutoff_set, extreme_hit_counts_, checkpoint);
-    compute_ratios(run, rows, extreme_hit_counts_, extreme_ratios_[extreme], checkpoint);
+    compute_ratios(run, rows, {}, extreme_hit_counts_, extreme_ratios_[extreme], checkpoint);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "exactk/evaluate.hpp"
 #include "judge/batch.hpp"
 #include "judge/hit_row.hpp"
+#include "judge/list_row.hpp"
 #include "metrics/metric.hpp"
 #include "numeric/accumulator.hpp"
 
@@ -36,16 +37,18 @@ class BatchScorer {
   }
 
  private:
-  using Rows = std::span<const HitRow>;  // parallel to the users
+  using Rows = std::span<const HitRow>;    // parallel to the users
+  using Lists = std::span<const ListRow>;  // likewise; empty if no metric reads them
 
   Violation score_under(std::size_t rules_index, JudgedBatch& batch, Tally& tally,
                         const Checkpoint& checkpoint);
-  void compute_ratios(const Run& run, Rows rows, std::span<const HitCounts> hit_counts,
+  void compute_ratios(const Run& run, Rows rows, Lists lists, std::span<const HitCounts> hit_counts,
                       BatchRatios& ratios, const Checkpoint& checkpoint) const;
   void compute_values(const Run& run);
   [[nodiscard]] UserPolicy policy_of(const Run& run, Rows rows, std::size_t index) const;
   Violation apply_policies(const Run& run, Rows rows);
   [[nodiscard]] Violation check_item_count(const Run& run, Rows rows) const;
+  [[nodiscard]] Violation check_items(const Run& run, Rows rows, Lists lists) const;
   void reduce(const Run& run, Rows rows);
   void write_per_user(std::size_t output);
   void write_ratios(const Run& run, std::size_t output_index, Rows rows);

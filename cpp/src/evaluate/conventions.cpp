@@ -24,6 +24,18 @@ constexpr std::array<std::string_view, 5> kNames<Gain> = {"linear", "binary", "e
 template <>
 constexpr std::array<std::string_view, 2> kNames<RboOver> = {"extrapolated", "truncated"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<Popularity> = {"users", "interactions"};
+template <>
+constexpr std::array<std::string_view, 4> kNames<PopularityOver> = {"one", "users", "interactions",
+                                                                    "max"};
+template <>
+constexpr std::array<std::string_view, 5> kNames<UnseenItems> = {"rare", "zero", "skip",
+                                                                 "least_popular", "raise"};
+template <>
+constexpr std::array<std::string_view, 3> kNames<ForeignItems> = {"raise", "ignore", "count"};
+template <>
+constexpr std::array<std::string_view, 3> kNames<Tail> = {"head_share", "lowest_share", "at_most"};
+template <>
 constexpr std::array<std::string_view, 2> kNames<Discount> = {"log2", "log2_floored"};
 template <>
 constexpr std::array<std::string_view, 4> kNames<Average> = {"macro", "micro", "geometric",
@@ -109,6 +121,33 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "rbo_over",
         "the depths of rank-biased overlap: all, with the overlap at the end of the lists for "
         "those below, or those down to the cutoff"),
+    choice<&Rules::popularity, Popularity::users, Popularity::interactions>(
+        "popularity", "the popularity of an item: its distinct users in train, or its rows there"),
+    choice<&Rules::novelty_over, PopularityOver::users, PopularityOver::interactions>(
+        "novelty_over",
+        "what novelty and surprisal compare an item's popularity with: the distinct users of "
+        "train, or its rows"),
+    choice<&Rules::arp_over, PopularityOver::one, PopularityOver::users,
+           PopularityOver::interactions, PopularityOver::max>(
+        "arp_over",
+        "the divisor of a popularity in arp: none, the distinct users of train, its rows, or the "
+        "highest popularity"),
+    choice<&Rules::unseen_items, UnseenItems::rare, UnseenItems::zero, UnseenItems::skip,
+           UnseenItems::least_popular, UnseenItems::raise>(
+        "unseen_items",
+        "an item of the catalogue that is not in train: as popular as an item of one user where a "
+        "logarithm is taken, otherwise of none; 0 in the sum over the list; left out; as popular "
+        "as the least popular item of train; or an error"),
+    choice<&Rules::foreign_items, ForeignItems::raise, ForeignItems::ignore, ForeignItems::count>(
+        "foreign_items",
+        "a recommended item outside the catalogue: an error, left out, or an item of popularity 0"),
+    choice<&Rules::list_mean_over, list, cutoff>(
+        "list_mean_over", "the divisor of a mean over the list: its items, or the cutoff"),
+    choice<&Rules::tail, Tail::head_share, Tail::lowest_share, Tail::at_most>(
+        "tail",
+        "the tail of aplt: the items outside the most popular ones that have the share `head` of "
+        "the total popularity, the least popular ones beside the share `head` of the items of "
+        "train, or the items of popularity `head` or less"),
     choice<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
         "gain",
         "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "

@@ -215,6 +215,8 @@ void Tally::add(const Tally& other) {
   excluded_recommended += other.excluded_recommended;
   relevant_excluded += other.relevant_excluded;
   relevant_not_rankable += other.relevant_not_rankable;
+  foreign_recommended += other.foreign_recommended;
+  unseen_recommended += other.unseen_recommended;
   longest_list = std::max(longest_list, other.longest_list);
   tie_dependent.resize(std::max(tie_dependent.size(), other.tie_dependent.size()));
   tie_spread.resize(tie_dependent.size());

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <variant>
 
+#include "base/parallel.hpp"
 #include "evaluate/block_size.hpp"
+#include "evaluate/validate/items.hpp"
 #include "evaluate/validate/request.hpp"
 #include "kernels/dispatch.hpp"
 
@@ -16,11 +18,22 @@ Job make_job(const Request& request) {
           .id_bits = 0,
           .kernels = kernels(request.isa),
           .discounts = {},
-          .norms = {}};
+          .norms = {},
+          .catalogue = {}};
   job.id_bits = validate(request, job.plan);
   if (const auto* embeddings = std::get_if<Embeddings>(&request.predictions)) {
     job.norms =
         measure_norms(*embeddings, job.kernels, {.threads = request.threads, .poll = request.poll});
+  }
+  if (request.items) {
+    const Checkpoint checkpoint = timed_checkpoint(request.poll);
+    job.catalogue = CatalogueIndex(request.items->ids, checkpoint);
+    check_distinct_items(*request.items, job.catalogue, checkpoint);
+    for (Run& run : job.plan.runs) {
+      if (run.item_values_of == nullptr) continue;
+      request.poll();
+      run.item_values = run.item_values_of(*request.items, run.rules, run.parameter);
+    }
   }
   return job;
 }

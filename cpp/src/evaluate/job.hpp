@@ -8,6 +8,7 @@
 #include "evaluate/policies.hpp"
 #include "exactk/evaluate.hpp"
 #include "kernels/table.hpp"
+#include "match/catalogue_index.hpp"
 #include "numeric/accumulator.hpp"
 #include "numeric/discounts.hpp"
 #include "rank/embeddings/norms.hpp"
@@ -23,6 +24,7 @@ struct Job {
   const Kernels& kernels;
   std::vector<DiscountTable> discounts;  // by Discount
   Norms norms;                           // if the predictions are embeddings
+  CatalogueIndex catalogue;              // if the lists are read
 };
 
 // Validates the request and resolves its plan. The job has no discounts yet.

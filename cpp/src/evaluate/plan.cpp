@@ -151,6 +151,18 @@ void check_ties(const MetricInfo& info, const PlannedValue& value) {
   }
 }
 
+void check_item_fields(const MetricInfo& info, const PlannedValue& value) {
+  const Rules& rules = value.rules;
+  if (info.parameter.name == "head" && rules.tail != Tail::at_most && value.parameter > 1) {
+    refuse(value, "head in [0, 1] unless tail='at_most'", format_number(value.parameter));
+  }
+  if (std::ranges::find(info.own_fields, "novelty_over") == info.own_fields.end()) return;
+  if (rules.popularity == Popularity::interactions && rules.novelty_over == PopularityOver::users) {
+    refuse(value, "novelty_over='interactions' with popularity='interactions'",
+           "'users', of whom one may have several rows");
+  }
+}
+
 void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (value.cutoff < 1 || (value.cutoff > kMaxCutoff && value.cutoff != kNoCutoff)) {
     refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
@@ -168,6 +180,7 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   }
   if (info.uses_ideal) check_ideal(value);
   if (info.every_rank) check_every_rank(value);
+  if (info.walks_list) check_item_fields(info, value);
 }
 
 void check_tally_rules(const Rules& rules) {
@@ -215,6 +228,7 @@ void choose_cutoff_sets(Plan& plan, std::span<const std::vector<Count>> cutoffs)
 
 // Chooses for which ties, and how deep, scores are ranked.
 void choose_depths(Plan& plan) {
+  plan.list_depths.assign(plan.judging_rules.size(), 0);
   for (const JudgingRules& rules : plan.judging_rules) {
     const Ties ties = ranking_ties(rules.ties);
     if (std::ranges::find(plan.ties, ties) == plan.ties.end()) plan.ties.push_back(ties);
@@ -226,6 +240,10 @@ void choose_depths(Plan& plan) {
       plan.tie_free_depth = std::max(plan.tie_free_depth, cutoffs.back());
     if (run.rules.ties == Ties::expected && run.rules.duplicate_items == Duplicates::first)
       plan.refuses_tied_repeats = true;
+    if (run.info->walks_list) {
+      Count& list_depth = plan.list_depths[run.judging_rules_index];
+      list_depth = std::max(list_depth, cutoffs.back());
+    }
   }
 }
 
@@ -259,6 +277,7 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
       plan.runs.push_back(
           {.info = &info,
            .score = (expected ? AllMetrics::expected : AllMetrics::score)[metric_index(info)],
+           .item_values_of = AllMetrics::item_values[metric_index(info)],
            .parameter = value.parameter,
            .rules = rules,
            .judging_rules_index = 0,

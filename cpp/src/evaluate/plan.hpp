@@ -19,6 +19,7 @@ inline constexpr double kMaxGain = 0x1p256;
 struct Run {
   const MetricInfo* info;
   ScoreFunction score;
+  ItemValuesFunction item_values_of;  // null unless the metric reads the items of the list
   double parameter;
   Rules rules;
   std::size_t judging_rules_index;        // index into Plan::judging_rules
@@ -26,6 +27,7 @@ struct Run {
   bool is_mean_over_hits;                 // a late hit may lower the value
   std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
   std::vector<std::size_t> outputs = {};  // per cutoff: index into Request::values
+  ItemValues item_values = {};            // of the items of the request
 };
 
 struct Plan {
@@ -37,6 +39,8 @@ struct Plan {
   Count depth = 0;                    // the last rank that a value asks for
   Count tie_free_depth = 0;           // the last rank at which the truth's items must not tie
   bool refuses_tied_repeats = false;  // of an item of the truth within a tie
+  // The last rank that a metric reads of the lists, by judging rules; 0 if none.
+  std::vector<Count> list_depths = {};
 };
 
 // Throws InputError if a value asks for something that no metric or rule provides.

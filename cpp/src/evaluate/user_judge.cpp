@@ -44,6 +44,9 @@ UserJudge::UserJudge(const Job& job)
       extreme_rules_{job.plan.judging_rules, job.plan.judging_rules} {
   for (JudgingRules& rules : extreme_rules_.front()) rules.ties = Ties::optimistic;
   for (JudgingRules& rules : extreme_rules_.back()) rules.ties = Ties::pessimistic;
+  if (std::ranges::any_of(job.plan.list_depths, [](Count depth) { return depth > 0; })) {
+    matcher_.keep_excluded_positions();
+  }
   std::visit(
       [&]<class Source>(const Source& source) {
         if constexpr (!std::is_same_v<Source, Lists>) {
@@ -193,6 +196,8 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
       const HitRow& row =
           judge_.judge(rules, matches, grades_of(user), batch.hit_rows[index], checkpoint);
       if (index == plan.tally_rules_index) add_to_tally(user, matches, row, tally, checkpoint);
+      if (plan.list_depths[index] == 0) continue;
+      add_list(user, matches, index, row, batch.list_rows[index], tally, checkpoint);
     }
   }
   if (may_depend) judge_extremes(user, batch, checkpoint);
@@ -229,16 +234,16 @@ Violation UserJudge::judge_list(Count user, const JudgedLists& judged,
     grades[static_cast<std::size_t>(rank - 1)] = entry.grade;
     hits[static_cast<std::size_t>(rank - 1)] = entry.relevant ? 1 : 0;
   });
-  read_list(user, matches, cells(judged.items), checkpoint);
+  read_list(user, matches, ties, cells(judged.items), checkpoint);
   return Violation::none;
 }
 
 // Writes the item of each rank, for the user matched last, and -1 where there is none.
-void UserJudge::read_list(Count user, const Matches& matches, std::span<std::int64_t> items,
-                          const Checkpoint& checkpoint) {
+void UserJudge::read_list(Count user, const Matches& matches, Ties ties,
+                          std::span<std::int64_t> items, const Checkpoint& checkpoint) {
   fill(items, std::int64_t{-1}, checkpoint);
   if (score_ranker_) {
-    read_scored_list(*score_ranker_, items, checkpoint);
+    read_scored_list(*score_ranker_, ties, items, checkpoint);
     return;
   }
   const auto& lists = std::get<Lists>(job_.request.predictions);
@@ -264,12 +269,12 @@ void UserJudge::read_list(Count user, const Matches& matches, std::span<std::int
 }
 
 // Ties that the convention leaves open are ordered by id.
-void UserJudge::read_scored_list(AnyScoreRanker& any_ranker, std::span<std::int64_t> items,
-                                 const Checkpoint& checkpoint) {
-  const Ties ties = is_strict(job_.plan.ties.front()) ? job_.plan.ties.front() : Ties::lowest_id;
+void UserJudge::read_scored_list(AnyScoreRanker& any_ranker, Ties ties,
+                                 std::span<std::int64_t> items, const Checkpoint& checkpoint) {
+  const Ties order = is_strict(ties) ? ties : Ties::lowest_id;
   std::visit(
       [&](auto& ranker) {
-        const RankedList ranked = ranker.best(static_cast<Count>(items.size()), ties, checkpoint);
+        const RankedList ranked = ranker.best(static_cast<Count>(items.size()), order, checkpoint);
         const bool is_sparse = ranker.row().is_sparse();
         in_chunks(ranked.offsets.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
@@ -279,6 +284,90 @@ void UserJudge::read_scored_list(AnyScoreRanker& any_ranker, std::span<std::int6
         });
       },
       any_ranker);
+}
+
+// Adds the user's list, down to the last rank that a metric reads.
+void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_index,
+                         const HitRow& row, ListRows& rows, Tally& tally,
+                         const Checkpoint& checkpoint) {
+  const JudgingRules& rules = job_.plan.judging_rules[rules_index];
+  const Count depth = std::min(job_.plan.list_depths[rules_index], row.depth());
+  list_items_.clear();
+  grow(list_items_, static_cast<std::size_t>(depth), std::int64_t{-1}, checkpoint);
+  read_list(user, matches, rules.ties, list_items_, checkpoint);
+  const std::span<ItemNumber> numbers = rows.add(list_items_.size(), checkpoint);
+  const ItemNumber foreign = job_.catalogue.foreign();
+  ListRow& list = rows.last();
+  Count foreign_items = 0;
+  Count unseen_items = 0;
+  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::int64_t item = list_items_[i];
+      const ItemNumber number =
+          item < 0 ? foreign + 1 : job_.catalogue.find(static_cast<std::uint64_t>(item));
+      numbers[i] = number;
+      const auto rank = static_cast<Count>(i) + 1;
+      if (number == foreign && foreign_items++ == 0) list.first_foreign = rank;
+      if (is_unseen(number) && unseen_items++ == 0) list.first_unseen = rank;
+    }
+  });
+  const auto is_read = [](Count list_depth) { return list_depth > 0; };
+  const auto first_read = std::ranges::find_if(job_.plan.list_depths, is_read);
+  if (std::cmp_equal(rules_index, first_read - job_.plan.list_depths.begin())) {
+    tally.foreign_recommended += foreign_items;
+    tally.unseen_recommended += unseen_items;
+  }
+  if (matches.list_duplicates > 0 && rules.duplicate_items == Duplicates::first) {
+    leave_out_repeats(numbers, checkpoint);
+  }
+}
+
+// Whether the item of the catalogue is known not to be in train.
+bool UserJudge::is_unseen(ItemNumber number) const noexcept {
+  const Items& items = *job_.request.items;
+  const std::span<const Count> counts = items.users.empty() ? items.interactions : items.users;
+  return number < counts.size() && counts[number] == 0;
+}
+
+UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count user,
+                                                      const Checkpoint& checkpoint) {
+  const Plan& plan = job_.plan;
+  const auto refuses = [&](const Rules& rules, ItemNumber number) {
+    const bool is_foreign = number == job_.catalogue.foreign();
+    if (violation == Violation::foreign_item)
+      return is_foreign && rules.foreign_items == ForeignItems::raise;
+    const bool is_counted = is_foreign && rules.foreign_items == ForeignItems::count;
+    return (is_counted || is_unseen(number)) && rules.unseen_items == UnseenItems::raise;
+  };
+  RefusedItems refused;
+  for (const Run& run : plan.runs) {
+    if (!run.info->walks_list || refused.count > 0) continue;
+    open_scores(user, checkpoint);
+    const Matches& matches = match(user, ranking_ties(run.rules.ties), checkpoint);
+    const Count depth = plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
+    const Count length =
+        matches.list_ranks.empty() ? matches.list_length : matches.list_ranks.back();
+    list_items_.assign(static_cast<std::size_t>(std::min(depth, length)), -1);
+    read_list(user, matches, run.rules.ties, list_items_, checkpoint);
+    for (const std::int64_t item : list_items_) {
+      if (item < 0 || !refuses(run.rules, job_.catalogue.find(static_cast<std::uint64_t>(item))))
+        continue;
+      if (refused.count++ == 0) refused.first = item;
+    }
+  }
+  return refused;
+}
+
+// Leaves out the items of the list read last that occur higher in it.
+void UserJudge::leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint) {
+  const std::span<const std::int64_t> items = list_items_;
+  list_index_.build(items, checkpoint);
+  in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Offset first = list_index_.find(items, static_cast<std::uint64_t>(items[i]));
+      if (std::cmp_less(first, i)) numbers[i] = job_.catalogue.foreign() + 1;
+    }
+  });
 }
 
 // Whether an item of the truth ties with another item, if items were ranked strictly.

@@ -43,6 +43,13 @@ class UserJudge {
   // Returns the offsets in the row of the truth's items that repeat within a tie, if the plan
   // refuses them: ascending, for the user matched last. Valid until the next call of any member.
   std::span<const Offset> find_tied_repeats(const Checkpoint& checkpoint);
+  struct RefusedItems {
+    Count count = 0;
+    std::int64_t first = -1;
+  };
+  // Finds the items of the user's list that a metric reads and refuses: those outside the
+  // catalogue, or not in train.
+  RefusedItems find_refused_items(Violation violation, Count user, const Checkpoint& checkpoint);
   // Counts the user's NaN scores and sets `first` to the first one.
   Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
@@ -57,10 +64,14 @@ class UserJudge {
                               const Checkpoint& checkpoint);
   [[nodiscard]] bool may_depend_on_ties(Count user, Ties ties);
   Violation check_matches(const Matches& matches, Ties ties, const Checkpoint& checkpoint);
-  void read_list(Count user, const Matches& matches, std::span<std::int64_t> items,
+  void read_list(Count user, const Matches& matches, Ties ties, std::span<std::int64_t> items,
                  const Checkpoint& checkpoint);
-  void read_scored_list(AnyScoreRanker& any_ranker, std::span<std::int64_t> items,
+  void read_scored_list(AnyScoreRanker& any_ranker, Ties ties, std::span<std::int64_t> items,
                         const Checkpoint& checkpoint);
+  void add_list(Count user, const Matches& matches, std::size_t rules_index, const HitRow& row,
+                ListRows& rows, Tally& tally, const Checkpoint& checkpoint);
+  [[nodiscard]] bool is_unseen(ItemNumber number) const noexcept;
+  void leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint);
   void judge_extremes(Count user, JudgedBatch& batch, const Checkpoint& checkpoint);
   void add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally,
                     const Checkpoint& checkpoint);
@@ -76,7 +87,9 @@ class UserJudge {
   // The plan's rules except for ties: relevant items first, and last.
   std::array<std::vector<JudgingRules>, 2> extreme_rules_;
   std::vector<Offset> tied_repeats_;
-  HitRows list_rows_;  // of the user whose list is judged
+  HitRows list_rows_;                     // of the user whose list is judged
+  std::vector<std::int64_t> list_items_;  // of the list read last, by rank
+  IdIndex list_index_;                    // of these
   enum class EntryScore : std::uint8_t { none, masked, other };
   std::vector<EntryScore> entry_scores_;  // by truth entry
   std::vector<Count> masked_entries_;     // of the truth

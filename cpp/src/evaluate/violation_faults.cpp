@@ -63,6 +63,26 @@ Fault tied_score_fault(const std::optional<Tie>& tie) {
   return fault;
 }
 
+Fault foreign_item_fault(const Request& request, std::int64_t item) {
+  const bool is_train = request.items && request.items->is_train;
+  return {.argument = "predictions",
+          .expected = is_train ? "items of train, which are the catalogue where none is given"
+                               : "items of the catalogue",
+          .found = "outside it",
+          .item = item,
+          .change = Change{"foreign_items", "count"},
+          .hint = "accepts it as an item that is not in train, and 'ignore' leaves it out"};
+}
+
+Fault unseen_item_fault(std::int64_t item) {
+  return {.argument = "predictions",
+          .expected = "items that are in train (unseen_items='raise')",
+          .found = "in no list of train",
+          .item = item,
+          .change = Change{"unseen_items", "rare"},
+          .hint = "counts it as the least popular of all"};
+}
+
 // Returns whether items that score NaN are left out if they are accepted.
 bool drops_nan(const Predictions& predictions) {
   return std::visit(
@@ -90,6 +110,8 @@ Count count_violations(Violation violation, UserJudge& judge, Count user,
                        const Checkpoint& checkpoint) {
   Offset first_nan = -1;
   if (violation == Violation::nan_score) return judge.count_nan(user, first_nan, checkpoint);
+  if (violation == Violation::foreign_item || violation == Violation::unseen_item)
+    return judge.find_refused_items(violation, user, checkpoint).count;
   const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:
@@ -106,6 +128,11 @@ Count count_violations(Violation violation, UserJudge& judge, Count user,
 Fault describe_violation(Violation violation, const Request& request, UserJudge& judge, Count user,
                          const Checkpoint& checkpoint) {
   if (violation == Violation::nan_score) return nan_fault(request, judge, user, checkpoint);
+  if (violation == Violation::foreign_item || violation == Violation::unseen_item) {
+    const std::int64_t item = judge.find_refused_items(violation, user, checkpoint).first;
+    return violation == Violation::foreign_item ? foreign_item_fault(request, item)
+                                                : unseen_item_fault(item);
+  }
   const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:

@@ -12,6 +12,8 @@ enum class Violation : std::uint8_t {
   duplicate_items,
   tied_repeat,
   tied_score,
+  foreign_item,
+  unseen_item,
   empty_truth,
   missing_list,
   empty_list,

@@ -9,6 +9,7 @@
 #include "metrics/counts.hpp"
 #include "metrics/dcg.hpp"
 #include "metrics/err.hpp"
+#include "metrics/expected_novelty.hpp"
 #include "metrics/fbeta.hpp"
 #include "metrics/kendall_tau.hpp"
 #include "metrics/least_item_promoted.hpp"
@@ -16,6 +17,8 @@
 #include "metrics/list_overlap.hpp"
 #include "metrics/mean_precision.hpp"
 #include "metrics/metric.hpp"
+#include "metrics/novelty.hpp"
+#include "metrics/popularity_bias.hpp"
 #include "metrics/precision.hpp"
 #include "metrics/rank_biased_overlap.hpp"
 #include "metrics/rbp.hpp"
@@ -32,13 +35,18 @@ struct MetricList {
       &exactk::score<Metrics>...};
   static constexpr std::array<ScoreFunction, sizeof...(Metrics)> expected = {
       expected_score<Metrics>()...};
+  static constexpr std::array<ItemValuesFunction, sizeof...(Metrics)> item_values = {
+      item_values_function<Metrics>()...};
 };
 
 using AllMetrics =
     MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
                MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err,
                Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
-               UserCoverage, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
+               UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
+               ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
+               AveragePercentageOfLongTail, Overlap, Jaccard, RankBiasedOverlap, KendallTau,
+               LeastItemPromoted>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

@@ -8,7 +8,7 @@ namespace exactk {
 class AveragePrecision {
  public:
   static constexpr std::string_view kAliases[] = {"ap", "map", "map_cut"};
-  static constexpr std::string_view kDivisorFields[] = {"ap_over"};
+  static constexpr std::string_view kOwnFields[] = {"ap_over"};
   static constexpr MetricInfo info{.name = "average_precision",
                                    .aliases = kAliases,
                                    .summary = "mean of the precision at the rank of each hit",
@@ -16,7 +16,7 @@ class AveragePrecision {
                                        "(sum over hits at ranks i <= k of h(i) / i) / "
                                        "min(k, |T|)",
                                    .source = "Buckley, Voorhees 2000",
-                                   .divisor_fields = kDivisorFields,
+                                   .own_fields = kOwnFields,
                                    .averages_precisions = true};
 
   explicit AveragePrecision(const Context& context) : checkpoint_(context.checkpoint) {}
@@ -53,14 +53,14 @@ class AveragePrecision {
 class AverageRecall {
  public:
   static constexpr std::string_view kAliases[] = {"ar", "mar"};
-  static constexpr std::string_view kDivisorFields[] = {"ap_over", "recall_over"};
+  static constexpr std::string_view kOwnFields[] = {"ap_over", "recall_over"};
   static constexpr MetricInfo info{
       .name = "average_recall",
       .aliases = kAliases,
       .summary = "mean of the recall at the rank of each hit",
       .formula = "(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)",
       .source = "the analogue of average precision, as in Evidently's MAR@k",
-      .divisor_fields = kDivisorFields};
+      .own_fields = kOwnFields};
 
   double accumulate(const JudgedItem& item) noexcept {
     if (item.relevant) sum_ += static_cast<double>(item.hits);

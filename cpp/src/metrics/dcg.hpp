@@ -47,14 +47,14 @@ class Dcg {
 class Ndcg {
  public:
   static constexpr std::string_view kAliases[] = {"ndcg_cut", "normalized_dcg"};
-  static constexpr std::string_view kDivisorFields[] = {"ideal_over"};
+  static constexpr std::string_view kOwnFields[] = {"ideal_over"};
   static constexpr MetricInfo info{
       .name = "ndcg",
       .aliases = kAliases,
       .summary = "discounted cumulative gain over that of the ideal ranking",
       .formula = "DCG / (sum over i <= min(k, |T|) of the i-th highest gain / log2(i + 1))",
       .source = "Jarvelin, Kekalainen 2002",
-      .divisor_fields = kDivisorFields,
+      .own_fields = kOwnFields,
       .uses_gains = true,
       .uses_ideal = true,
       .discounted = true};

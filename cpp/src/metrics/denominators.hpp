@@ -38,6 +38,12 @@ struct CutoffCounts {
   return counts.relevant;
 }
 
+// Returns the divisor of a mean over the items of a list that count.
+[[nodiscard]] inline Count list_mean_divisor(Over over, Count items,
+                                             const CutoffCounts& counts) noexcept {
+  return over == Over::list ? items : divisor(over, counts);
+}
+
 // Whether rank-biased overlap expects overlaps below the lists.
 [[nodiscard]] inline bool extrapolates(RboOver over) noexcept {
   return over == RboOver::extrapolated;

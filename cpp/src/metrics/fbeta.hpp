@@ -10,7 +10,7 @@ namespace exactk {
 class Fbeta {
  public:
   static constexpr std::string_view kAliases[] = {"f", "f_beta"};
-  static constexpr std::string_view kDivisorFields[] = {"precision_over", "recall_over"};
+  static constexpr std::string_view kOwnFields[] = {"precision_over", "recall_over"};
   static constexpr MetricInfo info{
       .name = "fbeta",
       .aliases = kAliases,
@@ -20,7 +20,7 @@ class Fbeta {
       .formula = "h / (D_R + a (D_P - D_R)) with a = 1 / (1 + beta^2), P = h / D_P, R = h / D_R",
       .source = "van Rijsbergen 1979, chapter 7",
       .parameter = {"beta", 1, 0, std::numeric_limits<double>::infinity()},
-      .divisor_fields = kDivisorFields};
+      .own_fields = kOwnFields};
 
   explicit Fbeta(const Context& context) : Fbeta(context.parameter) {}
 
@@ -47,13 +47,13 @@ class Fbeta {
 class F1 : public Fbeta {
  public:
   static constexpr std::string_view kAliases[] = {"f_1", "f1_score"};
-  static constexpr std::string_view kDivisorFields[] = {"precision_over", "recall_over"};
+  static constexpr std::string_view kOwnFields[] = {"precision_over", "recall_over"};
   static constexpr MetricInfo info{.name = "f1",
                                    .aliases = kAliases,
                                    .summary = "harmonic mean of precision and recall",
                                    .formula = "2 h / (D_P + D_R)",
                                    .source = "van Rijsbergen 1979, chapter 7",
-                                   .divisor_fields = kDivisorFields};
+                                   .own_fields = kOwnFields};
 
   explicit F1(const Context&) : Fbeta(1.0) {}
 };

@@ -17,6 +17,10 @@
 //
 // The sum is the argument of `ratio_at` at a cutoff or, if there is no such `ratio_at`, its
 // numerator.
+//
+// A metric of the items of the list takes one number of each item, made once for all users:
+//
+//     static ItemValues item_values(const Items&, const Rules&, double parameter);
 #pragma once
 
 #include <algorithm>
@@ -30,7 +34,9 @@
 #include "exactk/metrics.hpp"
 #include "judge/batch.hpp"
 #include "judge/hit_row.hpp"
+#include "judge/list_row.hpp"
 #include "metrics/denominators.hpp"
+#include "metrics/popularity.hpp"
 #include "numeric/discounts.hpp"
 
 namespace exactk {
@@ -42,6 +48,8 @@ struct Context {
   const DiscountTable& discounts;  // with the prefix sums down to the last rank of an ideal ranking
   double parameter;
   const Checkpoint& checkpoint;  // called during very long loops
+  ListRow list = {};             // if the metric reads the items of the list
+  std::span<const double> item_values = {};
 };
 
 // The values that are fixed for all users of a batch.
@@ -53,6 +61,8 @@ struct ScoringTask {
   const DiscountTable& discounts;
   double parameter;
   const Checkpoint& checkpoint;
+  std::span<const ListRow> lists = {};       // parallel to the rows; empty: not read
+  std::span<const double> item_values = {};  // see ItemValues
 };
 
 // The results of a batch.
@@ -71,6 +81,11 @@ concept AccumulatesItems =
 template <class Metric>
 concept HasExpectation =
     requires(Metric metric, const TiedHits& tied) { metric.expectation(tied, Count{}); };
+
+template <class Metric>
+concept ReadsItems = requires(const Items& items, const Rules& rules, double parameter) {
+  Metric::item_values(items, rules, parameter);
+};
 
 // Iterations between the checkpoints of a long loop.
 inline constexpr Count kCheckpointInterval = kChunk;
@@ -112,7 +127,11 @@ void score(const ScoringTask& task, BatchRatios& ratios) {
   const std::size_t cutoffs = task.cutoffs.size();
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
     const HitRow& row = task.rows[user];
-    const Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
+    Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
+    if constexpr (ReadsItems<Metric>) {
+      if (!task.lists.empty()) context.list = task.lists[user];
+      context.item_values = task.item_values;
+    }
     auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
     if constexpr (AccumulatesItems<Metric>) accumulate_items(metric, context, ratios.partials);
     for (std::size_t i = 0; i < cutoffs; ++i) {
@@ -172,6 +191,18 @@ template <class Metric>
 constexpr ScoreFunction expected_score() {
   if constexpr (HasExpectation<Metric>) {
     return &score_expected<Metric>;
+  } else {
+    return nullptr;
+  }
+}
+
+using ItemValuesFunction = ItemValues (*)(const Items&, const Rules&, double parameter);
+
+// Null if the metric does not read the items of the list.
+template <class Metric>
+constexpr ItemValuesFunction item_values_function() {
+  if constexpr (ReadsItems<Metric>) {
+    return &Metric::item_values;
   } else {
     return nullptr;
   }

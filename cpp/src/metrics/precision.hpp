@@ -7,14 +7,14 @@ namespace exactk {
 
 struct Precision {
   static constexpr std::string_view kAliases[] = {"p", "prec"};
-  static constexpr std::string_view kDivisorFields[] = {"precision_over"};
+  static constexpr std::string_view kOwnFields[] = {"precision_over"};
   static constexpr MetricInfo info{
       .name = "precision",
       .aliases = kAliases,
       .summary = "share of the recommended items that are relevant",
       .formula = "h / k",
       .source = "Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4",
-      .divisor_fields = kDivisorFields};
+      .own_fields = kOwnFields};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) noexcept {
     return ratio(counts.hits, divisor(rules.precision_over, counts));
@@ -26,7 +26,7 @@ struct Precision {
 
 struct Judged {
   static constexpr std::string_view kAliases[] = {"judged_rate"};
-  static constexpr std::string_view kDivisorFields[] = {"precision_over"};
+  static constexpr std::string_view kOwnFields[] = {"precision_over"};
   static constexpr MetricInfo info{
       .name = "judged",
       .aliases = kAliases,
@@ -34,7 +34,7 @@ struct Judged {
       .formula = "judged items in the list / k",
       .source = "Buckley, Voorhees 2004 (incomplete judgments)",
       .direction = Direction::none,  // it tells how far the other values can be trusted
-      .divisor_fields = kDivisorFields};
+      .own_fields = kOwnFields};
 
   // Precision as if all judged items were relevant.
   static Ratio ratio_at(CutoffCounts counts, const Rules& rules) noexcept {

@@ -16,7 +16,7 @@ namespace exactk {
 class RankBiasedOverlap {
  public:
   static constexpr std::string_view kAliases[] = {"rank_biased_overlap"};
-  static constexpr std::string_view kDivisorFields[] = {"rbo_over"};
+  static constexpr std::string_view kOwnFields[] = {"rbo_over"};
   static constexpr MetricInfo info{
       .name = "rbo",
       .aliases = kAliases,
@@ -30,7 +30,7 @@ class RankBiasedOverlap {
       .parameter = {"p", 0.9, 0, 1 - 0x1p-53},
       .direction = Direction::none,
       .micro = false,
-      .divisor_fields = kDivisorFields,
+      .own_fields = kOwnFields,
       .uses_gains = true,
       .every_rank = true,
       .reads_truth = false,

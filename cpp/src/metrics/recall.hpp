@@ -9,14 +9,14 @@ namespace exactk {
 
 struct Recall {
   static constexpr std::string_view kAliases[] = {"r"};
-  static constexpr std::string_view kDivisorFields[] = {"recall_over"};
+  static constexpr std::string_view kOwnFields[] = {"recall_over"};
   static constexpr MetricInfo info{
       .name = "recall",
       .aliases = kAliases,
       .summary = "share of the relevant items that are recommended",
       .formula = "h / |T|",
       .source = "Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4",
-      .divisor_fields = kDivisorFields};
+      .own_fields = kOwnFields};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) noexcept {
     return ratio(counts.hits, divisor(rules.recall_over, counts));

@@ -7,14 +7,14 @@ namespace exactk {
 
 struct SetAveragePrecision {
   static constexpr std::string_view kAliases[] = {"set_map"};
-  static constexpr std::string_view kDivisorFields[] = {"precision_over", "recall_over"};
+  static constexpr std::string_view kOwnFields[] = {"precision_over", "recall_over"};
   static constexpr MetricInfo info{.name = "set_average_precision",
                                    .aliases = kAliases,
                                    .summary = "precision times recall",
                                    .formula = "h^2 / (D_P D_R) with P = h / D_P, R = h / D_R",
                                    .source = "trec_eval",
                                    .micro = false,
-                                   .divisor_fields = kDivisorFields};
+                                   .own_fields = kOwnFields};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) noexcept {
     const auto hits = static_cast<double>(counts.hits);

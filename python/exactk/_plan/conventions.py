@@ -100,6 +100,23 @@ class Convention(FieldValues):
     rbo_over : {'extrapolated', 'truncated'}, default 'extrapolated'
         The depths of rank-biased overlap: all, with the overlap at the end of the lists for those below, or those down
         to the cutoff.
+    popularity : {'users', 'interactions'}, default 'users'
+        The popularity of an item: its distinct users in train, or its rows there.
+    novelty_over : {'users', 'interactions'}, default 'users'
+        What novelty and surprisal compare an item's popularity with: the distinct users of train, or its rows.
+    arp_over : {'one', 'users', 'interactions', 'max'}, default 'one'
+        The divisor of a popularity in arp: none, the distinct users of train, its rows, or the highest popularity.
+    unseen_items : {'rare', 'zero', 'skip', 'least_popular', 'raise'}, default 'rare'
+        An item of the catalogue that is not in train: as popular as an item of one user where a logarithm is taken,
+        otherwise of none; 0 in the sum over the list; left out; as popular as the least popular item of train; or an
+        error.
+    foreign_items : {'raise', 'ignore', 'count'}, default 'raise'
+        A recommended item outside the catalogue: an error, left out, or an item of popularity 0.
+    list_mean_over : {'list', 'cutoff'}, default 'list'
+        The divisor of a mean over the list: its items, or the cutoff.
+    tail : {'head_share', 'lowest_share', 'at_most'}, default 'head_share'
+        The tail of aplt: the items outside the most popular ones that have the share `head` of the total popularity,
+        the least popular ones beside the share `head` of the items of train, or the items of popularity `head` or less.
     gain : {'linear', 'binary', 'exp2', 'exp2_shifted', 'table'}, default 'linear'
         The gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or gain_table[grade].
     discount : {'log2', 'log2_floored'}, default 'log2'

@@ -11,6 +11,13 @@ class FieldValues:
     )
     ideal_over: Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"] = "min_cutoff_relevant"
     rbo_over: Literal["extrapolated", "truncated"] = "extrapolated"
+    popularity: Literal["users", "interactions"] = "users"
+    novelty_over: Literal["users", "interactions"] = "users"
+    arp_over: Literal["one", "users", "interactions", "max"] = "one"
+    unseen_items: Literal["rare", "zero", "skip", "least_popular", "raise"] = "rare"
+    foreign_items: Literal["raise", "ignore", "count"] = "raise"
+    list_mean_over: Literal["list", "cutoff"] = "list"
+    tail: Literal["head_share", "lowest_share", "at_most"] = "head_share"
     gain: Literal["linear", "binary", "exp2", "exp2_shifted", "table"] = "linear"
     discount: Literal["log2", "log2_floored"] = "log2"
     average: Literal["macro", "micro", "geometric", "of_means"] = "macro"

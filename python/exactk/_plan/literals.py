@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "ApOver",
+    "ArpOver",
     "Average",
     "Discount",
     "DuplicateItems",
@@ -17,12 +18,16 @@ __all__ = [
     "EmptyList",
     "EmptyTruth",
     "FieldChanges",
+    "ForeignItems",
     "Gain",
     "IdealOver",
+    "ListMeanOver",
     "MissingList",
     "Nan",
     "NegativeGrades",
     "NegativeInfinity",
+    "NoveltyOver",
+    "Popularity",
     "PrecisionOver",
     "PresetName",
     "RankGaps",
@@ -31,8 +36,10 @@ __all__ = [
     "RecallOver",
     "ScoreDtype",
     "Similarity",
+    "Tail",
     "Ties",
     "Undefined",
+    "UnseenItems",
     "Users",
 ]
 
@@ -72,6 +79,13 @@ RecallOver: TypeAlias = Literal["relevant", "min_cutoff_relevant", "min_list_rel
 ApOver: TypeAlias = Literal["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"]
 IdealOver: TypeAlias = Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"]
 RboOver: TypeAlias = Literal["extrapolated", "truncated"]
+Popularity: TypeAlias = Literal["users", "interactions"]
+NoveltyOver: TypeAlias = Literal["users", "interactions"]
+ArpOver: TypeAlias = Literal["one", "users", "interactions", "max"]
+UnseenItems: TypeAlias = Literal["rare", "zero", "skip", "least_popular", "raise"]
+ForeignItems: TypeAlias = Literal["raise", "ignore", "count"]
+ListMeanOver: TypeAlias = Literal["list", "cutoff"]
+Tail: TypeAlias = Literal["head_share", "lowest_share", "at_most"]
 Gain: TypeAlias = Literal["linear", "binary", "exp2", "exp2_shifted", "table"]
 Discount: TypeAlias = Literal["log2", "log2_floored"]
 Average: TypeAlias = Literal["macro", "micro", "geometric", "of_means"]
@@ -101,6 +115,13 @@ class FieldChanges(TypedDict, total=False):
     ap_over: ApOver
     ideal_over: IdealOver
     rbo_over: RboOver
+    popularity: Popularity
+    novelty_over: NoveltyOver
+    arp_over: ArpOver
+    unseen_items: UnseenItems
+    foreign_items: ForeignItems
+    list_mean_over: ListMeanOver
+    tail: Tail
     gain: Gain
     discount: Discount
     average: Average

@@ -24,7 +24,11 @@ metrics: Registry[_core.MetricInfo] = Registry(
 
 
 def _select(*, compares_lists: bool) -> Registry[_core.MetricInfo]:
-    infos = {name: info for name, info in metrics.items() if info.compares_lists == compares_lists}
+    infos = {
+        name: info
+        for name, info in metrics.items()
+        if info.compares_lists == compares_lists and not info.walks_list  # which no argument gives the items of yet
+    }
     return Registry(infos, _describe, {alias: name for name, info in infos.items() for alias in info.aliases})
 
 
@@ -35,7 +39,7 @@ agreement_metrics = _select(compares_lists=True)
 """The metrics of `exactk.agreement`, by name."""
 
 
-_DIVISOR_FIELDS = frozenset(field for info in metrics.values() for field in info.divisor_fields)
+_OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade"})
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
@@ -48,7 +52,7 @@ def reads_items(info: _core.MetricInfo) -> bool:
 
 def ignored_fields(info: _core.MetricInfo) -> frozenset[str]:
     """Return the fields of a convention that the metric does not read, such as the gain for precision."""
-    ignored = _DIVISOR_FIELDS - set(info.divisor_fields)
+    ignored = _OWN_FIELDS - set(info.own_fields)
     if not info.uses_gains or info.takes_max_grade:
         ignored |= _GAIN_FIELDS
     if not info.discounted:

@@ -38,7 +38,7 @@ def _message(state: State) -> str:
 
 def _divides_by_cutoff(value: Value) -> bool:
     info = metrics[value.metric]
-    return info.every_rank or any(value.rules[field] == "cutoff" for field in info.divisor_fields)
+    return info.every_rank or any(value.rules[field] == "cutoff" for field in info.own_fields)
 
 
 def _list_in_brief(numbers: Sequence[int]) -> str:

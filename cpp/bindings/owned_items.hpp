@@ -1,0 +1,53 @@
+// Owner of the arrays of a catalogue.
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "arrays.hpp"
+#include "exactk/items.hpp"
+#include "owned.hpp"
+
+namespace exactk::bindings {
+
+// Holds copies, because the core indexes by them.
+class OwnedItems {
+ public:
+  OwnedItems(const py::array& ids, const std::optional<py::array>& users,
+             const std::optional<py::array>& interactions, std::optional<Count> train_users,
+             bool is_train)
+      : ids_(snapshot<std::int64_t>(ids, "items")),
+        users_(snapshot<Count>(users, "items.users")),
+        interactions_(snapshot<Count>(interactions, "items.interactions")),
+        items_{.ids = ids_,
+               .users = users_,
+               .interactions = interactions_,
+               .train_users = train_users.value_or(kUnknownUsers),
+               .is_train = is_train} {
+    check_size(users, static_cast<Count>(ids_.size()), "items.users");
+    check_size(interactions, static_cast<Count>(ids_.size()), "items.interactions");
+  }
+  OwnedItems(const OwnedItems&) = delete;  // items_ points into the other members
+  OwnedItems& operator=(const OwnedItems&) = delete;
+
+  [[nodiscard]] const Items& items() const noexcept { return items_; }
+
+ private:
+  std::vector<std::int64_t> ids_;
+  std::vector<Count> users_;
+  std::vector<Count> interactions_;
+  Items items_;
+};
+
+}  // namespace exactk::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<exactk::bindings::OwnedItems> : ConstructedCaster<exactk::bindings::OwnedItems> {
+};
+
+}  // namespace pybind11::detail

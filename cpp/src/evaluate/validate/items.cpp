@@ -1,0 +1,146 @@
+#include "evaluate/validate/items.hpp"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "base/checks.hpp"
+#include "exactk/error.hpp"
+
+namespace exactk {
+namespace {
+
+// Sums of counts stay exact as doubles.
+constexpr Count kMaxTotal = Count{1} << 53U;
+
+void check_counts(std::span<const Count> counts, const std::string& argument, Count highest,
+                  const Items& items, const Checkpoint& checkpoint) {
+  if (counts.empty()) return;
+  check_size(counts.size(), static_cast<Count>(items.ids.size()), argument, "one per item");
+  const Search bad(counts, [&](Count count) { return count < 0 || count > highest; }, checkpoint);
+  Count total = 0;
+  if (bad.count == 0) {
+    for (const Count count : counts) total = std::min(total + count, kMaxTotal + 1);
+    if (total <= kMaxTotal) return;
+    throw InputError(
+        {.argument = argument, .expected = "counts with a sum of at most 2^53", .found = "more"});
+  }
+  throw InputError({.argument = argument,
+                    .expected = "counts from 0 to " + std::to_string(highest),
+                    .found = std::to_string(counts[static_cast<std::size_t>(bad.first)]),
+                    .count = bad.count,
+                    .position = bad.first});
+}
+
+void check_ids(const Items& items, const Checkpoint& checkpoint) {
+  if (std::cmp_greater(items.ids.size(), kMaxItems)) {
+    throw InputError({.argument = "items",
+                      .expected = "at most " + std::to_string(kMaxItems),
+                      .found = std::to_string(items.ids.size())});
+  }
+  const Search negative(items.ids, [](std::int64_t id) { return id < 0; }, checkpoint);
+  if (negative.count == 0) return;
+  throw InputError({.argument = "items",
+                    .expected = "ids of at least 0",
+                    .found = std::to_string(items.ids[static_cast<std::size_t>(negative.first)]),
+                    .count = negative.count,
+                    .position = negative.first});
+}
+
+// Whether the metric divides by the number of users in train.
+bool needs_train_users(const Run& run) {
+  const auto reads = [&](std::string_view field) {
+    return std::ranges::find(run.info->own_fields, field) != run.info->own_fields.end();
+  };
+  if (reads("novelty_over")) return run.rules.novelty_over == PopularityOver::users;
+  if (reads("arp_over")) return run.rules.arp_over == PopularityOver::users;
+  return run.info->reads_popularity && !reads("popularity");
+}
+
+[[noreturn]] void refuse_missing(const Run& run, std::string what, std::string hint) {
+  throw InputError({.argument = "items",
+                    .expected = std::string(run.info->name) + " to have " + std::move(what),
+                    .found = "none",
+                    .hint = std::move(hint)});
+}
+
+void check_needs(const Request& request, const Run& run) {
+  if (!run.info->walks_list) return;
+  if (!request.items) {
+    refuse_missing(run, "a catalogue", "items=exactk.Items(train=...) gives one");
+  }
+  if (!run.info->reads_popularity) return;
+  const bool by_users = run.rules.popularity == Popularity::users;
+  if (!request.items->ids.empty() &&
+      (by_users ? request.items->users : request.items->interactions).empty()) {
+    refuse_missing(run, "the popularity of items", "items=exactk.Items(train=...) counts it");
+  }
+  if (request.items->train_users == kUnknownUsers && needs_train_users(run)) {
+    refuse_missing(run, "the number of users in train",
+                   "items=exactk.Items(..., train_users=...) gives it");
+  }
+}
+
+// The order of a list must be one: other ties have none, or one that depends on the truth.
+void check_list_ties(const Request& request, const Run& run) {
+  const Ties ties = run.rules.ties;
+  if (!run.info->walks_list || std::holds_alternative<Lists>(request.predictions) ||
+      is_strict(ties) || ties == Ties::raise)
+    return;
+  throw InputError({.argument = "metrics",
+                    .expected = std::string(run.info->name) +
+                                ": ties of 'lowest_id', 'highest_id', 'input_order' or 'raise'",
+                    .found = "ties in an order that depends on the truth, or in several",
+                    .change = Change{"ties", "lowest_id"},
+                    .hint = "orders them by id"});
+}
+
+}  // namespace
+
+void validate_items(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
+  for (const Run& run : plan.runs) {
+    check_needs(request, run);
+    check_list_ties(request, run);
+  }
+  if (!request.items) return;
+  const Items& items = *request.items;
+  check_ids(items, checkpoint);
+  const bool is_known = items.train_users != kUnknownUsers;
+  if (is_known && (items.train_users < 0 || items.train_users > kMaxTotal)) {
+    throw InputError({.argument = "items.train_users",
+                      .expected = "a number of users",
+                      .found = std::to_string(items.train_users)});
+  }
+  check_counts(items.users, "items.users", is_known ? items.train_users : kMaxTotal, items,
+               checkpoint);
+  check_counts(items.interactions, "items.interactions", kMaxTotal, items, checkpoint);
+  if (items.users.empty() || items.interactions.empty()) return;
+  for (std::size_t i = 0; i < items.ids.size(); ++i) {
+    if (items.interactions[i] >= items.users[i]) continue;
+    throw InputError({.argument = "items.interactions",
+                      .expected = "at least as many rows as users of each item",
+                      .found = std::to_string(items.interactions[i]),
+                      .position = static_cast<Offset>(i)});
+  }
+}
+
+void check_distinct_items(const Items& items, const CatalogueIndex& catalogue,
+                          const Checkpoint& checkpoint) {
+  Count repeats = 0;
+  std::size_t first = 0;
+  in_chunks(items.ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const bool is_first = catalogue.find(static_cast<std::uint64_t>(items.ids[i])) == i;
+      if (!is_first && repeats++ == 0) first = i;
+    }
+  });
+  if (repeats == 0) return;
+  throw InputError({.argument = "items",
+                    .expected = "each item once",
+                    .found = "again",
+                    .item = items.ids[first],
+                    .count = repeats,
+                    .position = static_cast<Offset>(first)});
+}
+
+}  // namespace exactk

@@ -1,0 +1,65 @@
+// Finds the position of an item in the catalogue.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "exactk/types.hpp"
+#include "match/id_index.hpp"
+
+namespace exactk {
+
+// A position in the catalogue, or one of two numbers after its last one.
+using ItemNumber = std::uint32_t;
+
+class CatalogueIndex {
+ public:
+  CatalogueIndex() = default;
+  // Requires ids of at least 0, fewer than 2^32 - 2. The ids must outlive the index.
+  CatalogueIndex(std::span<const std::int64_t> ids, const Checkpoint& checkpoint) : ids_(ids) {
+    std::int64_t highest = -1;
+    in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      highest = std::max(highest, *std::max_element(&ids[begin], &ids[begin] + (end - begin)));
+    });
+    if (static_cast<std::size_t>(highest + 1) > kMaxSpread * ids.size() + kSmall) {
+      index_.build(ids, checkpoint);
+      return;
+    }
+    grow(numbers_, static_cast<std::size_t>(highest + 1), kAbsent, checkpoint);
+    in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        ItemNumber& number = numbers_[static_cast<std::size_t>(ids[i])];
+        number = std::min(number, static_cast<ItemNumber>(i));
+      }
+    });
+  }
+
+  // Returns the number of an item outside the catalogue.
+  [[nodiscard]] ItemNumber foreign() const noexcept { return static_cast<ItemNumber>(ids_.size()); }
+
+  // Returns the first position of the id.
+  [[nodiscard]] ItemNumber find(std::uint64_t id) const noexcept {
+    if (!numbers_.empty() || ids_.empty()) {
+      return id < numbers_.size() ? std::min(numbers_[id], foreign()) : foreign();
+    }
+    const Offset position = index_.find(ids_, id);
+    return position < 0 ? foreign() : static_cast<ItemNumber>(position);
+  }
+
+ private:
+  // A table over all ids takes half a cache line an item at most.
+  static constexpr std::size_t kMaxSpread = 8;
+  static constexpr std::size_t kSmall = 1024;
+  static constexpr ItemNumber kAbsent = std::numeric_limits<ItemNumber>::max();
+
+  std::span<const std::int64_t> ids_;
+  std::vector<ItemNumber> numbers_;  // by id; empty: use the index
+  IdIndex index_;
+};
+
+}  // namespace exactk

@@ -1,0 +1,56 @@
+// The walk that means over the items of a list share.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "metrics/metric.hpp"
+
+namespace exactk {
+
+// Sums the numbers of the items by rank.
+class ListWalk {
+ public:
+  explicit ListWalk(const Context& context) noexcept
+      : items_(context.list.items), values_(context.item_values), checkpoint_(context.checkpoint) {}
+
+  // Calls body(rank, number) for each item that counts, from the rank after the last one down to
+  // the cutoff.
+  template <class Body>
+  void advance(Count cutoff, const Body& body) {
+    for (; next_ < items_.size() && std::cmp_less(next_, cutoff); ++next_) {
+      if (next_ % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      const double value = values_[items_[next_]];
+      if (!std::isnan(value)) body(static_cast<Count>(next_) + 1, value);
+    }
+  }
+
+ private:
+  std::span<const ItemNumber> items_;
+  std::span<const double> values_;
+  const Checkpoint& checkpoint_;
+  std::size_t next_ = 0;  // by rank
+};
+
+// The mean of one number per item.
+class ListMean {
+ public:
+  explicit ListMean(const Context& context) noexcept : walk_(context) {}
+
+  [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) {
+    walk_.advance(counts.cutoff, [&](Count, double value) {
+      sum_ += value;
+      ++items_;
+    });
+    return {sum_, static_cast<double>(list_mean_divisor(rules.list_mean_over, items_, counts))};
+  }
+
+ private:
+  ListWalk walk_;
+  double sum_ = 0;
+  Count items_ = 0;
+};
+
+}  // namespace exactk

@@ -1,0 +1,112 @@
+// How popular the items of a list are.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "metrics/list_mean.hpp"
+#include "metrics/popularity.hpp"
+
+namespace exactk {
+
+struct AverageRecommendationPopularity : ListMean {
+  static constexpr std::string_view kAliases[] = {"average_recommendation_popularity",
+                                                  "average_popularity"};
+  static constexpr std::string_view kOwnFields[] = {"popularity", "arp_over", "unseen_items",
+                                                    "foreign_items", "list_mean_over"};
+  static constexpr MetricInfo info{.name = "arp",
+                                   .aliases = kAliases,
+                                   .summary = "mean popularity of the items of the list",
+                                   .formula = "mean over i in L of p(i)",
+                                   .source = "Yin et al. 2012",
+                                   .direction = Direction::lower,
+                                   .unit_range = false,
+                                   .own_fields = kOwnFields,
+                                   .positive_without_hits = true,
+                                   .reads_truth = false,
+                                   .walks_list = true,
+                                   .reads_popularity = true};
+
+  using ListMean::ListMean;
+
+  static ItemValues item_values(const Items& items, const Rules& rules, double /*parameter*/) {
+    const PopularityView popularity(items, rules);
+    const auto over = static_cast<double>(popularity.divisor(rules.arp_over));
+    if (over == 0) return popularity.no_values();
+    return popularity.values([&](Count count) { return static_cast<double>(count) / over; }, 0);
+  }
+};
+
+struct PopularityRank : ListMean {
+  static constexpr std::string_view kAliases[] = {"mean_popularity_rank"};
+  static constexpr std::string_view kOwnFields[] = {"popularity", "unseen_items", "foreign_items",
+                                                    "list_mean_over"};
+  static constexpr MetricInfo info{
+      .name = "popularity_rank",
+      .aliases = kAliases,
+      .summary =
+          "mean share of the items of train that are at most as popular, ties by half; 0 "
+          "for an item that is not in train",
+      .formula = "mean over i in L of (|p < p(i)| + (|p = p(i)| + 1) / 2) / |p > 0|",
+      .source = "LensKit, MeanPopRank",
+      .direction = Direction::lower,
+      .own_fields = kOwnFields,
+      .positive_without_hits = true,
+      .reads_truth = false,
+      .walks_list = true,
+      .reads_popularity = true};
+
+  using ListMean::ListMean;
+
+  static ItemValues item_values(const Items& items, const Rules& rules, double /*parameter*/) {
+    const PopularityView popularity(items, rules);
+    std::vector<Count> sorted;
+    std::ranges::copy_if(popularity.counts(), std::back_inserter(sorted),
+                         [](Count count) { return count > 0; });
+    std::ranges::sort(sorted);
+    const auto ranked = static_cast<Count>(sorted.size());
+    return popularity.values(
+        [&](Count count) {
+          const auto equal = std::ranges::equal_range(sorted, count);
+          const auto lower = equal.begin() - sorted.begin();
+          const auto ties = static_cast<Count>(equal.size());
+          return static_cast<double>(2 * lower + ties + 1) / static_cast<double>(2 * ranked);
+        },
+        0);
+  }
+};
+
+struct AveragePercentageOfLongTail : ListMean {
+  static constexpr std::string_view kAliases[] = {"average_percentage_of_long_tail",
+                                                  "tail_percentage"};
+  static constexpr std::string_view kOwnFields[] = {"popularity", "tail", "unseen_items",
+                                                    "foreign_items", "list_mean_over"};
+  static constexpr MetricInfo info{
+      .name = "aplt",
+      .aliases = kAliases,
+      .summary =
+          "share of the list outside the most popular items, which together have the share "
+          "`head` of the interactions",
+      .formula = "|L - head| / |L|",
+      .source = "Abdollahpouri, Burke, Mobasher 2017",
+      .parameter = {.name = "head", .standard = 0.8, .low = 0, .high = 0x1p53},
+      .own_fields = kOwnFields,
+      .positive_without_hits = true,
+      .reads_truth = false,
+      .walks_list = true,
+      .reads_popularity = true};
+
+  using ListMean::ListMean;
+
+  static ItemValues item_values(const Items& items, const Rules& rules, double head) {
+    const PopularityView popularity(items, rules);
+    ItemValues values = popularity.values([](Count) { return 0.0; }, 1);
+    for (const std::size_t item : popularity.tail(head)) values[item] = 1;
+    return values;
+  }
+};
+
+}  // namespace exactk
