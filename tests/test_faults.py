@@ -501,7 +501,7 @@ def test_f17_cutoffs_beyond_the_list_and_repeated() -> None:
 
 @pytest.mark.parametrize(
     ("truth", "reason"),
-    [([], "the truth has no users"), ([[]], "1 user without relevant items"), ([None], "the truth has no users")],
+    [([], "there are no users"), ([[]], "1 user without relevant items"), ([None], "the truth has no users")],
 )
 def test_f17_nobody_to_evaluate(truth: Any, reason: str) -> None:
     with pytest.warns(exactk.EvaluationWarning, match=rf"no user was evaluated for precision@2: NaN; {reason}$"):

@@ -45,7 +45,7 @@ def {name}({signature}) -> float:
     Parameters
     ----------
     truth : {types[truth]}
-        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator{without_truth}.
     predictions : {types[predictions]}
         The predictions of one system: rankings, scores or embeddings.
 {own_parameters}    convention : {types[convention]}
@@ -164,6 +164,7 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
         first_line=first_line,
         source=info.source,
         types=types,
+        without_truth="" if info.reads_truth else ", or as the metric does not read it",
         items=ITEMS.format(types=types) if "items" in options else "",
         own_parameters=own_parameters,
         truth=TRUTH,

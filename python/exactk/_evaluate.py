@@ -68,7 +68,8 @@ def evaluate(
         - ids and distances: the results of a nearest-neighbor search, such as faiss's;
         - string or path: a file, as `exactk.read` reads it, here and in the other arguments.
 
-        See `exactk.as_truth`. None if `predictions` is an iterator.
+        See `exactk.as_truth`. None if `predictions` is an iterator, or if no metric reads the truth, such as ``list_fill``
+        and ``user_coverage``: the users are then those of the predictions.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         What to evaluate:
 

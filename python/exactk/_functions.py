@@ -2173,7 +2173,7 @@ def list_fill_at_k(
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
-        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
@@ -2268,7 +2268,7 @@ def user_coverage_at_k(
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
-        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10

@@ -10,7 +10,7 @@ import numpy as np
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, add_rows
 from exactk._engine.warnings import has_common_item, has_exclusions
-from exactk._inputs.alignment import AlignedInputs, Alignment, with_user_keys
+from exactk._inputs.alignment import AlignedInputs, Alignment, truth_without_items, with_user_keys
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import Rows, reindex
@@ -96,6 +96,8 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
         found = f"{reader.row_count} rows after {least_rows} or more"
         raise input_error("source", "the same frames in each call", found)
     evaluation = replace(evaluation, encoding=encoding)
+    if not evaluation.has_truth:
+        truth = truth_without_items([predictions], encoding.users)
     exclude = evaluation.exclusions_in_shared_vocabularies()
     inputs = Alignment(truth, [predictions], exclude, encoding).inputs(predictions)
     has_excluded_users = exclude is None or not len(exclude.items) or has_exclusions(inputs)
@@ -161,6 +163,8 @@ class _BatchEvaluation:
     def _align_block(self, block: Block) -> AlignedInputs:
         """Return the aligned rows of these users, which no longer need keys."""
         truth = _rows_of_users(self._truth, block.user_codes)
+        if not self._evaluation.has_truth:
+            truth = truth._replace(present=None)
         exclude = None if self._exclude is None else _rows_of_users(self._exclude, block.user_codes)
         exclude = None if exclude is None else exclude._replace(present=None)
         return Alignment(truth, [block.rows], exclude, self._evaluation.encoding).inputs(block.rows)

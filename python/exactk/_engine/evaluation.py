@@ -72,6 +72,7 @@ class Evaluation:
     columns: ColumnNames
     encoding: Encoding
     items: CanonicalItems | None = None  # None if no metric reads them
+    has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
 
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
         """Return each system's predictions, encoded as the truth is."""
@@ -118,6 +119,8 @@ class Evaluation:
         if truth_digest is None:
             keyed = KeyedTruth(inputs.truth, inputs.users, inputs.item_vocabulary, inputs.item_ids)
             truth_digest = self.engine.truth_digest(keyed, self.num_threads)
+        if not self.has_truth:
+            outcome = outcome._replace(counts=outcome.counts._replace(empty_truth=0))
         state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self.items)
         return Report(state, inputs.users, _user_table(problem, outcome, self.values, labels))
 

@@ -131,6 +131,8 @@ def prepare_judging(
     if classified.container is BLOCKS:
         hint = "judge the truth and the predictions of each block"
         raise type_error("predictions", "the predictions of all users", type(predictions).__name__, hint=hint)
+    if truth is None:
+        raise type_error("truth", "the relevant items of each user", "None")
     call = _Call(convention, value, classified)
     with call.explained():
         prepared = prepare_call(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -25,27 +26,28 @@ from exactk._engine.warnings import (
     tie_bounds,
     warn_of_evaluated_systems,
 )
-from exactk._inputs.alignment import Alignment
+from exactk._inputs.alignment import Alignment, truth_without_items, without_truth
 from exactk._inputs.beside_scores import check_meaning, grades_beside_scores, shapes_of_scores
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.items import Items
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
+from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import metrics, reads_items
+from exactk._plan.metrics import evaluation_metrics, metrics, reads_items
 from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
@@ -91,6 +93,10 @@ class Call(NamedTuple):
     truth_rows: Truth | Rows | None
     systems: Systems
     restrictions: dict[str, ClassifiedValue]
+
+    def naming_truth(self) -> AbstractContextManager[None]:
+        """Name the predictions in errors that name the truth, if there is none."""
+        return nullcontext() if self.evaluation.has_truth else without_truth("predictions")
 
 
 def evaluate_with_engine(
@@ -195,6 +201,7 @@ def prepare_call(
         columns,
         encoding,
         None if items is None else _items_of_metrics(items, values, columns, threads),
+        has_truth=truth is not None or predictions.container is BLOCKS,
     )
     return Call(evaluation, form, classified_truth, truth_rows, systems, restrictions)
 
@@ -226,8 +233,10 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
     evaluation = call.evaluation
     if _comes_in_pieces(call.systems):
         truth_rows = _checked_truth(call)
+        if truth_rows is None:
+            truth_rows = truth_input(classify({}, "truth"), evaluation.columns, evaluation.encoding)
         ((name, batches),) = call.systems.items()
-        with evaluation.progress.track(None), in_system(name):
+        with evaluation.progress.track(None), in_system(name), call.naming_truth():
             return {name: _evaluate_batches(evaluation, truth_rows, batches)}
     alignment, systems, has_any_exclusions = align_systems(call)
     evaluated: dict[str, EvaluatedSystem] = {}
@@ -235,7 +244,7 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
     with evaluation.progress.track(alignment.user_count * len(systems)):
         for name in evaluation.begin_pairs(list(systems), alignment.user_count):
             rows = systems[name]
-            with in_system(name), explain_repeats(call.truth, call.systems[name]):
+            with in_system(name), call.naming_truth(), explain_repeats(call.truth, call.systems[name]):
                 inputs = alignment.inputs(rows)
                 report, flags = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
                 truth_digest = report.state.truth_digest
@@ -270,27 +279,53 @@ def align_systems(call: Call) -> AlignedSystems:
     """Convert the predictions and the exclusions, and align them with the truth."""
     truth_rows = _checked_truth(call)
     systems = call.evaluation.convert_systems(call.systems)
+    if truth_rows is None:
+        _check_alike(systems)
+        truth_rows = truth_without_items(systems.values(), call.evaluation.encoding.users)
     classified = call.restrictions["exclude"]
     exclude = call.evaluation.convert_exclusions(classified)
     exclusions = (
         classified.value if isinstance(classified.value, Lists) else exclude
     )  # the latter without unknown users
+    with call.naming_truth():
+        alignment = Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding)
     return AlignedSystems(
-        Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding),
+        alignment,
         systems,
         exclusions is not None and len(exclusions.items) > 0,
     )
 
 
-def _checked_truth(call: Call) -> Truth | Rows:
-    """Return the truth's rows; warn of what they look like."""
+def _check_alike(systems: Mapping[str, Rows | Predictions]) -> None:
+    """Raise unless the users of systems without a truth can be matched, by key or by row."""
+    first = next(iter(systems.values()))
+    for name, one in systems.items():
+        with in_system(name):
+            if (one.user_vocabulary is None) != (first.user_vocabulary is None):
+                raise type_error("predictions", "systems that all have user keys, or none", "a system that differs")
+            if one.user_vocabulary is None and count_users(one) != count_users(first):
+                expected = f"{count_users(first)} rows, as in the first system"
+                raise input_error("predictions", expected, str(count_users(one)))
+
+
+def _checked_truth(call: Call) -> Truth | Rows | None:
+    """Return the truth's rows, and warn of what they look like; None if no metric reads them."""
     if call.truth_rows is None:
-        hint = f"None is only for an iterator of {call.form.block} blocks"
-        raise type_error("truth", "the relevant items of each user", "None", hint=hint)
+        _check_truth_is_not_read(call)
+        return None
     warn_of_pairs(call.truth, call.systems.values())
     call.evaluation.check_user_values(call.truth_rows)
     call.evaluation.warn_of_columns(call.truth_rows)
     return call.truth_rows
+
+
+def _check_truth_is_not_read(call: Call) -> None:
+    reader = next((value for value in call.evaluation.values if metrics[value.metric].reads_truth), None)
+    if reader is None:
+        return
+    others = ", ".join(name for name, info in evaluation_metrics.items() if not info.reads_truth)
+    hint = f"None is for an iterator of {call.form.block} blocks, and for metrics of the lists alone: {others}"
+    raise type_error("truth", f"the relevant items of each user, which {reader.spelling} needs", "None", hint=hint)
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:

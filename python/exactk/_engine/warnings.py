@@ -262,6 +262,8 @@ def _describe_values_without_users(report: Report) -> str:
 def _reason_of_no_users(report: Report) -> str:
     """Return what the counts tell of the truth."""
     counts = report.state.counts
+    if not counts.users:
+        return "; there are no users"
     if counts.missing_truth == counts.users:
         return "; the truth has no users"
     return f"; {count_text('empty_truth', counts.empty_truth)}" if counts.empty_truth else ""

@@ -347,13 +347,22 @@ def _vocabulary_for(columns: Snapshot, others: list[Rows]) -> Vocabulary:
     return Vocabulary.of_kinds([next(filter(None, kinds), "int")])
 
 
+def truth_without_items(systems: Iterable[Rows | Predictions], users: SharedVocabulary) -> Rows:
+    """Return a truth of all users of the systems, none of whom has an item; `users` are those of the call."""
+    first, *others = systems
+    is_keyed = any(one.user_vocabulary is not None for one in (first, *others))
+    keys = users.snapshot() if is_keyed else None
+    size = count_users(first) if keys is None else len(keys)
+    return Rows(np.zeros(size + 1, np.int64), np.zeros(0, np.int64), user_vocabulary=keys)
+
+
 @contextmanager
-def without_truth() -> Iterator[None]:
-    """Name the scores in errors of this block that name the truth, as there is none."""
+def without_truth(argument: str = "scores") -> Iterator[None]:
+    """Name another argument in errors of this block that name the truth, as there is none."""
     try:
         yield
     except ExactkError as error:
-        expected = error.fault.expected.replace("as in the truth", "as in the scores")
+        expected = error.fault.expected.replace("as in the truth", f"as in the {argument}")
         raise error.amended(expected=expected) from error.__cause__
 
 
