@@ -48,7 +48,7 @@ def _evaluate(problem: Problem) -> Outcome:
             problem.num_threads,
             requested_isa(),
             problem.report_progress,
-            None,
+            None if problem.items is None else problem.items.core,
         )
     counts = _counts_of_tally(problem, result.tally)
     return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios)

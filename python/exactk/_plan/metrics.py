@@ -47,7 +47,7 @@ _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
 
 def reads_items(info: _core.MetricInfo) -> bool:
     """Return whether the metric needs the catalogue: it depends on which items are recommended, relevant or not."""
-    return bool(getattr(info, "walks_list", False) or getattr(info, "of_collection", False))
+    return info.walks_list
 
 
 def ignored_fields(info: _core.MetricInfo) -> frozenset[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from exactk import _core
 from exactk._inputs.keys.item_keys import ItemKeys
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._runtime.errors import type_error
@@ -68,6 +69,11 @@ class CanonicalItems:
             expected = f"items of type {items.kinds[0]}, as in the predictions"
             raise type_error("items", expected, self.keys.kind, hint=KIND_HINT)
         return replace(self, ids=self.keys.ids_among(items, item_ids))
+
+    @cached_property
+    def core(self) -> _core.Items:
+        """The catalogue in the core's form."""
+        return _core.Items(self.ids, self.users, self.interactions, self.train_users, not self.is_catalogue_given)
 
     @cached_property
     def digest(self) -> int:
