@@ -211,22 +211,24 @@ class Estimate:
         if 1 - abs(correlation) < 1e-13:  # of two units, it is 1
             correlation = round(correlation)
 
-        def negative(angle: Any) -> Any:
+        def differences(angle: Floats) -> Floats:
             gap = e + quantile * error * np.cos(angle)
             of_b = correlation * np.cos(angle) + math.sqrt(1 - correlation**2) * np.sin(angle)
             baseline = b + quantile * of_baseline * of_b
             with np.errstate(over="ignore"):  # inf - inf is no difference
                 small = np.exp(np.minimum(baseline, 700)) * np.expm1(np.minimum(gap, 600))
-                return -np.where(gap > 600, np.exp(baseline + gap), small)
+                return np.where(gap > 600, np.exp(baseline + gap), small)
 
         angles, step = np.linspace(0, 2 * math.pi, 720, endpoint=False, retstep=True)
-        values = negative(angles)
-        options = {"xatol": 1e-13}
-        found = [values.min()]
-        for near in angles[(values <= np.roll(values, 1)) & (values <= np.roll(values, -1))]:
-            bounds = near - step, near + step
-            found.append(optimize.minimize_scalar(negative, bounds=bounds, method="bounded", options=options).fun)
-        return -float(min(found))
+        values = differences(angles)
+        peaks = angles[(values >= np.roll(values, 1)) & (values >= np.roll(values, -1))]
+        most = float(values.max())
+        while step > 1e-11:  # a row of finer angles around each peak, from one of its neighbours to the other
+            around = peaks[:, None] + step * np.linspace(-1, 1, 21)
+            values = differences(around)
+            most = max(most, float(values.max()))
+            peaks, step = np.take_along_axis(around, values.argmax(axis=1)[:, None], axis=1)[:, 0], step / 10
+        return most
 
     @property
     def mirrored(self) -> Estimate:
