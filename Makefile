@@ -29,18 +29,17 @@ cpp-test:
 	cmake --build --preset tests
 	ctest --preset tests
 
-# clang-tidy is last: it takes the longest. zizmor and the schemas need no network.
+# clang-tidy takes the longest; beside it are the checkers of types, which use one core. zizmor and the schemas need
+# no network.
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pyright
 	$(BIN)/clang-format --dry-run --Werror $$(find cpp benchmarks -name '*.?pp')
 	$(BIN)/zizmor --offline --quiet --strict-collection .github
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
-	$(BIN)/python tools/tidy.py
+	$(BIN)/python tools/tidy.py & tidy=$$!; $(BIN)/mypy && $(BIN)/pyright; types=$$?; wait $$tidy && exit $$types
 
 # The C++ tests under two sanitizers, and the Python suite over a build with the first. Tests of
 # deadlines (marker native) are left out of it, and those that look at texts alone, or reach what others
