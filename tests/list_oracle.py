@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 Lists = Mapping[int, Sequence[int]]
 Values = dict[int, float]
@@ -61,7 +60,6 @@ STANDARD = {
     "distance": "cosine",
     "serendipity_of": "features",
     "users": "truth",
-    "decimals": "none",
 }
 Rules = Mapping[str, str]
 
@@ -241,7 +239,7 @@ def values(
 ) -> tuple[float, Values | None]:
     """Return the mean, rounded, and the users' values; or the value of all lists, and None."""
     mean, users_values = unrounded_values(name, k, rules, lists=lists, truth=truth, other=other, catalogue=catalogue)
-    decimals = str(rules.get("decimals", "none"))
+    decimals = str(rules.get("decimals")).lower()
     return (mean if decimals == "none" else round(mean, int(decimals))), users_values
 
 
@@ -281,9 +279,3 @@ def unrounded_values(
         return (math.fsum(part[0] for part in parts.values()) / below if below else math.nan), users_values
     defined = [value for value in users_values.values() if not math.isnan(value)]
     return (math.fsum(defined) / len(defined) if defined else math.nan), users_values
-
-
-def fields(rules: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the rules for a metric: those of all, and over them those of its name."""
-    of_metrics: Mapping[str, Mapping[str, Any]] = rules.get("overrides", {})
-    return {key: value for key, value in rules.items() if key != "overrides"} | dict(of_metrics.get(name, {}))

@@ -11,13 +11,13 @@ import pytest
 import exactk
 import list_oracle as oracle
 from golden.list_answers import (
-    CONVENTIONS,
     ListAnswer,
     catalogue_items,
     difference,
     exactk_answer,
     is_in_exactk,
     row_name,
+    rules_of,
     split_key,
 )
 from golden.list_cases import ListCase, list_cases
@@ -30,7 +30,10 @@ from golden.list_record import (
 )
 
 LIBRARIES = list_adapter_names()
-IN_EXACTK = {"list_fill", "user_coverage", "overlap", "rbo", "lip"}
+IN_EXACTK = {
+    *("list_fill", "user_coverage", "overlap", "rbo", "lip"),
+    *("novelty", "surprisal", "arp", "popularity_rank", "aplt"),
+}
 
 
 def oracle_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> ListAnswer:
@@ -41,7 +44,7 @@ def oracle_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> 
     return oracle.values(
         metric,
         k,
-        oracle.fields(CONVENTIONS[name], metric) | rules,
+        rules_of(name, metric) | rules,
         lists=case.lists,
         truth=case.truth,
         other=case.other,
@@ -91,6 +94,17 @@ def test_the_convention_says_what_the_library_says(name: str, answer: Any, recor
     expected = {row for row in data["differs"] if row.split(" ")[0] in metrics}
     assert {row: differing[row] for row in differing if row not in expected} == {}
     assert expected <= set(differing), "what is said to differ does not"
+
+
+@pytest.mark.parametrize("name", ["evidently", "recmetrics", "recommenders", "replay"])
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_unseen_items_are_as_those_outside_the_catalogue_of_train(name: str) -> None:
+    """These libraries know the items of train alone; in a larger catalogue, the others are items that nobody had."""
+    data = read_list_recording(name)
+    metrics = {"novelty", "surprisal", "arp"} & {split_key(key)[0] for _, key, _ in rows(data)}
+    larger = data | {"catalogue": "given"}
+    differing = differing_rows(data, lambda case, key: exactk_answer(name, case, larger, key), metrics)
+    assert set(differing) == {row for row in data["differs"] if row in metrics}
 
 
 def test_metrics_of_libraries_that_exactk_has() -> None:

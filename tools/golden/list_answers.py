@@ -8,6 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import exactk
+from exactk._plan.field_values import FieldValues
+from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,71 +22,36 @@ ListAnswer = tuple[float, dict[int, float] | None]
 _OF_LISTS = {"users": "predictions"}
 _SKIPPED = {**_OF_LISTS, "undefined": "skip"}
 
-CONVENTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+FURTHER_FIELDS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "evidently": {
-            "foreign_items": "ignore",
-            "overrides": {
-                "novelty": _SKIPPED,
-                "arp": _SKIPPED,
-                "gini": {"foreign_items": "count", "gini_over": "items_less_one", "gini_items": "recommended"},
-                "personalization": {"foreign_items": "count"},
-                "ild": _OF_LISTS,
-                "serendipity": _SKIPPED,
-            },
+            "gini": {"foreign_items": "count", "gini_over": "items_less_one", "gini_items": "recommended"},
+            "personalization": {"foreign_items": "count"},
+            "ild": _OF_LISTS,
+            "serendipity": _SKIPPED,
         },
-        "irspack": {"list_users": "users", "entropy_base": "e"},
-        "lenskit": {"foreign_items": "count"},
-        "recbole": {
-            "popularity": "interactions",
-            "entropy_base": "e",
-            "entropy_over": "distinct_items",
-            "decimals": 4,
-            "overrides": {"arp": _OF_LISTS, "aplt": {**_OF_LISTS, "tail": "lowest_share", "unseen_items": "zero"}},
+        "irspack": {
+            "num_items": {"list_users": "users"},
+            "coverage": {"list_users": "users"},
+            "gini": {"list_users": "users"},
+            "entropy": {"list_users": "users", "entropy_base": "e"},
         },
-        "recmetrics": {
-            "popularity": "interactions",
-            "unseen_items": "raise",
-            "list_mean_over": "cutoff",
-            "overrides": {"novelty": _OF_LISTS, "ild": _OF_LISTS},
-        },
-        "recommenders": {
-            "foreign_items": "count",
-            "overrides": {
-                "novelty": {
-                    **_OF_LISTS,
-                    "popularity": "interactions",
-                    "novelty_over": "interactions",
-                    "unseen_items": "zero",
-                    "average": "micro",
-                },
-                "ild": _SKIPPED,
-                "serendipity": _SKIPPED,
-            },
-        },
-        "rectools": {
-            "foreign_items": "count",
-            "overrides": {
-                "novelty": _OF_LISTS,
-                "arp": {**_OF_LISTS, "popularity": "interactions"},
-                "list_fill": _OF_LISTS,
-                "ild": _OF_LISTS,
-                "serendipity": _OF_LISTS,
-            },
-        },
-        "replay": {
-            "foreign_items": "count",
-            "list_mean_over": "cutoff",
-            "overrides": {
-                "coverage": {"foreign_items": "ignore"},
-                "novelty": _OF_LISTS,
-                "surprisal": _OF_LISTS,
-                "unexpectedness": _OF_LISTS,
-            },
-        },
+        "recbole": {"entropy": {"entropy_base": "e", "entropy_over": "distinct_items"}},
+        "recmetrics": {"ild": _OF_LISTS},
+        "recommenders": {"ild": _SKIPPED, "serendipity": _SKIPPED},
+        "rectools": {"ild": _OF_LISTS, "serendipity": _OF_LISTS},
+        "replay": {"unexpectedness": _OF_LISTS},
     }
 )
-"""How each library departs from the standard definitions; `overrides` are for single metrics."""
+"""What presets need for metrics, by library and metric, that exactk does not have yet."""
+
+
+def rules_of(name: str, metric: str) -> dict[str, Any]:
+    """Return the fields of a library's convention for a metric."""
+    preset = exactk.conventions[name]
+    of_all = {field: getattr(preset, field) for field in FieldValues.__dataclass_fields__}
+    further_fields = FURTHER_FIELDS.get(name, {}).get(metric, {})
+    return {**of_all, **preset.overrides.get(metric, {}), **further_fields}
 
 
 def split_key(key: str) -> tuple[str, int, dict[str, str]]:
@@ -110,18 +77,18 @@ def catalogue_items(case: ListCase, kind: str) -> list[int]:
 
 def is_in_exactk(metric: str) -> bool:
     """Return whether exactk has the metric."""
-    return metric in exactk.metrics or metric in exactk.agreement_metrics
+    return metric in metrics
 
 
-def exactk_answer(name: str, case: ListCase, _data: dict[str, Any], key: str) -> ListAnswer:
+def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> ListAnswer:
     """Return the value by exactk."""
     metric, _, _ = split_key(key)
     text = key.partition(" where ")[0]
     if metric in exactk.agreement_metrics:
         report = exactk.agreement(case.lists, case.other, [text], per_user=True)
     else:
-        convention = {"base": name, "list_fill.users": "predictions"}
-        report = exactk.evaluate(case.truth, case.lists, [text], convention=convention, per_user=True)
+        items = exactk.Items(catalogue_items(case, data["catalogue"]), train=case.rows_of_train())
+        report = exactk.evaluate(case.truth, case.lists, [text], convention=name, per_user=True, items=items)
     mean = report[text]
     users = report.per_user.get(text) if report.per_user else None
     if users is None:

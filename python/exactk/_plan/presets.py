@@ -32,9 +32,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "evidently": {
             "precision_over": "list",
             "ap_over": "relevant",
+            "foreign_items": "ignore",
             "overrides": {
                 "f1": {"average": "of_means", "undefined": "nan"},
                 "fbeta": {"average": "of_means", "undefined": "nan"},
+                "novelty": {"users": "predictions", "undefined": "skip", "unseen_items": "skip"},
+                "arp": {"users": "predictions", "undefined": "skip", "unseen_items": "skip"},
             },
         },
         "implicit": {
@@ -89,6 +92,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "discount": "log2_floored",
             "users": "predictions",
             "empty_truth": "compute",
+            "foreign_items": "count",
         },
         "neurec": {"gain": "binary", "min_grade": "any"},
         "pytrec_eval": {
@@ -110,20 +114,38 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "min_grade": "any",
             "duplicate_truth": "first",
             "decimals": 4,
-            "overrides": {"auc": {"negative_infinity": "exclude"}},
+            "popularity": "interactions",
+            "overrides": {
+                "auc": {"negative_infinity": "exclude"},
+                "arp": {"users": "predictions"},
+                "aplt": {"users": "predictions", "tail": "lowest_share", "unseen_items": "zero"},
+            },
         },
         "recmetrics": {
             "precision_over": "list",
             "ap_over": "hits",
             "empty_truth": "compute",
             "duplicate_truth": "count",
+            "unseen_items": "raise",
+            "list_mean_over": "cutoff",
+            "overrides": {"novelty": {"users": "predictions"}},
         },
         "recommenders": {
             "gain": "binary",
             "users": "both",
             "ties": "input_order",
             "min_grade": "any",
-            "overrides": {"ndcg": {"users": "truth", "undefined": "skip"}},
+            "foreign_items": "count",
+            "overrides": {
+                "ndcg": {"users": "truth", "undefined": "skip"},
+                "novelty": {
+                    "users": "predictions",
+                    "average": "micro",
+                    "popularity": "interactions",
+                    "novelty_over": "interactions",
+                    "unseen_items": "zero",
+                },
+            },
         },
         "rectools": {
             "ap_over": "relevant",
@@ -131,6 +153,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "gain": "binary",
             "min_grade": "any",
             "rank_gaps": "keep",
+            "foreign_items": "count",
+            "overrides": {
+                "novelty": {"users": "predictions"},
+                "arp": {"users": "predictions", "popularity": "interactions"},
+                "list_fill": {"users": "predictions"},
+            },
         },
         "replay": {
             "gain": "binary",
@@ -138,7 +166,10 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "duplicate_truth": "first",
             "ties": "highest_id",
             "min_grade": "any",
+            "foreign_items": "count",
+            "list_mean_over": "cutoff",
             "overrides": {
+                "surprisal": {"users": "predictions"},
                 "average_precision": {"duplicate_items": "count", "duplicate_truth": "count"},
                 "ndcg": {"duplicate_items": "count", "duplicate_truth": "count"},
             },

@@ -38,7 +38,7 @@ def evaluate(case: ListCase) -> dict[str, ListOutput]:
     from pandas import DataFrame
     from recmetrics import metrics
 
-    counts = dict(Counter(item for _, item in case.train))
+    counts = dict(Counter(item for _, item in set(case.train)))  # a user counts once, as in the number of users
     num_users = len({user for user, _ in case.train})
     features = DataFrame.from_dict(case.features, orient="index").astype(float)
 
