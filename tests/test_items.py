@@ -181,6 +181,28 @@ def test_a_path_is_read(tmp_path: Path) -> None:
     )
 
 
+def test_a_path_of_a_catalogue_is_read(tmp_path: Path) -> None:
+    files = {
+        "items.csv": "item,title\nb,second\na,first\n",
+        "items.jsonl": '{"item": "b"}\n{"item": "a"}\n',
+        "items.json": '["b", "a"]',
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        assert table_of(exactk.Items(tmp_path / name)) == table_of(exactk.Items(["a", "b"]))
+    (tmp_path / "odd.csv").write_text("sku,title\nb,second\n")
+    with pytest.raises(
+        exactk.InputError, match=r"found the columns sku, title.*; rename the column of items to 'item'"
+    ):
+        exactk.Items(tmp_path / "odd.csv")
+    (tmp_path / "items.txt").write_text("q1 0 d1 1\n")
+    with pytest.raises(exactk.InputError, match="catalogue: expected a file of columns"):
+        exactk.Items(tmp_path / "items.txt")
+    (tmp_path / "object.json").write_text('{"a": 1}')
+    with pytest.raises(exactk.InputTypeError, match=r"catalogue: expected a list, an array, .* found dict"):
+        exactk.Items(tmp_path / "object.json")
+
+
 def test_digests_tell_items_apart() -> None:
     train = {"ann": ["film", "song"], "bob": ["film"]}
     different = [
@@ -232,7 +254,7 @@ def test_items_survive_pickling() -> None:
         (lambda: exactk.Items(True), "catalogue: expected an integer, found True"),
         (lambda: exactk.Items(0), "catalogue: expected a number from 1 to 2147483645, found 0"),
         (lambda: exactk.Items(10**15), "catalogue: expected a number from 1 to 2147483645"),
-        (lambda: exactk.Items("film"), "catalogue: expected a list, an array, a Series or an Index of keys, found str"),
+        (lambda: exactk.Items("film"), "catalogue: expected a readable file, found No such file or directory"),
         (lambda: exactk.Items(pd.DataFrame({"item": [1]})), "catalogue=frame[name] is a column of a data frame"),
         (lambda: exactk.Items([("a", 1)]), "catalogue: expected integers, strings or bytes, found tuples of 2"),
         (lambda: exactk.Items(["a"], train={1: ["b"]}), "train: expected interactions with items of the catalogue"),

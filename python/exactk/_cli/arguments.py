@@ -65,12 +65,14 @@ def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> None:
 
 
 Role = Literal["truth", "predictions", "exclude"]
-ArgumentRole = Literal["groups", "weights", "clusters", "candidates"]
+ArgumentRole = Literal["groups", "weights", "clusters", "candidates", "catalogue"]
 _ROLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "truth": ("user", "item", "grade"),
     "predictions": ("user", "item", "score", "rank"),
     "exclude": ("user", "item"),
     "candidates": ("user", "item"),
+    "train": ("user", "item"),
+    "catalogue": ("item",),
     "groups": ("user",),
     "weights": ("user",),
     "clusters": ("user",),
@@ -122,7 +124,7 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
     from_stdin = [one.argument for one in inputs if one.path == STDIN]
     if len(from_stdin) > 1:
         raise input_error("stdin", "one input that is -", f"{len(from_stdin)}: {', '.join(from_stdin)}")
-    if from_stdin and from_stdin[0] in {"groups", "weights", "clusters"}:
+    if from_stdin and from_stdin[0] in {"groups", "weights", "clusters", "catalogue"}:
         raise input_error(from_stdin[0], "a file of columns", "stdin, which is read as TREC text")
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:

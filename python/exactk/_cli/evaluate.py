@@ -55,6 +55,7 @@ from exactk._cli.gates import (
     claimed_values,
     report_gate,
 )
+from exactk._cli.items import add_item_options, naming_train, read_items
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
@@ -137,6 +138,10 @@ def add_compare(commands: Commands) -> None:
     parser.set_defaults(on_error=write_junit_error)
 
 
+_FILES = ("exclude", "candidates", "train", "catalogue", "groups", "weights")
+"""The options of both commands that name an input."""
+
+
 def _add_truth(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "truth", type=input_path, metavar="TRUTH", help="file with the relevant items of each user, such as qrels"
@@ -169,6 +174,7 @@ def _add_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
         metavar="FILE",
         help="the only items that may be ranked: of each user, or one column of items for all users",
     )
+    add_item_options(parser)
     parser.add_argument(
         "--groups",
         type=input_path,
@@ -225,7 +231,7 @@ def write_junit_error(arguments: argparse.Namespace, text: str) -> None:
     """Say in the JUnit file that the command ended in an error, unless the file is an input: it would be that of an earlier run."""
     if arguments.junit is None:
         return
-    inputs = [arguments.truth, *(getattr(arguments, name) for name in ("exclude", "candidates", "groups", "weights"))]
+    inputs = [arguments.truth, *(getattr(arguments, name) for name in _FILES)]
     inputs += [Path(arguments.clusters)] if arguments.clusters else []
     for system in arguments.systems:
         with suppress(exactk.ExactkError, OSError):
@@ -258,18 +264,20 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         "convention": request.convention,
         "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
         "candidates": read_option(arguments, "candidates", arguments.candidates),
+        "items": read_items(arguments),
         **_user_values(arguments),
         "per_user": bool(arguments.users or arguments.by_user),
         "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
     }
     predictions = {system: read_system(arguments, paths) for system, paths in systems.items()}
-    result: Result
-    if "" in predictions:
-        result = exactk.evaluate(truth, predictions[""], request.metrics, **options)
-    else:
-        how = _comparison_options(arguments, request)
-        result = exactk.compare(truth, predictions, request.metrics, **options, **how)
+    with naming_train():
+        result: Result
+        if "" in predictions:
+            result = exactk.evaluate(truth, predictions[""], request.metrics, **options)
+        else:
+            how = _comparison_options(arguments, request)
+            result = exactk.compare(truth, predictions, request.metrics, **options, **how)
     if request.trec:
         trec.check_judged(request.base, truth, predictions, result)
         trec.check_evaluated(result)
@@ -361,7 +369,7 @@ def _asked_differences(arguments: argparse.Namespace) -> str:
 def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> list[Input]:
     """Return the files that the command reads."""
     predictions = [Input("predictions", path, system or None) for system, paths in systems.items() for path in paths]
-    others = {name: getattr(arguments, name) for name in ("exclude", "candidates", "groups", "weights")}
+    others = {name: getattr(arguments, name) for name in _FILES}
     others["clusters"] = clusters_path(arguments)
     return [
         Input("truth", arguments.truth),

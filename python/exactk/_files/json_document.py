@@ -19,12 +19,12 @@ _MOST_COLUMNS = 64  # looked at for the names of columns
 
 
 def read_object(file: File, *, text_ids: bool = False) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return the mapping of the file; for candidates also a list of items."""
+    """Return the mapping of the file; for candidates and the catalogue also a list of items."""
     value = _parse(file)
     if isinstance(value, dict):
         _check_keys_are_users(value, file)
         return {user: _as_text(content) for user, content in value.items()} if text_ids else value
-    if file.role == "candidates" and isinstance(value, list):
+    if file.role in {"candidates", "catalogue"} and isinstance(value, list):
         return _as_text(value) if text_ids else value
     hint = "rows are read from .jsonl or .ndjson, one object per line" if isinstance(value, list) else ""
     raise file.fault(_EXPECTED.get(file.role, "an object from user to items"), _NAMES[type(value)], hint)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.item_table import CatalogueSource
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.protocols import DataFrame, KeysLike, Series, VectorLike
-    from exactk._inputs.types import ExclusionsLike
+    from exactk._inputs.types import ExclusionsLike, FilePath
 
 
 CatalogueLike: TypeAlias = "Items | ExclusionsLike"
@@ -49,8 +49,8 @@ class Items:
 
     Parameters
     ----------
-    catalogue : sequence, array, Series, Index or set of items, or int, optional
-        The items that could be recommended, each once. A number n stands for the ids 0 to n - 1, or the columns of scores
+    catalogue : sequence, array, Series, Index or set of items, path, or int, optional
+        The items that could be recommended, each once. A path is that of a file with an item column, or of a JSON list. A number n stands for the ids 0 to n - 1, or the columns of scores
         without item keys. By default, the items of `train` or of `popularity`.
     train : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The interactions of the training data, as in `exactk.as_exclusions`: the popularity of an item is the number of
@@ -97,7 +97,7 @@ class Items:
 
     def __init__(
         self,
-        catalogue: KeysLike | AbstractSet[Any] | SupportsIndex | None = None,
+        catalogue: KeysLike | AbstractSet[Any] | FilePath | SupportsIndex | None = None,
         *,
         train: ExclusionsLike | None = None,
         popularity: Mapping[Any, float] | Series | DataFrame | VectorLike | None = None,
@@ -106,7 +106,7 @@ class Items:
         values: Mapping[Any, float] | Series | DataFrame | VectorLike | None = None,
     ) -> None:
         rows = None if train is None else _interactions(train, "train", {}, default_encoding())
-        self._table = _table(catalogue, rows, popularity, train_users, item_groups, values)
+        self._table = _table(_open_catalogue(catalogue), rows, popularity, train_users, item_groups, values)
 
     @classmethod
     def from_argument(cls, value: Any, columns: ColumnNames, threads: int) -> Items:  # noqa: ANN401 - of any library
@@ -236,33 +236,43 @@ def _table(
 
 
 @contextmanager
-def _named(argument: str) -> Iterator[None]:
-    """Name the argument in errors of this block, which reads interactions as exclusions are read."""
+def naming_interactions(argument: str, call: str = "{}") -> Iterator[None]:
+    """Name the argument in errors of this block, which reads interactions as exclusions are read.
+
+    `call` is the code with the columns that a hint names.
+    """
     try:
         yield
     except ExactkError as error:
         if error.argument is None:
             raise
-        hint = tuple(_hint_part(part, argument) for part in error.fault.hint)
+        hint = tuple(_hint_part(part, argument, call) for part in error.fault.hint)
         raise error.amended(argument=_with_name(error.argument, argument), hint=hint) from error.__cause__
+
+
+def _open_catalogue(catalogue: object) -> object:
+    """Return the items of the file at a path; other values unchanged."""
+    try:
+        return open_path(catalogue, "catalogue", {})
+    except ExactkError as error:
+        if not any(isinstance(part, Option) for part in error.fault.hint):
+            raise
+        raise error.amended(hint=("rename the column of items to 'item'",)) from error.__cause__
 
 
 def _with_name(text: str, argument: str) -> str:
     return re.sub(r"\bexclude\b", argument, text)
 
 
-def _hint_part(part: str | Option, argument: str) -> str | Option:
-    """Return a part of a hint; columns of `Items` are named by another call."""
+def _hint_part(part: str | Option, argument: str, call: str) -> str | Option:
     if isinstance(part, str):
         return _with_name(part, argument)
-    if argument == "train" and part.name in {"user", "item"}:
-        return Option(part.name, part.value, "train=exactk.as_exclusions(train, {})")
-    return part
+    return Option(part.name, part.value, call) if part.name in {"user", "item"} else part
 
 
 def _interactions(value: Any, argument: str, columns: ColumnNames, encoding: Encoding) -> Rows:  # noqa: ANN401 - of any library
     """Return the rows of interactions."""
-    with _named(argument):
+    with naming_interactions(argument, "train=exactk.as_exclusions(train, {})" if argument == "train" else "{}"):
         if isinstance(value, (Integral, float)):
             hint = "exactk.Items(n) has the ids 0 to n - 1" if argument == "items" else ""
             raise type_error(argument, "the interactions of each user", repr(value), hint=hint)
