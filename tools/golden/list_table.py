@@ -7,7 +7,7 @@ from typing import Any
 
 import exactk
 from exactk._report import display
-from golden.list_answers import difference, exactk_answer, is_in_exactk, row_name
+from golden.list_answers import difference, exactk_answer, is_in_exactk, row_name, split_key
 from golden.list_cases import ListCase
 from golden.list_record import list_adapter_names, read_list_recording
 from golden.record import library_version
@@ -47,6 +47,31 @@ def _first_difference(name: str, data: dict[str, Any], row: str) -> list[str]:
 
 def _number(value: float | str) -> str:
     return "NaN" if value in ("nan", "NaN") or value != value else f"{value:.4f}"  # noqa: PLR0124 - NaN
+
+
+def list_refusals_table() -> str:
+    """Return a row per error with which a library refused: the first input of each metric, and what exactk says there."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for name in list_adapter_names():
+        data = read_list_recording(name)
+        for plain_case in data["cases"]:
+            for key, output in plain_case["outputs"].items():
+                metric, _, _ = split_key(key)
+                if isinstance(output, str) and is_in_exactk(metric) and (name, metric) not in rows:
+                    case = ListCase.from_dict(plain_case)
+                    rows[name, metric] = [metric, data["library"], case.name, key, output, _says(name, case, data, key)]
+    header = ["metric", "library", "input", "what was asked", "the library", "exactk"]
+    return display.format_markdown(header, sorted(rows.values()), left=len(header))
+
+
+def _says(name: str, case: ListCase, data: dict[str, Any], key: str) -> str:
+    """Return exactk's value, or that it is an error too."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", exactk.EvaluationWarning)
+            return _number(exactk_answer(name, case, data, key)[0])
+    except exactk.InputError:
+        return "an error"
 
 
 def list_calls_table() -> str:
