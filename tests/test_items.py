@@ -265,6 +265,7 @@ def test_items_survive_pickling() -> None:
         (lambda: exactk.Items([1], train_users=1), "train_users: expected popularity beside it, found none"),
         (lambda: exactk.Items(train=5), "train: expected the interactions of each user, found 5"),  # type: ignore[arg-type]
         (lambda: exactk.Items(train=pd.DataFrame({"who": [1], "what": [2]})), "train=exactk.as_exclusions(train, user='who')"),
+        (lambda: exactk.Items(train=["a"]), "train: expected a sequence of ids, found str at row 0"),
         (lambda: exactk.Items(train=[["a", 1]]), "train: expected strings as ids, found int 1 at row 0, position 1"),
         (lambda: exactk.Items(popularity={"a": -1}), "whole numbers of at least 0, found -1 of item 'a'"),
         (lambda: exactk.Items(popularity={"a": 0, "b": 1.5}), "found 1.5 of item 'b' at position 1"),

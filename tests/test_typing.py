@@ -58,6 +58,11 @@ def test_containers() -> None:
     assert_type(evaluate(exactk.Truth([0, 1], [4]), exactk.Rankings([0, 2], [4, 2]), "mrr"), exactk.Report)
     assert_type(evaluate([[7]], exactk.SparseScores([0, 2], [7, 9], [1, 3]), "mrr"), exactk.Report)
     assert_type(evaluate(FRAME, exactk.Batches(lambda: [RANKED_FRAME]), "mrr"), exactk.Report)
+    assert_type(evaluate(None, RANKED, "novelty@2(foreign_items=count)", items=TRUTH), exactk.Report)
+    items = exactk.Items(["film", "song", "book"], train=FRAME, values=[1.0, 2.5, 3.0], item_groups={"film": "new"})
+    assert_type(evaluate(None, RANKED, "arp@2", items=items), exactk.Report)
+    assert_type(exactk.Items(pd.Index(["film"]), popularity=pd.Series({"film": 2}), train_users=3), exactk.Items)
+    assert_type(exactk.Items(10, popularity=np.arange(10)).popularity, NDArray[np.int64] | None)
 
 
 def blocks() -> Iterator[tuple[list[list[int]], list[list[int]]]]:

@@ -266,6 +266,8 @@ def _with_name(text: str, argument: str) -> str:
 
 def _hint_part(part: str | Option, argument: str, call: str) -> str | Option:
     if isinstance(part, str):
+        if "excludes the same items" in part:  # of a flat list, which is no interactions
+            return "exactk.Items(items) reads them as a catalogue" if argument == "items" else ""
         return _with_name(part, argument)
     return Option(part.name, part.value, call) if part.name in {"user", "item"} else part
 
