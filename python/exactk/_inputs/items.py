@@ -12,6 +12,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import key_array, number_array, read_only
 from exactk._inputs.conversions import default_encoding, exclusions_of
+from exactk._inputs.item_features import features_of
 from exactk._inputs.keys.item_keys import ItemEntries, ItemKeys
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
@@ -25,16 +26,17 @@ from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.model.item_features import ItemFeatures
     from exactk._inputs.model.item_table import CatalogueSource
     from exactk._inputs.model.rows import Rows
-    from exactk._inputs.protocols import DataFrame, KeysLike, Series, VectorLike
+    from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, Series, SparseMatrix, VectorLike
     from exactk._inputs.types import ExclusionsLike, FilePath
 
 
@@ -62,6 +64,10 @@ class Items:
         has the items in its index. A data frame has an item column, or items in its index, and one other column.
     train_users : int, optional
         The number of distinct users behind `popularity`, which some metrics need.
+    features : two-dimensional array or sparse matrix beside the catalogue, data frame, or mapping, Series or list of vectors or tags, optional
+        The features of each item: a vector, or a list of tags, which are strings. A data frame has an item column, or items
+        in its index, and columns of numbers or one column of lists. The entries of a list are in the order of the
+        catalogue. Items may have none.
     item_groups : mapping from item to int or str, Series, data frame, or sequence beside the catalogue, optional
         The group of each item, such as its category, in the same containers as the popularity. Items may have none.
     values : mapping from item to float, Series, data frame, or array of float beside the catalogue, optional
@@ -79,8 +85,8 @@ class Items:
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid, if both `train` and `popularity` are given, or if popularity, groups or values have items
-        outside the catalogue.
+        If an argument is invalid, if both `train` and `popularity` are given, or if popularity, features, groups or values
+        have items outside the catalogue.
 
     Examples
     --------
@@ -102,11 +108,12 @@ class Items:
         train: ExclusionsLike | None = None,
         popularity: Mapping[Any, float] | Series | DataFrame | VectorLike | None = None,
         train_users: SupportsIndex | None = None,
+        features: MatrixLike | SparseMatrix | Mapping[Any, Any] | Series | DataFrame | Sequence[Any] | None = None,
         item_groups: Mapping[Any, Any] | Series | DataFrame | KeysLike | None = None,
         values: Mapping[Any, float] | Series | DataFrame | VectorLike | None = None,
     ) -> None:
         rows = None if train is None else _interactions(train, "train", {}, default_encoding())
-        self._table = _table(_open_catalogue(catalogue), rows, popularity, train_users, item_groups, values)
+        self._table = _table(_open_catalogue(catalogue), rows, popularity, train_users, features, item_groups, values)
 
     @classmethod
     def from_argument(cls, value: Any, columns: ColumnNames, threads: int) -> Items:  # noqa: ANN401 - of any library
@@ -114,7 +121,7 @@ class Items:
         if isinstance(value, Items):
             return value
         rows = _interactions(value, "items", columns, Encoding(threads))
-        return cls._of_table(_table(None, rows, None, None, None, None))
+        return cls._of_table(_table(None, rows, None, None, None, None, None))
 
     @classmethod
     def _of_table(cls, table: CanonicalItems) -> Self:
@@ -164,6 +171,8 @@ class Items:
             parts.append(f"popularity{users}")
         if table.foreign_items:
             parts.append(f"{plural(table.foreign_items, 'item')} of train outside the catalogue")
+        if table.features is not None:
+            parts.append(str(table.features))
         if table.group_codes is not None:
             parts.append(plural(len(table.group_labels), "group"))
         if table.item_values is not None:
@@ -214,6 +223,7 @@ def _table(
     train: Rows | None,
     popularity: object,
     train_users: object,
+    features: object,
     item_groups: object,
     values: object,
 ) -> CanonicalItems:
@@ -232,6 +242,7 @@ def _table(
         **_counts_by_item(of_catalogue, counts, is_train=train is not None),
         **_groups_by_item(of_catalogue, item_groups),
         item_values=_values_by_item(of_catalogue, values),
+        features=_features_by_item(of_catalogue, features),
     )
 
 
@@ -443,6 +454,15 @@ def _groups_by_item(catalogue: _Catalogue, item_groups: object) -> dict[str, Any
     of_items = np.full(len(catalogue.keys), -1, np.int64)
     of_items[_positions(catalogue, items, len(codes), "item_groups")] = codes
     return {"group_codes": read_only(of_items), "group_labels": tuple(labels.tolist())}
+
+
+def _features_by_item(catalogue: _Catalogue, features: object) -> ItemFeatures | None:
+    """Return the features in the order of the catalogue."""
+    if features is None:
+        return None
+    given = features_of(features)
+    positions = _positions(catalogue, given.items, len(given.features.is_missing), "features")
+    return given.features.ordered(positions, len(catalogue.keys))
 
 
 def _values_by_item(catalogue: _Catalogue, values: object) -> NDArray[np.float64] | None:

@@ -39,7 +39,7 @@ def values_by_item(container: Any, argument: str) -> ValuesByItem:  # noqa: ANN4
         values: object = list(container.values())
         entries = _entries(list(container), argument)
     elif kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):
-        values, entries = plain_values(container), _entries_of_index(container.index, argument)
+        values, entries = plain_values(container), entries_of_index(container.index, argument)
     elif kind is SERIES:
         return ValuesByItem(plain_values(container), None)
     elif kind is FRAME:
@@ -51,7 +51,7 @@ def values_by_item(container: Any, argument: str) -> ValuesByItem:  # noqa: ANN4
     else:
         hint = f"{argument}=list({argument})" if kind is BLOCKS else ""
         raise type_error(argument, CONTAINERS, type(container).__name__, hint=hint)
-    _check_distinct(entries, argument)
+    check_distinct_entries(entries, argument)
     return ValuesByItem(values, entries)
 
 
@@ -71,14 +71,16 @@ def _entries_of_column(column: Column, argument: str) -> ItemEntries:
     return ItemEntries(ids, None if vocabulary is None else vocabulary.snapshot())
 
 
-def _entries_of_index(index: Any, argument: str) -> ItemEntries:  # noqa: ANN401 - of pandas
+def entries_of_index(index: Any, argument: str) -> ItemEntries:  # noqa: ANN401 - of pandas
+    """Return the items in the index of a Series or a frame."""
     columns, labels = index_columns(index, argument)
     if len(columns) > 1:
         raise type_error(argument, "an index of items", f"the levels {labels}")
     return _entries_of_column(columns[0], f"{argument}.item")
 
 
-def _check_distinct(entries: ItemEntries, argument: str) -> None:
+def check_distinct_entries(entries: ItemEntries, argument: str) -> None:
+    """Raise InputError if an item repeats."""
     values, first = np.unique(entries.values, return_index=True)
     if len(values) == len(entries.values):
         return
@@ -88,24 +90,28 @@ def _check_distinct(entries: ItemEntries, argument: str) -> None:
     raise input_error(argument, "each item once", f"{entries.text(position)} again", position=position, count=count)
 
 
-def _frame_values(frame: Any, argument: str) -> tuple[object, ItemEntries]:  # noqa: ANN401 - of any library
-    """Return the values of the only column besides the item column, or besides the index."""
-    table = open_table(frame, argument)
+def item_of_frame(frame: Any, table: Table, argument: str) -> tuple[str | None, ItemEntries]:  # noqa: ANN401 - of any library
+    """Return the item column, None for the index, and the items in it."""
     has_items_in_index = (
         optional.is_pandas(frame)
         and not optional.is_default_index(frame.index)
         and not any(column_roles.usual_role(name) == "item" for name in table.names)
     )
     if has_items_in_index:
-        (name,) = _other_columns(table, None, argument)
-        return _values(table, name, argument), _entries_of_index(frame.index, argument)
-
+        return None, entries_of_index(frame.index, argument)
     item = column_roles.item_column(table.names, None, argument, lambda: "rename the column of items to 'item'")
-    (name,) = _other_columns(table, item, argument)
     selected = table.select([item], argument)
     if selected.list_offsets:
         raise type_error(f"{argument}.{item}", "one item per row", "lists")
-    return _values(table, name, argument), _entries_of_column(selected.columns[item], f"{argument}.{item}")
+    return item, _entries_of_column(selected.columns[item], f"{argument}.{item}")
+
+
+def _frame_values(frame: Any, argument: str) -> tuple[object, ItemEntries]:  # noqa: ANN401 - of any library
+    """Return the values of the only column besides the item column, or besides the index."""
+    table = open_table(frame, argument)
+    item, entries = item_of_frame(frame, table, argument)
+    (name,) = _other_columns(table, item, argument)
+    return _values(table, name, argument), entries
 
 
 def _other_columns(table: Table, item: str | None, argument: str) -> list[Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.keys.item_keys import ItemKeys
 from exactk._inputs.keys.vocabulary import KIND_HINT
+from exactk._inputs.model.item_features import ItemFeatures
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class CanonicalItems:
     group_codes: NDArray[np.int64] | None = None  # the group of each item, -1 for none
     group_labels: tuple[int | str, ...] = ()
     item_values: NDArray[np.float64] | None = None  # NaN for none
+    features: ItemFeatures | None = None
     has_columns: bool = False  # whether integers are column numbers, never keys
 
     def __len__(self) -> int:
@@ -80,7 +82,8 @@ class CanonicalItems:
         """128 bits that tell these items from others: by their keys and what is known of each, in any container and order."""
         digest = blake2b(digest_size=16)
         numbers = [self.users, self.interactions, self.group_codes, self.item_values]
-        for part in (*self.keys.canonical_bytes(), *map(_canonical_bytes, numbers)):
+        features = () if self.features is None else self.features.canonical_parts()
+        for part in (*self.keys.canonical_bytes(), *map(_canonical_bytes, numbers), *features):
             digest.update(len(part).to_bytes(8, "little"))
             digest.update(part)
         digest.update(json.dumps([self.train_users, *self.group_labels]).encode())
@@ -88,12 +91,15 @@ class CanonicalItems:
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for `from_plain`, so that pickles name no private class."""
-        return {field.name: getattr(self, field.name) for field in fields(self)} | {"keys": self.keys.to_plain()}
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        features = None if self.features is None else self.features.to_plain()
+        return plain | {"keys": self.keys.to_plain(), "features": features}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> CanonicalItems:
         """Return the items that `to_plain` described."""
-        return cls(**plain | {"keys": ItemKeys.from_plain(plain["keys"])})
+        features = None if plain["features"] is None else ItemFeatures(**plain["features"])
+        return cls(**plain | {"keys": ItemKeys.from_plain(plain["keys"]), "features": features})
 
 
 def _canonical_bytes(numbers: NDArray[Any] | None) -> bytes:

@@ -1,0 +1,193 @@
+"""Features of items from their containers: vectors or tags, by key or beside the catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk._inputs.checks import as_ndarray, number_array
+from exactk._inputs.containers.series import elements
+from exactk._inputs.containers.sparse import stored_elements
+from exactk._inputs.containers.tables import open_table
+from exactk._inputs.keys.columns import NumberColumn, column_of_objects, key_kind
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.model.item_features import ItemFeatures
+from exactk._inputs.model.rows import validated_copy
+from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, SPARSE_MATRIX, classify
+from exactk._inputs.values_by_item import (
+    check_distinct_entries,
+    entries_of_index,
+    item_entries,
+    item_of_frame,
+)
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from exactk._inputs.checks import Offsets
+    from exactk._inputs.keys.columns import Column
+    from exactk._inputs.keys.item_keys import ItemEntries
+
+_NAME = "features"
+_EXPECTED = (
+    "a two-dimensional array or sparse matrix beside the catalogue, a data frame with an item column, "
+    "or a mapping, Series or list of vectors or of lists of tags"
+)
+_HINT = "a list of strings has the tags of an item"
+
+
+class GivenFeatures(NamedTuple):
+    """The features as given, and their items."""
+
+    features: ItemFeatures
+    items: ItemEntries | None  # None: in the order of the catalogue
+
+
+def features_of(container: Any) -> GivenFeatures:  # noqa: ANN401 - of any library
+    """Return the features of a container, and their items."""
+    container, kind = classify(container, _NAME)
+    items: ItemEntries | None = None
+    if kind is SPARSE_MATRIX:
+        features = _sparse_vectors(container)
+    elif kind is ARRAY and container.ndim == 2:
+        features = _dense_vectors(container)
+    elif kind is FRAME:
+        features, items = _features_of_frame(container)
+    elif kind is MAPPING:
+        items = item_entries(list(container), f"{_NAME}.item")
+        features = _features_of_values(list(container.values()))
+    elif kind is SERIES:
+        if optional.is_series(container) and not optional.is_default_index(container.index):
+            items = entries_of_index(container.index, _NAME)
+        features = _features_of_values(elements(container))
+    elif kind is LIST or isinstance(container, tuple) or (kind is ARRAY and container.dtype.kind == "O"):
+        features = _features_of_values(list(container))
+    else:
+        found = f"shape {container.shape}" if kind is ARRAY else type(container).__name__
+        raise type_error(_NAME, _EXPECTED, found)
+    if items is not None:
+        check_distinct_entries(items, _NAME)
+    _check_finite(features, items)
+    return GivenFeatures(features, items)
+
+
+def _dense_vectors(value: object) -> ItemFeatures:
+    """Return vectors in rows: of float32 as such, of other numbers and flags as float64."""
+    array = as_ndarray(value, _NAME)
+    if array.dtype.kind == "b":
+        array = array.astype(np.float64)
+    vectors = array if array.dtype == np.float32 else number_array(array, _NAME, dimensions=2)
+    if not vectors.shape[1]:
+        raise input_error(_NAME, "at least one feature", "none")
+    return ItemFeatures(vectors.shape[1], np.zeros(len(vectors), np.bool_), vectors + vectors.dtype.type(0))
+
+
+def _sparse_vectors(matrix: Any) -> ItemFeatures:  # noqa: ANN401 - of SciPy
+    stored = stored_elements(matrix, _NAME)
+    values = stored.values.astype(np.float64) if stored.values.dtype.kind == "b" else stored.values
+    weights = number_array(values, f"{_NAME}.data")
+    rows = validated_copy(stored.rows._replace(has_columns=False), _NAME)
+    if not matrix.shape[1]:
+        raise input_error(_NAME, "at least one feature", "none")
+    kept = weights != 0
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[rows.indptr]
+    order, columns = _ascending(indptr, rows.items[kept].astype(np.int64), "column")
+    is_missing = np.zeros(len(indptr) - 1, np.bool_)
+    return ItemFeatures(int(matrix.shape[1]), is_missing, None, indptr, columns, weights[kept][order])
+
+
+def _ascending(indptr: Offsets, columns: NDArray[np.int64], what: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order in which columns ascend in each row, and the columns in it; raise if a row repeats one."""
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    repeats = np.flatnonzero((rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1])) + 1
+    if len(repeats):
+        raise input_error(
+            _NAME, f"each {what} of an item once", "one again", row=int(rows[repeats[0]]), count=len(repeats)
+        )
+    return order, columns
+
+
+def _features_of_values(values: list[Any]) -> ItemFeatures:
+    """Return the features of one value per item: vectors if they are numbers, otherwise tags."""
+    for row, value in enumerate(values):
+        if not isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+            raise type_error(
+                _NAME, "a vector or a list of tags of each item", type(value).__name__, row=row, hint=_HINT
+            )
+    flat = [one for value in values for one in value]
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(value) for value in values], dtype=np.int64)])
+    if any(isinstance(value, (set, frozenset)) for value in values) or not flat or isinstance(flat[0], (str, bytes)):
+        return _tags(indptr, column_of_objects(flat, f"{_NAME}.tag"))
+    if {bool, np.bool_} & set(map(type, flat)):
+        flat = [float(one) if isinstance(one, (bool, np.bool_)) else one for one in flat]
+    return _vectors_of_lists(indptr, column_of_objects(flat, _NAME))
+
+
+def _vectors_of_lists(indptr: Offsets, column: Column) -> ItemFeatures:
+    sizes = np.diff(indptr)
+    if (different := sizes != sizes[0]).any():
+        row = int(np.argmax(different))
+        expected = f"vectors of one length ({sizes[0]})"
+        raise input_error(_NAME, expected, str(sizes[row]), row=row, count=int(different.sum()))
+    return _dense_vectors(number_array(column.values(_NAME), _NAME).reshape(len(sizes), -1))
+
+
+def _tags(indptr: Offsets, column: Column) -> ItemFeatures:
+    """Return sets of tags, whose columns are in the order of the tags."""
+    if not len(column):
+        return ItemFeatures(0, np.zeros(len(indptr) - 1, np.bool_), None, indptr, np.zeros(0, np.int64), None, ())
+    vocabulary = Vocabulary.of_kinds([key_kind(column, f"{_NAME}.tag")])
+    codes = vocabulary.encode([column], f"{_NAME}.tag")
+    keys = vocabulary.snapshot()
+    if keys.kinds == ("bytes",):
+        raise type_error(f"{_NAME}.tag", "strings or integers", "bytes")
+    order = keys.positions_in_key_order()
+    _, columns = _ascending(indptr, order[codes].astype(np.int64), "tag")
+    tags = tuple(keys.array[np.argsort(order)].tolist())
+    return ItemFeatures(len(tags), np.zeros(len(indptr) - 1, np.bool_), None, indptr, columns, None, tags)
+
+
+def _features_of_frame(frame: Any) -> tuple[ItemFeatures, ItemEntries]:  # noqa: ANN401 - of any library
+    """Return the features in the columns besides the items: numbers, or one column of lists."""
+    table = open_table(frame, _NAME)
+    item, entries = item_of_frame(frame, table, _NAME)
+    names = [name for name in table.data_names if name != item]
+    if not names or not all(isinstance(name, str) for name in names):
+        found = " and ".join(map(str, names)) or "none"
+        raise input_error(_NAME, "columns of features, named by strings", found)
+    selected = table.select(names, _NAME)
+    if len(names) == 1 and names[0] in selected.list_offsets:
+        column, indptr = selected.columns[names[0]], selected.list_offsets[names[0]]
+        is_tags = column.kind not in {"int", "float"}
+        return (_tags if is_tags else _vectors_of_lists)(indptr, column), entries
+    numbers = []
+    for name in names:
+        column = selected.columns[name]
+        argument = f"{_NAME}.{name}"
+        if name in selected.list_offsets:
+            raise type_error(argument, "numbers, or lists in the only column", "lists")
+        if not isinstance(column, NumberColumn) and column.kind not in {"int", "float"}:
+            hint = f"{_NAME}={_NAME}[[{item!r}, ...]] selects columns of numbers" if item else ""
+            raise type_error(argument, "numbers, or lists of tags in the only column", column.kind, hint=hint)
+        array = column.values(argument)
+        numbers.append(number_array(array.astype(np.float64) if array.dtype.kind == "b" else array, argument))
+    return _dense_vectors(np.column_stack(numbers)), entries
+
+
+def _check_finite(features: ItemFeatures, items: ItemEntries | None) -> None:
+    """Raise InputError for NaN or infinity, naming the item."""
+    if features.vectors is not None:
+        rows = np.flatnonzero(~np.isfinite(features.vectors).all(axis=1))
+    elif features.weights is not None and features.indptr is not None:
+        offsets = np.flatnonzero(~np.isfinite(features.weights))
+        rows = np.unique(np.searchsorted(features.indptr, offsets, side="right") - 1)
+    else:
+        return
+    if len(rows):
+        of_item = "" if items is None else f" of {items.text(int(rows[0]))}"
+        raise input_error(_NAME, "finite numbers", f"NaN or infinity{of_item}", row=int(rows[0]), count=len(rows))
