@@ -98,8 +98,11 @@ def test_metrics_that_need_the_truth_are_named(evaluate: Callable[..., Any], pre
         evaluate(None, predictions, ["list_fill@3", "recall@[3,5]"])
     assert str(caught.value).startswith(
         "truth: expected the relevant items of each user, which recall@3 needs, found None; None is for an iterator of "
-        "(truth, predictions) blocks, and for metrics of the lists alone: list_fill, user_coverage"
+        "(truth, predictions) blocks, and for metrics of the lists alone: "
     )
+    named = str(caught.value).rpartition(": ")[2].split(", ")
+    assert named == [name for name, info in exactk.metrics.items() if not info.reads_truth]
+    assert "list_fill" in named
 
 
 @pytest.mark.parametrize(

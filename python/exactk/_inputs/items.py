@@ -47,7 +47,8 @@ CatalogueLike: TypeAlias = "Items | ExclusionsLike"
 class Items:
     """The items that could be recommended, and what is known of them: their popularity, groups and values.
 
-    Metrics of the recommended items, such as novelty and coverage, need this argument of `exactk.evaluate`.
+    Metrics that read the recommended items, such as novelty, need this argument of `exactk.evaluate`. Build it once where
+    several evaluations share it. No metric reads features, groups or values yet.
 
     Parameters
     ----------

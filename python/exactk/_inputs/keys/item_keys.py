@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -71,10 +72,15 @@ class ItemKeys:
     @property
     def array(self) -> NDArray[Any]:
         """The keys in ascending order."""
-        return self.integers if self.integers is not None else read_only(self.snapshot.array[self._order()])
+        return self.integers if self.integers is not None else read_only(self.snapshot.array[self._order])
 
+    @cached_property
     def _order(self) -> NDArray[np.int64]:
-        return np.argsort(self.positions if self.positions is not None else np.zeros(0, np.uint32))
+        """The code of each key, in ascending order."""
+        assert self.positions is not None  # noqa: S101 - for the type checker
+        order = np.empty(len(self), np.int64)
+        order[self.positions] = np.arange(len(self))
+        return order
 
     def find(self, entries: ItemEntries, argument: str) -> NDArray[np.int64]:
         """Return the position of each entry here, or -1; raise InputTypeError if none could ever be found."""
@@ -100,7 +106,7 @@ class ItemKeys:
         is_found = codes >= 0
         ids = np.where(is_found, codes if item_ids is None else item_ids.astype(np.int64)[codes], 0)
         ids[~is_found] = len(items) + np.arange(len(ids) - int(is_found.sum()))
-        return ids if self.positions is None else ids[self._order()]
+        return ids if self.positions is None else ids[self._order]
 
     def _as_snapshot(self) -> Snapshot:
         """Return the keys, integers as such."""
@@ -115,7 +121,7 @@ class ItemKeys:
         if self.integers is not None:
             return b"int", b"", self.integers.astype("<i8").tobytes()
         offsets, data = self.snapshot.vocabulary.parts[0].as_packed(len(self))
-        order = self._order()
+        order = self._order
         sizes = np.diff(offsets)[order]
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         sources = np.arange(ends[-1]) + np.repeat(offsets[:-1][order] - ends[:-1], sizes)
