@@ -27,12 +27,12 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 
-using Items = std::variant<std::vector<std::int32_t>, std::vector<std::int64_t>,
-                           std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
+using OwnedItems = std::variant<std::vector<std::int32_t>, std::vector<std::int64_t>,
+                                std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
 
 // Lists that own their arrays.
 struct OwnedLists {
-  Items items;
+  OwnedItems items;
   std::vector<Offset> indptr;
   std::vector<Offset> lengths = {};
   std::vector<std::uint8_t> present = {};

@@ -507,7 +507,7 @@ TEST_CASE("a padded matrix is read up to its lengths") {
 }
 
 TEST_CASE("predictions with every id type") {
-  const auto reciprocal_rank = [](Items items) {
+  const auto reciprocal_rank = [](OwnedItems items) {
     Input input{.truth = lists({{7}}),
                 .predictions = {.items = std::move(items), .indptr = {0, 3}},
                 .values = {value("reciprocal_rank")}};

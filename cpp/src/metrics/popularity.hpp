@@ -51,6 +51,8 @@ class PopularityView {
 
   [[nodiscard]] std::span<const Count> counts() const noexcept { return counts_; }
   [[nodiscard]] Count total() const noexcept { return total_; }
+  // Returns the popularity of the least popular item of train.
+  [[nodiscard]] Count lowest() const noexcept { return lowest_; }
   [[nodiscard]] Count users() const noexcept { return users_; }
   [[nodiscard]] Count divisor(PopularityOver over) const noexcept {
     switch (over) {

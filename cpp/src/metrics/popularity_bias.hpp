@@ -103,8 +103,18 @@ struct AveragePercentageOfLongTail : ListMean {
 
   static ItemValues item_values(const Items& items, const Rules& rules, double head) {
     const PopularityView popularity(items, rules);
-    ItemValues values = popularity.values([](Count) { return 0.0; }, 1);
-    for (const std::size_t item : popularity.tail(head)) values[item] = 1;
+    const std::span<const Count> counts = popularity.counts();
+    const std::vector<std::size_t> tail = popularity.tail(head);
+    // Of items that are equally popular, some may be in the tail: then one like them is, too.
+    const auto is_in_tail = [&](Count count) {
+      return std::ranges::any_of(tail, [&](std::size_t item) { return counts[item] == count; });
+    };
+    const double least_popular = is_in_tail(popularity.lowest()) ? 1 : 0;
+    ItemValues values = popularity.values([&](Count) { return least_popular; }, 1);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] > 0) values[i] = 0;
+    }
+    for (const std::size_t item : tail) values[item] = 1;
     return values;
   }
 };
