@@ -11,7 +11,18 @@ if TYPE_CHECKING:
 def plain_result(result: _core.Result) -> tuple[dict[str, Any], dict[str, Any], bytes | None]:
     """Return the sums, the tally and the bits of each user's values."""
     table = None if result.per_user is None else result.per_user.tobytes()
-    return _attributes(result.sums), _attributes(result.tally), table
+    counts = {**_attributes(result.tally), "item_tallies": list(map(_plain_item_tally, result.item_tallies))}
+    return _attributes(result.sums), counts, table
+
+
+def _plain_item_tally(tally: Any) -> list[Any]:
+    counts, foreign, lengths, short_lists = tally
+    return [
+        counts.tolist(),
+        foreign.tolist(),
+        [rows.tolist() for rows in lengths],
+        [sorted(rows.tolist()) for rows in short_lists],
+    ]
 
 
 def _attributes(bound: object) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,7 +49,7 @@ EDGES = (-1, -2, 2**31 - 1, 2**31, -(2**31), 2**32 - 1, 2**32, 2**32 + 7, 2**62,
 NUMBERS = (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, 1.5, 256.0, 257.0, 2.0**256, 2.0**-256, 1e308, 5e-324)
 NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
 COMPONENTS = (0.1, 1 + 2.0**-23, 1e-3, 1e4, 65504.0, 6e-8, 1e30, -1e30, 1e-30, 1e-45, 1e75, -1e70, 1e-70, 1e-160)
-INFOS = {info.name: info for info in _core.metric_table() if not info.compares_lists}
+INFOS = {info.name: info for info in _core.metric_table() if not info.compares_lists and not info.of_collection}
 METRICS = (*INFOS, "no such metric")
 
 
@@ -321,6 +321,7 @@ class Case:
     sparse_scores: RawSparseScores | None = None  # whose items are the lists
     embeddings: RawEmbeddings | None = None
     items: RawItems | None = None
+    tally_cutoffs: list[int | None] = field(default_factory=list)
 
     @classmethod
     def read(cls, data: bytes) -> Case:
@@ -334,8 +335,8 @@ class Case:
         groups = source.integers(users, "int64") % 3 if source.rarely(4) else None
         fields = {}
         for _ in range(source.below(6)):
-            field = list(CHOICES)[source.below(len(CHOICES))]
-            fields[field] = CHOICES[field][source.below(len(CHOICES[field]))]
+            name = list(CHOICES)[source.below(len(CHOICES))]
+            fields[name] = CHOICES[name][source.below(len(CHOICES[name]))]
         values = [cls._value(source) for _ in range(1 + source.below(6))]
         case = cls(
             truth, predictions, exclude, grades, weights, groups,
@@ -360,6 +361,9 @@ class Case:
             case.embeddings = RawEmbeddings.read(source, users if not source.rarely(64) else source.below(6))
         if any(metric in INFOS and INFOS[metric].walks_list for metric, _, _ in values):
             case.items = RawItems.read(source)
+            if source.rarely(2):
+                cutoffs: list[int | None] = [1 + source.below(4), 5 + source.below(4), None]
+                case.tally_cutoffs = cutoffs[source.below(3) :]
         return case.repeat(700) if many and users else case
 
     @staticmethod
@@ -613,6 +617,7 @@ def check(data: bytes) -> None:
         rules = core_rules(**case.fields, min_grade=case.min_grade, gain_table=case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
         items = None if case.items is None else case.items.core()
+        tallies = [_core.ItemTallyRequest(rules, case.tally_cutoffs, True)] if case.tally_cutoffs else []
     except REFUSALS:
         return
     result_or_refusal(truth.validate, "truth", case.grades)
@@ -621,7 +626,7 @@ def check(data: bytes) -> None:
         result = result_or_refusal(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
-            *(values, rules, True, threads, isa, None, items),
+            *(values, rules, True, threads, isa, None, items, tallies),
         )
         return plain_result(result) if isinstance(result, _core.Result) else result
 

@@ -52,7 +52,7 @@ STANDARD = {
     "gini_items": "catalogue",
     "entropy_base": "2",
     "entropy_over": "one",
-    "similarity": "cosine",
+    "list_similarity": "cosine",
     "average": "macro",
     "undefined": "zero",
     "head": "0.8",
@@ -204,7 +204,7 @@ def personalization(rows: Sequence[Sequence[int]], rules: Rules) -> float:
     pairs = list(combinations([{*row} for row in rows if row], 2))
     if not pairs:
         return math.nan
-    if rules["similarity"] == "overlap":
+    if rules["list_similarity"] == "overlap":
         return 1 - sum(2 * len(one & other) for one, other in pairs) / sum(
             len(one) + len(other) for one, other in pairs
         )

@@ -24,14 +24,14 @@ RULES: dict[str, Any] = {
     "gini_items": "catalogue",
     "entropy_base": "2",
     "entropy_over": "one",
-    "similarity": "cosine",
+    "list_similarity": "cosine",
 }
 FIELDS: dict[str, list[str]] = {
     "gini_over": ["items", "items_less_one"],
     "gini_items": ["catalogue", "recommended"],
     "entropy_base": ["2", "e"],
     "entropy_over": ["one", "log_items", "distinct_items"],
-    "similarity": ["cosine", "overlap"],
+    "list_similarity": ["cosine", "overlap"],
 }
 RULE_CHOICES = st.fixed_dictionaries({name: st.sampled_from(choices) for name, choices in FIELDS.items()})
 # The lists of five users, of whom one has a short list; items 1 to 3 of 5 occur in train.
@@ -99,18 +99,18 @@ def test_cosines_by_hand() -> None:
     expected = 1 - (1 / 2 + 1 / 2 + 1 / 2 + 1 / 2 + 1 / 2 + 1 / math.sqrt(2)) / 10
     assert value("personalization", LISTS, 2, 5) == pytest.approx(expected, rel=1e-15, abs=0)
     shared, lengths = 6, sum(len(one[:2]) + len(other[:2]) for one, other in combinations(LISTS, 2))
-    assert value("personalization", LISTS, 2, 5, similarity="overlap") == float(1 - Fraction(2 * shared, lengths))
+    assert value("personalization", LISTS, 2, 5, list_similarity="overlap") == float(1 - Fraction(2 * shared, lengths))
 
 
-@pytest.mark.parametrize("similarity", FIELDS["similarity"])
+@pytest.mark.parametrize("similarity", FIELDS["list_similarity"])
 @given(st.integers(1, 6), st.integers(2, 6), st.integers(0, 3), st.sampled_from([None, 1, 3, 6]))
 def test_equal_and_disjoint_lists(similarity: str, length: int, lists: int, empty: int, cutoff: int | None) -> None:
     """Exactly 0 and 1, whatever the length; empty lists are in no pair."""
     items = [*range(length)]
     equal = [items] * lists + [[]] * empty
     disjoint = [[10 * user + item for item in items[: user % length + 1]] for user in range(lists)] + [[]] * empty
-    assert value("personalization", equal, cutoff, 100, similarity=similarity) == 0
-    assert value("personalization", disjoint, cutoff, 100, similarity=similarity) == 1
+    assert value("personalization", equal, cutoff, 100, list_similarity=similarity) == 0
+    assert value("personalization", disjoint, cutoff, 100, list_similarity=similarity) == 1
 
 
 def test_extremes_of_gini_and_entropy() -> None:

@@ -107,6 +107,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     exp2 = core_rules(**fields, gain="exp2", undefined="nan", average="micro", min_grade=0.5)
     listed = core_rules(**fields, gain="table", min_grade=0.5, gain_table=[0.0, 1.0, 3.0], foreign_items="count")
     popularity = np.array([9, 0, 5, 1])
+    tallies = [_core.ItemTallyRequest(listed, [1, None], True)]
     values = [
         _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
         for name, info in exactk.metrics.items()
@@ -121,7 +122,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
         for triple in (shared, fresh):
             items = _core.Items(np.arange(4), popularity, popularity, 9, False)
             arguments = (triple[0], grades, triple[1], triple[2], weights, groups, 1, values, rules, True, 2, "", None)
-            _core.evaluate(*arguments, items)
+            _core.evaluate(*arguments, items, tallies)
 
     with repeat_meanwhile(Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr, popularity], call)):
         for _ in repeat_until_seen(outcomes):
@@ -216,7 +217,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
 
     def call() -> None:
         for planned in (values[:1], values):  # screened, and not
-            _core.evaluate(truth, None, model, exclude, None, None, 1, planned, rules, True, 2, "", None, None)
+            _core.evaluate(truth, None, model, exclude, None, None, 1, planned, rules, True, 2, "", None, None, ())
         for ties in ("lowest_id", "highest_id"):
             positions, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
             assert -1 <= positions.min() <= positions.max() < items
@@ -295,7 +296,7 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
     truth = job.truth.core
     result, expected_result = (
-        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, None)
+        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, None, ())
         for each in (lists, expected)
     )
     assert plain_result(result) == plain_result(expected_result)

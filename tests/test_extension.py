@@ -114,8 +114,12 @@ def sound_values() -> list[_core.PlannedValue]:
 
 def sound_list_values() -> list[_core.PlannedValue]:
     rules = core_rules(foreign_items="count")
-    names = [info.name for info in _core.metric_table() if info.walks_list]
+    names = [info.name for info in _core.metric_table() if info.walks_list and not info.of_collection]
     return [_core.PlannedValue(name, cutoff, parameter_of(name), rules) for name in names for cutoff in (None, 3)]
+
+
+def sound_item_tally() -> _core.ItemTallyRequest:
+    return _core.ItemTallyRequest(core_rules(foreign_items="count"), [1, 3, None], True)
 
 
 def sound_items() -> _core.Items:
@@ -138,6 +142,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "topk of embeddings": (_core.topk, lambda: [sound_embeddings(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "topk of sparse scores": (_core.topk, lambda: [sound_sparse_scores(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
+    "ItemTallyRequest": (_core.ItemTallyRequest, lambda: [sound_rules(), [1, None], True]),
     "Items": (_core.Items, lambda: [np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
@@ -176,6 +181,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
             np.array([0, 1]), 2, [*sound_values(), *sound_list_values()], sound_rules(), True, 2, "", abs, sound_items(),
+            [sound_item_tally()],
         ],
     ),
 }  # fmt: skip
@@ -192,7 +198,7 @@ def can_evaluate() -> bool:
     """Return whether the next call works."""
     value = _core.PlannedValue("precision", 1, 0, sound_rules())
     result = _core.evaluate(
-        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None, None
+        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None, None, ()
     )
     assert result.per_user is not None
     return result.sums.users == [2] and result.per_user.tolist() == [[1.0, 1.0]]
@@ -247,7 +253,22 @@ def test_every_combination_of_hostile_arrays() -> None:
             continue
         for truth, predictions in ((lists, good), (good, lists), (lists, lists)):
             results += has_result(
-                _core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2, "", None, None
+                _core.evaluate,
+                truth,
+                None,
+                predictions,
+                lists,
+                None,
+                None,
+                1,
+                values,
+                rules,
+                True,
+                2,
+                "",
+                None,
+                None,
+                (),
             )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
@@ -267,6 +288,7 @@ def test_every_combination_of_hostile_arrays() -> None:
                 "",
                 None,
                 None,
+                (),
             )
     assert results > 0
 
@@ -284,7 +306,22 @@ def test_every_hostile_array_of_scores() -> None:
         values = [_core.PlannedValue("ndcg", 3, 0, core_rules(nan=nan, min_grade=0.5)) for nan in ("last", "raise")]
         for planned in ([values[0]], values):
             results += has_result(
-                _core.evaluate, sound_lists(), None, given, None, None, None, 1, planned, rules, True, 2, "", None, None
+                _core.evaluate,
+                sound_lists(),
+                None,
+                given,
+                None,
+                None,
+                None,
+                1,
+                planned,
+                rules,
+                True,
+                2,
+                "",
+                None,
+                None,
+                (),
             )
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
             results += has_result(_core.topk, given, k, None, ties, nan, 2, "", None)
@@ -306,7 +343,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
         except HARMLESS:
             continue
         results += has_result(
-            _core.evaluate, sound_lists(), None, scores, None, None, None, 1, values, rules, True, 2, "", None, None
+            _core.evaluate, sound_lists(), None, scores, None, None, None, 1, values, rules, True, 2, "", None, None, ()
         )
         for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
             results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
@@ -318,7 +355,22 @@ def test_every_hostile_array_beside_a_matrix() -> None:
         except HARMLESS:
             continue
         results += has_result(
-            _core.evaluate, sound_lists(), None, embeddings, None, None, None, 1, values, rules, True, 2, "", None, None
+            _core.evaluate,
+            sound_lists(),
+            None,
+            embeddings,
+            None,
+            None,
+            None,
+            1,
+            values,
+            rules,
+            True,
+            2,
+            "",
+            None,
+            None,
+            (),
         )
         results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
     assert results > 0
@@ -360,7 +412,22 @@ def test_every_hostile_array_of_sparse_scores() -> None:
             pass
         for scored in predictions:
             results += has_result(
-                _core.evaluate, sound_lists(), None, scored, None, None, None, 1, values, rules, True, 2, "", None, None
+                _core.evaluate,
+                sound_lists(),
+                None,
+                scored,
+                None,
+                None,
+                None,
+                1,
+                values,
+                rules,
+                True,
+                2,
+                "",
+                None,
+                None,
+                (),
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
                 results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
@@ -387,7 +454,22 @@ def test_every_hostile_array_of_embeddings() -> None:
             except HARMLESS:
                 continue
             results += has_result(
-                _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, "", None, None
+                _core.evaluate,
+                sound_lists(),
+                None,
+                given,
+                None,
+                None,
+                None,
+                1,
+                values,
+                rules,
+                True,
+                2,
+                "",
+                None,
+                None,
+                (),
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
                 results += has_result(_core.topk, given, k, None, ties, "last", 2, "", None)
@@ -518,6 +600,7 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
             "",
             None,
             None,
+            (),
         )
 
     with pytest.raises(exactk.InputError, match=name.removesuffix("s")):
@@ -529,7 +612,7 @@ def test_metrics_that_are_none(metric: str) -> None:
     value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
     with pytest.raises(exactk.InputError, match="metric"):
         _core.evaluate(
-            sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None, None
+            sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None, None, ()
         )
 
 
@@ -540,7 +623,21 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
         value = _core.PlannedValue(metric, cutoff, parameter, sound_rules())
         with pytest.raises(exactk.InputError):
             _core.evaluate(
-                sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None, None
+                sound_lists(),
+                None,
+                sound_lists(),
+                None,
+                None,
+                None,
+                1,
+                [value],
+                sound_rules(),
+                True,
+                1,
+                "",
+                None,
+                None,
+                (),
             )
 
 
@@ -613,6 +710,7 @@ SOUND: dict[str, Callable[[], Any]] = {
     "Scores": sound_scores,
     "SparseScores": sound_sparse_scores,
     "Embeddings": sound_embeddings,
+    "ItemTallyRequest": sound_item_tally,
     "Items": sound_items,
     "Rules": sound_rules,
     "PlannedValue": lambda: sound_values()[0],
@@ -705,7 +803,9 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 
 THREADED: dict[str, Callable[[int], Any]] = {
-    "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-4], threads, "", None, sound_items()),
+    "evaluate": lambda threads: CALLS["evaluate"][0](
+        *CALLS["evaluate"][1]()[:-5], threads, "", None, sound_items(), []
+    ),
     "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
     "sign_flip_sums": lambda threads: CALLS["sign_flip_sums"][0](*sound_resampling()[:-3], threads, "", None),
@@ -758,6 +858,7 @@ def test_objects_that_were_never_constructed() -> None:
         _core.Scores,
         _core.SparseScores,
         _core.Embeddings,
+        _core.ItemTallyRequest,
         _core.Items,
         _core.Rules,
         _core.PlannedValue,

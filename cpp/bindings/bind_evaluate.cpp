@@ -37,7 +37,8 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
                          const std::optional<py::array>& groups, Count group_count,
                          const std::vector<PlannedValue>& values, const Rules& tally_rules,
                          bool per_user, int num_threads, const std::string& isa,
-                         const Progress& progress, std::optional<const OwnedItems*> items) {
+                         const Progress& progress, std::optional<const OwnedItems*> items,
+                         const std::vector<ItemTallyRequest>& item_tallies) {
   std::atomic<Count> finished = 0;
   const Count users = truth.lists().row_count();
   check_size(groups, users, "groups");
@@ -51,6 +52,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
                   .groups = owned_groups,
                   .group_count = group_count,
                   .values = values,
+                  .item_tallies = item_tallies,
                   .tally_rules = tally_rules,
                   .per_user = {},
                   .threads = num_threads,
@@ -79,7 +81,8 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
   return {.sums = {std::make_shared<const std::vector<Sums>>(std::move(result.sums))},
           .tally = std::move(result.tally),
           .per_user = std::move(table),
-          .ratios = std::move(ratios)};
+          .ratios = std::move(ratios),
+          .item_tallies = std::move(result.item_tallies)};
 }
 
 // Returns None if no row is padded.
@@ -227,11 +230,24 @@ void bind_evaluate(py::module_& module) {
                                      .rules = std::move(rules)};
                }),
            py::arg("metric"), py::arg("cutoff"), py::arg("parameter"), py::arg("rules"));
+  bind_class<ItemTallyRequest>(module, "ItemTallyRequest",
+                               "Which lists to count the items of; see exactk/item_tally.hpp.")
+      .def(py::init([](Rules rules, const std::vector<std::optional<Count>>& cutoffs,
+                       bool has_short_lists) {
+             ItemTallyRequest request{
+                 .rules = std::move(rules), .cutoffs = {}, .has_short_lists = has_short_lists};
+             for (const std::optional<Count> cutoff : cutoffs) {
+               request.cutoffs.push_back(cutoff.value_or(kNoCutoff));
+             }
+             return request;
+           }),
+           py::arg("rules"), py::arg("cutoffs"), py::arg("has_short_lists"));
   module.def("evaluate", &evaluate_values, py::arg("truth"), py::arg("grades").noconvert(),
              py::arg("predictions").none(false), py::arg("exclude"), py::arg("weights").noconvert(),
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
-             py::arg("progress"), py::arg("items"), "Compute all values in one pass.");
+             py::arg("progress"), py::arg("items"), py::arg("item_tallies"),
+             "Compute all values in one pass.");
   module.def(
       "isas",
       [] {

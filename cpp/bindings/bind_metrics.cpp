@@ -74,6 +74,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("compares_lists", &MetricInfo::compares_lists)
       .def_readonly("reads_beyond_cutoff", &MetricInfo::reads_beyond_cutoff)
       .def_readonly("walks_list", &MetricInfo::walks_list)
+      .def_readonly("of_collection", &MetricInfo::of_collection)
       .def_readonly("reads_popularity", &MetricInfo::reads_popularity)
       .def("__repr__", [](const MetricInfo& info) {
         return "<Metric " + std::string(info.name) + ": " + std::string(info.summary) + ">";

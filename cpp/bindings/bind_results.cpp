@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <ranges>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "exactk/evaluate.hpp"
 #include "gil.hpp"
@@ -57,6 +60,48 @@ py::typing::List<py::int_> scales_of(const PySums& sums) {
   return column(sums, [](const Sums& row) { return (row.*integer).scale; });
 }
 
+// (counts, foreign items, list lengths by cutoff, short lists by cutoff)
+using PyItemTally =
+    py::typing::Tuple<py::array_t<Count>, py::array_t<std::int64_t>,
+                      py::typing::List<py::array_t<Count>>, py::typing::List<py::array_t<Count>>>;
+
+// Returns rows of (length, lists), without lengths of no list.
+py::array_t<Count> table_of_lengths(const std::vector<Count>& lists) {
+  std::vector<Count> cells;
+  for (std::size_t length = 0; length < lists.size(); ++length) {
+    if (lists[length] > 0) cells.insert(cells.end(), {static_cast<Count>(length), lists[length]});
+  }
+  const auto rows = static_cast<py::ssize_t>(cells.size() / 2);
+  return array_of(std::move(cells), {rows, 2});
+}
+
+// Returns rows of (row of the item, length, lists).
+py::array_t<Count> table_of_short_lists(const std::vector<ShortLists>& short_lists) {
+  std::vector<Count> cells;
+  cells.reserve(3 * short_lists.size());
+  for (const ShortLists& row : short_lists) {
+    cells.insert(cells.end(), {row.item, row.length, row.lists});
+  }
+  return array_of(std::move(cells), {static_cast<py::ssize_t>(short_lists.size()), 3});
+}
+
+PyItemTally python_item_tally(const ItemTally& tally) {
+  const auto columns = static_cast<py::ssize_t>(tally.list_lengths.size());
+  std::vector<Count> counts = tally.counts;
+  const py::ssize_t rows = static_cast<py::ssize_t>(counts.size()) / columns;
+  py::typing::List<py::array_t<Count>> list_lengths;
+  for (const std::vector<Count>& lists : tally.list_lengths) {
+    list_lengths.append(table_of_lengths(lists));
+  }
+  py::typing::List<py::array_t<Count>> short_lists;
+  for (const std::vector<ShortLists>& of_cutoff : tally.short_lists) {
+    short_lists.append(table_of_short_lists(of_cutoff));
+  }
+  std::vector<std::int64_t> foreign_items = tally.foreign_items;
+  return py::make_tuple(array_of(std::move(counts), {rows, columns}),
+                        array_of(std::move(foreign_items)), list_lengths, short_lists);
+}
+
 }  // namespace
 
 void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as the others
@@ -94,6 +139,18 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
       .def_property_readonly("tally", [](const PyResult& result) { return result.tally; })
       .def_readonly("per_user", &PyResult::per_user,
                     "The values of each user, an array of values x users, if requested.")
+      .def_property_readonly(
+          "item_tallies",
+          [](const PyResult& result) {
+            py::typing::List<PyItemTally> tallies;
+            for (const ItemTally& tally : result.item_tallies) {
+              tallies.append(python_item_tally(tally));
+            }
+            return tallies;
+          },
+          "For each item tally of the request: counts of items x cutoffs, first of the catalogue, "
+          "then of the foreign items; the ids of these; per cutoff, rows of length and lists; and, "
+          "per cutoff, rows of the item's row, a length below the cutoff and lists.")
       .def_readonly("ratios", &PyResult::ratios,
                     "The numerators and denominators of each user for the micro values, an array "
                     "of micro values x 2 x users, NaN for users who are left out of the sums; if "

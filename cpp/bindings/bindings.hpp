@@ -8,6 +8,7 @@
 #include "exactk/conventions.hpp"
 #include "exactk/error.hpp"
 #include "exactk/evaluate.hpp"
+#include "exactk/item_tally.hpp"
 #include "exactk/metrics.hpp"
 #include "exactk/paired_sums.hpp"
 #include "exactk/trec.hpp"
@@ -78,6 +79,8 @@ struct ConstructedCaster : type_caster_base<T> {
 
 template <>
 struct type_caster<exactk::ConventionField> : ConstructedCaster<exactk::ConventionField> {};
+template <>
+struct type_caster<exactk::ItemTallyRequest> : ConstructedCaster<exactk::ItemTallyRequest> {};
 template <>
 struct type_caster<exactk::LineFault> : ConstructedCaster<exactk::LineFault> {};
 template <>

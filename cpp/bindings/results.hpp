@@ -23,6 +23,7 @@ struct PyResult {
   Tally tally;
   std::optional<py::array_t<double>> per_user;
   std::optional<py::array_t<double>> ratios;
+  std::vector<ItemTally> item_tallies;
 };
 
 }  // namespace exactk::bindings

@@ -16,6 +16,7 @@ __all__: list[str] = [
     "ConventionField",
     "Embeddings",
     "IntegerRows",
+    "ItemTallyRequest",
     "Items",
     "LineFault",
     "Lists",
@@ -160,6 +161,8 @@ class MetricInfo:
     @property
     def name(self) -> str: ...
     @property
+    def of_collection(self) -> bool: ...
+    @property
     def own_fields(self) -> list[str]:
         """
         The convention fields that this metric reads and most others do not.
@@ -257,6 +260,20 @@ class Result:
     """
     The result of an evaluation.
     """
+    @property
+    def item_tallies(
+        self,
+    ) -> list[
+        tuple[
+            numpy.typing.NDArray[numpy.int64],
+            numpy.typing.NDArray[numpy.int64],
+            list[numpy.typing.NDArray[numpy.int64]],
+            list[numpy.typing.NDArray[numpy.int64]],
+        ]
+    ]:
+        """
+        For each item tally of the request: counts of items x cutoffs, first of the catalogue, then of the foreign items; the ids of these; per cutoff, rows of length and lists; and, per cutoff, rows of the item's row, a length below the cutoff and lists.
+        """
     @property
     def per_user(self) -> numpy.typing.NDArray[numpy.float64] | None:
         """
@@ -392,6 +409,17 @@ class PlannedValue:
         cutoff: typing.SupportsInt | typing.SupportsIndex | None,
         parameter: typing.SupportsFloat | typing.SupportsIndex,
         rules: Rules,
+    ) -> None: ...
+
+class ItemTallyRequest:
+    """
+    Which lists to count the items of; see exactk/item_tally.hpp.
+    """
+    def __init__(
+        self,
+        rules: Rules,
+        cutoffs: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex | None],
+        has_short_lists: bool,
     ) -> None: ...
 
 class PairedValue:
@@ -633,6 +661,7 @@ def evaluate(
     isa: str,
     progress: collections.abc.Callable[[int], typing.Any] | None,
     items: Items | None,
+    item_tallies: collections.abc.Sequence[ItemTallyRequest],
 ) -> Result:
     """
     Compute all values in one pass.

@@ -34,6 +34,14 @@ enum class Popularity : std::uint8_t { users, interactions };
 enum class PopularityOver : std::uint8_t { one, users, interactions, max };
 enum class UnseenItems : std::uint8_t { rare, zero, skip, least_popular, raise };
 enum class ForeignItems : std::uint8_t { raise, ignore, count };
+// Whose lists count in a metric of all lists: all, or those of users in the mean of a metric that
+// needs relevant items.
+enum class ListUsers : std::uint8_t { lists, users };
+enum class GiniOver : std::uint8_t { items, items_less_one };
+enum class GiniItems : std::uint8_t { catalogue, recommended };
+enum class EntropyBase : std::uint8_t { two, e };
+enum class EntropyOver : std::uint8_t { one, log_items, distinct_items };
+enum class ListSimilarity : std::uint8_t { cosine, overlap };
 enum class Tail : std::uint8_t { head_share, lowest_share, at_most };
 enum class Discount : std::uint8_t { log2, log2_floored };
 // `of_means` averages the means of other values. Callers of the core compute it; the core never
@@ -96,6 +104,12 @@ struct Rules : JudgingFields {
   ForeignItems foreign_items = ForeignItems::raise;
   Over list_mean_over = Over::list;
   Tail tail = Tail::head_share;
+  ListUsers list_users = ListUsers::lists;
+  GiniOver gini_over = GiniOver::items;
+  GiniItems gini_items = GiniItems::catalogue;
+  EntropyBase entropy_base = EntropyBase::two;
+  EntropyOver entropy_over = EntropyOver::one;
+  ListSimilarity list_similarity = ListSimilarity::cosine;
   Discount discount = Discount::log2;
   Average average = Average::macro;
   Users users = Users::truth;

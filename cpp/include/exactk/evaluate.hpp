@@ -13,6 +13,7 @@
 #include "exactk/conventions.hpp"
 #include "exactk/embeddings.hpp"
 #include "exactk/isa.hpp"
+#include "exactk/item_tally.hpp"
 #include "exactk/items.hpp"
 #include "exactk/scores.hpp"
 #include "exactk/types.hpp"
@@ -43,6 +44,7 @@ struct Request {
   std::span<const Offset> groups;  // the group of each user, in [0, group_count); empty: group 0
   Count group_count = 1;
   std::span<const PlannedValue> values;
+  std::span<const ItemTallyRequest> item_tallies = {};
   Rules tally_rules;           // rules by which the tally calls an item relevant
   std::span<double> per_user;  // values x users, one row per value; empty: not kept
   // Micro values x 2 x users: numerators and denominators, NaN for users who are left out of the
@@ -97,6 +99,7 @@ struct Tally {
 struct Result {
   std::vector<Sums> sums;  // groups x values
   Tally tally;
+  std::vector<ItemTally> item_tallies;  // parallel to those of the request
 };
 
 // Throws InputError before any thread starts if the request is malformed, and after the pass if

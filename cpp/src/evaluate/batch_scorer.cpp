@@ -72,7 +72,8 @@ BatchScorer::BatchScorer(const Job& job)
       values_(job.request.values.size()),
       extreme_ratios_{BatchRatios(max_cutoff_count(job.plan)),
                       BatchRatios(max_cutoff_count(job.plan))},
-      sums_(make_accumulators(job)) {}
+      sums_(make_accumulators(job)),
+      item_counters_(make_item_counters(job)) {}
 
 Violation BatchScorer::score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint) {
   users_ = batch.users;
@@ -116,6 +117,10 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
       count_tie_dependent(run, rows, batch.tied_users, best_rows, tally);
     }
     gravest = std::min(gravest, violation);
+  }
+  for (std::size_t i = 0; i < job_.plan.list_counts.size(); ++i) {
+    if (job_.plan.list_counts[i].judging_rules_index != rules_index) continue;
+    gravest = std::min(gravest, count_items(i, rows, lists, checkpoint));
   }
   return gravest;
 }
@@ -194,6 +199,21 @@ Violation BatchScorer::check_items(const Run& run, Rows rows, Lists lists) const
     gravest = std::min(gravest, is_foreign ? Violation::foreign_item : Violation::unseen_item);
   }
   return gravest;
+}
+
+Violation BatchScorer::count_items(std::size_t list_count_index, Rows rows, Lists lists,
+                                   const Checkpoint& checkpoint) {
+  const ItemTallyRequest& request = *job_.plan.list_counts[list_count_index].request;
+  const bool refuses_foreign = request.rules.foreign_items == ForeignItems::raise;
+  for (std::size_t user = 0; user < rows.size(); ++user) {
+    if (!has_counted_list(request.rules, presence_of(job_.request, users_[user]), rows[user]))
+      continue;
+    const Count first_foreign = lists[user].first_foreign;
+    if (refuses_foreign && first_foreign > 0 && first_foreign <= request.cutoffs.back())
+      return Violation::foreign_item;
+    item_counters_[list_count_index].add(lists[user], checkpoint);
+  }
+  return Violation::none;
 }
 
 void BatchScorer::reduce(const Run& run, Rows rows) {

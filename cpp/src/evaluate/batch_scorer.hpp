@@ -16,6 +16,7 @@
 #include "exactk/evaluate.hpp"
 #include "judge/batch.hpp"
 #include "judge/hit_row.hpp"
+#include "judge/item_counter.hpp"
 #include "judge/list_row.hpp"
 #include "metrics/metric.hpp"
 #include "numeric/accumulator.hpp"
@@ -29,6 +30,11 @@ class BatchScorer {
   // Adds the users to the sums, and those whose values depend on ties to the tally. Returns the
   // gravest rule that a user breaks, if any; the sums are then meaningless.
   Violation score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint);
+
+  // Counts of the items of all users scored.
+  [[nodiscard]] const std::vector<ItemCounter>& item_counters() const noexcept {
+    return item_counters_;
+  }
 
   // Sums over the users scored since the last `clear`.
   [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return sums_; }
@@ -49,6 +55,8 @@ class BatchScorer {
   Violation apply_policies(const Run& run, Rows rows);
   [[nodiscard]] Violation check_item_count(const Run& run, Rows rows) const;
   [[nodiscard]] Violation check_items(const Run& run, Rows rows, Lists lists) const;
+  Violation count_items(std::size_t list_count_index, Rows rows, Lists lists,
+                        const Checkpoint& checkpoint);
   void reduce(const Run& run, Rows rows);
   void write_per_user(std::size_t output);
   void write_ratios(const Run& run, std::size_t output_index, Rows rows);
@@ -71,6 +79,7 @@ class BatchScorer {
   std::array<BatchRatios, 2> extreme_ratios_;  // of the tied users
   // State of all users.
   std::vector<Accumulator> sums_;
+  std::vector<ItemCounter> item_counters_;  // by item tally
 };
 
 }  // namespace exactk

@@ -34,6 +34,19 @@ constexpr std::array<std::string_view, 5> kNames<UnseenItems> = {"rare", "zero",
 template <>
 constexpr std::array<std::string_view, 3> kNames<ForeignItems> = {"raise", "ignore", "count"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<ListUsers> = {"lists", "users"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<GiniOver> = {"items", "items_less_one"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<GiniItems> = {"catalogue", "recommended"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<EntropyBase> = {"2", "e"};
+template <>
+constexpr std::array<std::string_view, 3> kNames<EntropyOver> = {"one", "log_items",
+                                                                 "distinct_items"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<ListSimilarity> = {"cosine", "overlap"};
+template <>
 constexpr std::array<std::string_view, 3> kNames<Tail> = {"head_share", "lowest_share", "at_most"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<Discount> = {"log2", "log2_floored"};
@@ -148,6 +161,25 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "the tail of aplt: the items outside the most popular ones that have the share `head` of "
         "the total popularity, the least popular ones beside the share `head` of the items of "
         "train, or the items of popularity `head` or less"),
+    choice<&Rules::list_users, ListUsers::lists, ListUsers::users>(
+        "list_users",
+        "whose lists count in metrics of all lists: all of them, or those of the users in the mean "
+        "who have relevant items"),
+    choice<&Rules::gini_over, GiniOver::items, GiniOver::items_less_one>(
+        "gini_over", "the divisor of gini beside the recommendations: the items, or one fewer"),
+    choice<&Rules::gini_items, GiniItems::catalogue, GiniItems::recommended>(
+        "gini_items", "the items of gini: the catalogue, or those that any list has"),
+    choice<&Rules::entropy_base, EntropyBase::two, EntropyBase::e>(
+        "entropy_base", "the base of the logarithm in entropy"),
+    choice<&Rules::entropy_over, EntropyOver::one, EntropyOver::log_items,
+           EntropyOver::distinct_items>("entropy_over",
+                                        "the divisor of entropy: none, the logarithm of the number "
+                                        "of items, or the number of items "
+                                        "that any list has"),
+    choice<&Rules::list_similarity, ListSimilarity::cosine, ListSimilarity::overlap>(
+        "list_similarity",
+        "the similarity of two lists in personalization: the items in common over the geometric "
+        "mean of their lengths, or all items in common over all mean lengths"),
     choice<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
         "gain",
         "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "

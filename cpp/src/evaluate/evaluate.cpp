@@ -69,6 +69,15 @@ Count max_list_length(const Embeddings& embeddings) {
   return embeddings.candidates ? max_list_length(*embeddings.candidates) : embeddings.items.rows;
 }
 
+void require_item_counts(const Job& job) {
+  Count cells = 0;
+  for (const ListCount& list_count : job.plan.list_counts) {
+    cells += static_cast<Count>(list_count.request->cutoffs.size()) * job.catalogue.size();
+  }
+  require_memory(cells * (job.request.threads + 1), ItemCounter::kBytesPerCount,
+                 {.argument = "metrics", .hint = "fewer cutoffs or threads need less"});
+}
+
 class Evaluation {
  public:
   explicit Evaluation(const Request& request);
@@ -90,6 +99,7 @@ class Evaluation {
   std::mutex mutex_;
   std::vector<std::vector<Accumulator>> totals_;  // groups x values
   Tally tally_;
+  std::vector<ItemCounter> item_counters_;
 };
 
 Evaluation::Evaluation(const Request& request) : job_(make_job(request)) {
@@ -112,6 +122,8 @@ Evaluation::Evaluation(const Request& request) : job_(make_job(request)) {
   if (request.group_count > 1) {
     order_ = positions_by_code(request.groups, request.group_count, {}, checkpoint);
   }
+  require_item_counts(job_);
+  item_counters_ = make_item_counters(job_);
   for (Count group = 0; group < request.group_count; ++group) {
     if (group % 1024 == 1023) checkpoint();
     totals_.push_back(make_accumulators(job_));
@@ -187,7 +199,12 @@ Violation Evaluation::evaluate_blocks() {
   };
   parallel_for(blocks, threads, body, request.poll);
   for (const std::unique_ptr<ThreadState>& state : states) {
-    if (state) finish_group(*state, timed_checkpoint(request.poll));
+    if (!state) continue;
+    const Checkpoint checkpoint = timed_checkpoint(request.poll);
+    finish_group(*state, checkpoint);
+    for (std::size_t i = 0; i < item_counters_.size(); ++i) {
+      item_counters_[i].add(state->worker.item_counters()[i], checkpoint);
+    }
   }
   return violation;
 }
@@ -196,7 +213,10 @@ Result Evaluation::run() {
   const Violation violation = evaluate_blocks();
   if (violation != Violation::none) report_violation(violation);
   const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
-  Result result{.sums = {}, .tally = tally_};
+  Result result{.sums = {}, .tally = tally_, .item_tallies = {}};
+  for (const ItemCounter& counter : item_counters_) {
+    result.item_tallies.push_back(counter.tally(checkpoint));
+  }
   for (const std::vector<Accumulator>& totals : totals_) {
     checkpoint();
     for (const Accumulator& sums : totals) result.sums.push_back(sums.sums());

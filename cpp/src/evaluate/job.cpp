@@ -14,7 +14,7 @@ namespace exactk {
 
 Job make_job(const Request& request) {
   Job job{.request = request,
-          .plan = make_plan(request.values, request.tally_rules),
+          .plan = make_plan(request),
           .id_bits = 0,
           .kernels = kernels(request.isa),
           .discounts = {},
@@ -104,6 +104,14 @@ std::vector<Exactness> exactness_of_values(const Job& job) {
 std::vector<Accumulator> make_accumulators(const Job& job) {
   const std::vector<Exactness> exactness = exactness_of_values(job);
   return {exactness.begin(), exactness.end()};
+}
+
+std::vector<ItemCounter> make_item_counters(const Job& job) {
+  std::vector<ItemCounter> counters;
+  for (const ListCount& list_count : job.plan.list_counts) {
+    counters.emplace_back(*list_count.request, job.catalogue.size());
+  }
+  return counters;
 }
 
 }  // namespace exactk

@@ -181,14 +181,15 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (info.uses_ideal) check_ideal(value);
   if (info.every_rank) check_every_rank(value);
   if (info.walks_list) check_item_fields(info, value);
+  if (info.of_collection) refuse(value, "a metric of users", "one of all lists together");
 }
 
-void check_tally_rules(const Rules& rules) {
+void check_rules(const Rules& rules, const std::string& argument) {
   if (std::optional<Fault> fault = find_invalid_number(rules)) {
-    fault->argument = "convention";
+    fault->argument = argument;
     throw InputError(*std::move(fault));
   }
-  check_negative_grades(rules, "convention");
+  check_negative_grades(rules, argument);
 }
 
 // Returns the index of equivalent judging rules, adding them if missing. If gains do not matter,
@@ -213,6 +214,10 @@ void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
           find_or_add_judging_rules(plan.judging_rules, run.rules, uses_gains);
     }
   }
+  for (ListCount& list_count : plan.list_counts) {
+    list_count.judging_rules_index =
+        find_or_add_judging_rules(plan.judging_rules, list_count.request->rules, false);
+  }
   plan.tally_rules_index = find_or_add_judging_rules(plan.judging_rules, tally_rules, false);
 }
 
@@ -224,6 +229,11 @@ void choose_cutoff_sets(Plan& plan, std::span<const std::vector<Count>> cutoffs)
     plan.runs[i].cutoff_set_index = static_cast<std::size_t>(match - plan.cutoff_sets.begin());
     if (match == plan.cutoff_sets.end()) plan.cutoff_sets.emplace_back(cutoffs[i]);
   }
+}
+
+void deepen(Plan& plan, std::size_t judging_rules_index, Count depth) {
+  Count& list_depth = plan.list_depths[judging_rules_index];
+  list_depth = std::max(list_depth, depth);
 }
 
 // Chooses for which ties, and how deep, scores are ranked.
@@ -240,10 +250,28 @@ void choose_depths(Plan& plan) {
       plan.tie_free_depth = std::max(plan.tie_free_depth, cutoffs.back());
     if (run.rules.ties == Ties::expected && run.rules.duplicate_items == Duplicates::first)
       plan.refuses_tied_repeats = true;
-    if (run.info->walks_list) {
-      Count& list_depth = plan.list_depths[run.judging_rules_index];
-      list_depth = std::max(list_depth, cutoffs.back());
-    }
+    if (run.info->walks_list) deepen(plan, run.judging_rules_index, cutoffs.back());
+  }
+  for (const ListCount& list_count : plan.list_counts) {
+    const Count depth = list_count.request->cutoffs.back();
+    plan.depth = std::max(plan.depth, depth);
+    deepen(plan, list_count.judging_rules_index, depth);
+  }
+}
+
+void check_item_tally(const ItemTallyRequest& tally) {
+  check_rules(tally.rules, "item_tallies");
+  const auto refuse_cutoffs = [](std::string found) {
+    throw InputError({.argument = "item_tallies",
+                      .expected = "ascending cutoffs in [1, 2^31), or none as the last one",
+                      .found = std::move(found)});
+  };
+  if (tally.cutoffs.empty()) refuse_cutoffs("no cutoff");
+  Count previous = 0;
+  for (const Count cutoff : tally.cutoffs) {
+    if (cutoff <= previous || (cutoff > kMaxCutoff && cutoff != kNoCutoff))
+      refuse_cutoffs(std::to_string(cutoff));
+    previous = cutoff;
   }
 }
 
@@ -257,8 +285,9 @@ std::vector<std::size_t> order_by_cutoff(std::span<const PlannedValue> values) {
 
 }  // namespace
 
-Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
-  if (values.empty()) {
+Plan make_plan(const Request& request) {
+  const std::span<const PlannedValue> values = request.values;
+  if (values.empty() && request.item_tallies.empty()) {
     throw InputError({.argument = "metrics", .expected = "at least one metric", .found = "none"});
   }
   Plan plan;
@@ -289,9 +318,13 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     cutoffs[static_cast<std::size_t>(run - plan.runs.begin())].push_back(value.cutoff);
     run->outputs.push_back(index);
   }
-  check_tally_rules(tally_rules);
+  for (const ItemTallyRequest& tally : request.item_tallies) {
+    check_item_tally(tally);
+    plan.list_counts.push_back({.request = &tally, .judging_rules_index = 0});
+  }
+  check_rules(request.tally_rules, "convention");
   choose_cutoff_sets(plan, cutoffs);
-  choose_judging_rules(plan, tally_rules);
+  choose_judging_rules(plan, request.tally_rules);
   choose_depths(plan);
   return plan;
 }

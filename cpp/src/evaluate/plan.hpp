@@ -30,10 +30,17 @@ struct Run {
   ItemValues item_values = {};            // of the items of the request
 };
 
+// The lists that an item tally reads.
+struct ListCount {
+  const ItemTallyRequest* request;
+  std::size_t judging_rules_index;
+};
+
 struct Plan {
   std::vector<JudgingRules> judging_rules;
   std::size_t tally_rules_index = 0;
   std::vector<Run> runs;
+  std::vector<ListCount> list_counts;
   std::vector<CutoffSet> cutoff_sets;
   std::vector<Ties> ties;             // for which scores have to be ranked
   Count depth = 0;                    // the last rank that a value asks for
@@ -44,6 +51,6 @@ struct Plan {
 };
 
 // Throws InputError if a value asks for something that no metric or rule provides.
-[[nodiscard]] Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules);
+[[nodiscard]] Plan make_plan(const Request& request);
 
 }  // namespace exactk

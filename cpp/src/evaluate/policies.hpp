@@ -54,6 +54,15 @@ struct UserPolicy {
   return {Empty::compute, Violation::none};
 }
 
+// Whether the user's list counts in metrics of all lists.
+[[nodiscard]] inline bool has_counted_list(const Rules& rules, Presence presence,
+                                           const HitRow& row) noexcept {
+  if (!presence.in_predictions || rules.list_users == ListUsers::lists)
+    return presence.in_predictions;
+  return is_in_population(rules.users, presence) &&
+         (row.relevant > 0 || rules.empty_truth != Empty::skip);
+}
+
 // Returns the value of 0 / 0.
 [[nodiscard]] inline double undefined_value(Undefined undefined) noexcept {
   switch (undefined) {

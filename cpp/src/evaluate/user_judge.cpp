@@ -297,29 +297,43 @@ void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_i
   read_list(user, matches, rules.ties, list_items_, checkpoint);
   const std::span<ItemNumber> numbers = rows.add(list_items_.size(), checkpoint);
   const ItemNumber foreign = job_.catalogue.foreign();
-  ListRow& list = rows.last();
-  Count foreign_items = 0;
-  Count unseen_items = 0;
   in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::int64_t item = list_items_[i];
-      const ItemNumber number =
-          item < 0 ? foreign + 1 : job_.catalogue.find(static_cast<std::uint64_t>(item));
-      numbers[i] = number;
-      const auto rank = static_cast<Count>(i) + 1;
-      if (number == foreign && foreign_items++ == 0) list.first_foreign = rank;
-      if (is_unseen(number) && unseen_items++ == 0) list.first_unseen = rank;
+      numbers[i] = item < 0 ? foreign + 1 : job_.catalogue.find(static_cast<std::uint64_t>(item));
     }
   });
-  const auto is_read = [](Count list_depth) { return list_depth > 0; };
-  const auto first_read = std::ranges::find_if(job_.plan.list_depths, is_read);
-  if (std::cmp_equal(rules_index, first_read - job_.plan.list_depths.begin())) {
-    tally.foreign_recommended += foreign_items;
-    tally.unseen_recommended += unseen_items;
-  }
   if (matches.list_duplicates > 0 && rules.duplicate_items == Duplicates::first) {
     leave_out_repeats(numbers, checkpoint);
   }
+  const UnusualItems unusual = find_unusual_items(numbers, rows, checkpoint);
+  const auto is_read = [](Count list_depth) { return list_depth > 0; };
+  const auto first_read = std::ranges::find_if(job_.plan.list_depths, is_read);
+  if (std::cmp_equal(rules_index, first_read - job_.plan.list_depths.begin())) {
+    tally.foreign_recommended += unusual.foreign;
+    tally.unseen_recommended += unusual.unseen;
+  }
+}
+
+// Adds to the last row which of its items are outside the catalogue, or not in train.
+UserJudge::UnusualItems UserJudge::find_unusual_items(std::span<const ItemNumber> numbers,
+                                                      ListRows& rows,
+                                                      const Checkpoint& checkpoint) {
+  UnusualItems unusual;
+  Count first_foreign = 0;
+  Count first_unseen = 0;
+  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto rank = static_cast<Count>(i) + 1;
+      if (numbers[i] == job_.catalogue.foreign()) {
+        if (unusual.foreign++ == 0) first_foreign = rank;
+        rows.add_foreign_item(list_items_[i]);
+      }
+      if (is_unseen(numbers[i]) && unusual.unseen++ == 0) first_unseen = rank;
+    }
+  });
+  rows.set_first_ranks(first_foreign, first_unseen);
+  return unusual;
 }
 
 // Whether the item of the catalogue is known not to be in train.
@@ -340,20 +354,27 @@ UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count
     return (is_counted || is_unseen(number)) && rules.unseen_items == UnseenItems::raise;
   };
   RefusedItems refused;
-  for (const Run& run : plan.runs) {
-    if (!run.info->walks_list || refused.count > 0) continue;
+  const auto find = [&](const Rules& rules, Count depth) {
+    if (refused.count > 0) return;
     open_scores(user, checkpoint);
-    const Matches& matches = match(user, ranking_ties(run.rules.ties), checkpoint);
-    const Count depth = plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
+    const Matches& matches = match(user, ranking_ties(rules.ties), checkpoint);
     const Count length =
         matches.list_ranks.empty() ? matches.list_length : matches.list_ranks.back();
     list_items_.assign(static_cast<std::size_t>(std::min(depth, length)), -1);
-    read_list(user, matches, run.rules.ties, list_items_, checkpoint);
+    read_list(user, matches, rules.ties, list_items_, checkpoint);
     for (const std::int64_t item : list_items_) {
-      if (item < 0 || !refuses(run.rules, job_.catalogue.find(static_cast<std::uint64_t>(item))))
+      if (item < 0 || !refuses(rules, job_.catalogue.find(static_cast<std::uint64_t>(item))))
         continue;
       if (refused.count++ == 0) refused.first = item;
     }
+  };
+  for (const Run& run : plan.runs) {
+    if (run.info->walks_list) {
+      find(run.rules, plan.cutoff_sets[run.cutoff_set_index].cutoffs().back());
+    }
+  }
+  for (const ListCount& list_count : plan.list_counts) {
+    find(list_count.request->rules, list_count.request->cutoffs.back());
   }
   return refused;
 }

@@ -70,6 +70,12 @@ class UserJudge {
                         const Checkpoint& checkpoint);
   void add_list(Count user, const Matches& matches, std::size_t rules_index, const HitRow& row,
                 ListRows& rows, Tally& tally, const Checkpoint& checkpoint);
+  struct UnusualItems {
+    Count foreign = 0;
+    Count unseen = 0;
+  };
+  UnusualItems find_unusual_items(std::span<const ItemNumber> numbers, ListRows& rows,
+                                  const Checkpoint& checkpoint);
   [[nodiscard]] bool is_unseen(ItemNumber number) const noexcept;
   void leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint);
   void judge_extremes(Count user, JudgedBatch& batch, const Checkpoint& checkpoint);

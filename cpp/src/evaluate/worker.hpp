@@ -39,6 +39,10 @@ class Worker {
 
   // Sums over the users scored since the last `clear`.
   [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return scorer_.sums(); }
+  // Counts of the items of all users scored.
+  [[nodiscard]] const std::vector<ItemCounter>& item_counters() const noexcept {
+    return scorer_.item_counters();
+  }
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
   void clear() noexcept {
     scorer_.clear();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct ListRow {
   // By rank: positions in the catalogue; its size stands for items outside it, and its size + 1 for
   // a rank without an item, or with one that repeats and does not count again.
   std::span<const ItemNumber> items;
+  std::span<const std::int64_t> foreign_items = {};  // ids of the items outside it, by rank
   Count first_foreign = 0;  // rank of the first item outside the catalogue; 0 if none
   Count first_unseen = 0;   // rank of the first item that is not in train; 0 if none
 };
@@ -26,6 +28,7 @@ class ListRows {
   void clear() noexcept {
     rows_.clear();
     items_.clear();
+    foreign_items_.clear();
   }
 
   // Adds a row and returns its items, to be written before the next call.
@@ -36,14 +39,26 @@ class ListRows {
     rows_.push_back({.items = added});
     return added;
   }
-  [[nodiscard]] ListRow& last() noexcept { return rows_.back(); }
+  // Changes the row added last.
+  void set_first_ranks(Count first_foreign, Count first_unseen) noexcept {
+    rows_.back().first_foreign = first_foreign;
+    rows_.back().first_unseen = first_unseen;
+  }
+  void add_foreign_item(std::int64_t item) {
+    foreign_items_.push_back(item);
+    const std::size_t size = rows_.back().foreign_items.size() + 1;
+    rows_.back().foreign_items = std::span(foreign_items_).last(size);
+  }
 
   // Valid until the next call of `add`.
   [[nodiscard]] std::span<const ListRow> rows() noexcept {
     std::size_t item = 0;
-    for (ListRow& row : rows_) {  // the vector may have moved
+    std::size_t foreign_item = 0;
+    for (ListRow& row : rows_) {  // the vectors may have moved
       row.items = std::span(items_).subspan(item, row.items.size());
+      row.foreign_items = std::span(foreign_items_).subspan(foreign_item, row.foreign_items.size());
       item += row.items.size();
+      foreign_item += row.foreign_items.size();
     }
     return rows_;
   }
@@ -52,7 +67,8 @@ class ListRows {
   static constexpr std::size_t kMaxItems = 4096;
 
   std::vector<ListRow> rows_;
-  std::vector<ItemNumber> items_;  // of all users, in order
+  std::vector<ItemNumber> items_;            // of all users, in order
+  std::vector<std::int64_t> foreign_items_;  // likewise
 };
 
 }  // namespace exactk

@@ -39,6 +39,8 @@ class CatalogueIndex {
     });
   }
 
+  [[nodiscard]] Count size() const noexcept { return static_cast<Count>(ids_.size()); }
+
   // Returns the number of an item outside the catalogue.
   [[nodiscard]] ItemNumber foreign() const noexcept { return static_cast<ItemNumber>(ids_.size()); }
 

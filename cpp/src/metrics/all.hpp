@@ -6,6 +6,7 @@
 #include "metrics/auc.hpp"
 #include "metrics/average_precision.hpp"
 #include "metrics/bpref.hpp"
+#include "metrics/collection.hpp"
 #include "metrics/counts.hpp"
 #include "metrics/dcg.hpp"
 #include "metrics/err.hpp"
@@ -32,7 +33,7 @@ template <class... Metrics>
 struct MetricList {
   static constexpr std::array<MetricInfo, sizeof...(Metrics)> info = {Metrics::info...};
   static constexpr std::array<ScoreFunction, sizeof...(Metrics)> score = {
-      &exactk::score<Metrics>...};
+      score_function<Metrics>()...};
   static constexpr std::array<ScoreFunction, sizeof...(Metrics)> expected = {
       expected_score<Metrics>()...};
   static constexpr std::array<ItemValuesFunction, sizeof...(Metrics)> item_values = {
@@ -45,8 +46,8 @@ using AllMetrics =
                Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
                UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
                ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
-               AveragePercentageOfLongTail, Overlap, Jaccard, RankBiasedOverlap, KendallTau,
-               LeastItemPromoted>;
+               AveragePercentageOfLongTail, Coverage, NumItems, Gini, Entropy, Personalization,
+               Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

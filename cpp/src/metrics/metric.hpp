@@ -186,6 +186,16 @@ void score_expected(const ScoringTask& task, BatchRatios& ratios) {
 
 using ScoreFunction = void (*)(const ScoringTask&, BatchRatios&);
 
+// Null if the metric has no value per user.
+template <class Metric>
+constexpr ScoreFunction score_function() {
+  if constexpr (Metric::info.of_collection) {
+    return nullptr;
+  } else {
+    return &score<Metric>;
+  }
+}
+
 // Null if the metric has no expectation.
 template <class Metric>
 constexpr ScoreFunction expected_score() {

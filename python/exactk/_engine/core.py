@@ -49,6 +49,7 @@ def _evaluate(problem: Problem) -> Outcome:
             requested_isa(),
             problem.report_progress,
             None if problem.items is None else problem.items.core,
+            (),
         )
     counts = _counts_of_tally(problem, result.tally)
     return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios)

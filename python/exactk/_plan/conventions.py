@@ -117,6 +117,20 @@ class Convention(FieldValues):
     tail : {'head_share', 'lowest_share', 'at_most'}, default 'head_share'
         The tail of aplt: the items outside the most popular ones that have the share `head` of the total popularity,
         the least popular ones beside the share `head` of the items of train, or the items of popularity `head` or less.
+    list_users : {'lists', 'users'}, default 'lists'
+        Whose lists count in metrics of all lists: all of them, or those of the users in the mean who have relevant
+        items.
+    gini_over : {'items', 'items_less_one'}, default 'items'
+        The divisor of gini beside the recommendations: the items, or one fewer.
+    gini_items : {'catalogue', 'recommended'}, default 'catalogue'
+        The items of gini: the catalogue, or those that any list has.
+    entropy_base : {'2', 'e'}, default '2'
+        The base of the logarithm in entropy.
+    entropy_over : {'one', 'log_items', 'distinct_items'}, default 'one'
+        The divisor of entropy: none, the logarithm of the number of items, or the number of items that any list has.
+    list_similarity : {'cosine', 'overlap'}, default 'cosine'
+        The similarity of two lists in personalization: the items in common over the geometric mean of their lengths, or
+        all items in common over all mean lengths.
     gain : {'linear', 'binary', 'exp2', 'exp2_shifted', 'table'}, default 'linear'
         The gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or gain_table[grade].
     discount : {'log2', 'log2_floored'}, default 'log2'

@@ -17,11 +17,17 @@ __all__ = [
     "DuplicateTruth",
     "EmptyList",
     "EmptyTruth",
+    "EntropyBase",
+    "EntropyOver",
     "FieldChanges",
     "ForeignItems",
     "Gain",
+    "GiniItems",
+    "GiniOver",
     "IdealOver",
     "ListMeanOver",
+    "ListSimilarity",
+    "ListUsers",
     "MissingList",
     "Nan",
     "NegativeGrades",
@@ -86,6 +92,12 @@ UnseenItems: TypeAlias = Literal["rare", "zero", "skip", "least_popular", "raise
 ForeignItems: TypeAlias = Literal["raise", "ignore", "count"]
 ListMeanOver: TypeAlias = Literal["list", "cutoff"]
 Tail: TypeAlias = Literal["head_share", "lowest_share", "at_most"]
+ListUsers: TypeAlias = Literal["lists", "users"]
+GiniOver: TypeAlias = Literal["items", "items_less_one"]
+GiniItems: TypeAlias = Literal["catalogue", "recommended"]
+EntropyBase: TypeAlias = Literal["2", "e"]
+EntropyOver: TypeAlias = Literal["one", "log_items", "distinct_items"]
+ListSimilarity: TypeAlias = Literal["cosine", "overlap"]
 Gain: TypeAlias = Literal["linear", "binary", "exp2", "exp2_shifted", "table"]
 Discount: TypeAlias = Literal["log2", "log2_floored"]
 Average: TypeAlias = Literal["macro", "micro", "geometric", "of_means"]
@@ -122,6 +134,12 @@ class FieldChanges(TypedDict, total=False):
     foreign_items: ForeignItems
     list_mean_over: ListMeanOver
     tail: Tail
+    list_users: ListUsers
+    gini_over: GiniOver
+    gini_items: GiniItems
+    entropy_base: EntropyBase
+    entropy_over: EntropyOver
+    list_similarity: ListSimilarity
     gain: Gain
     discount: Discount
     average: Average

@@ -108,7 +108,7 @@ def _personalization(tally: ItemTally, column: int, _size: int, rules: Mapping[s
     lists = sum(number for length, number in tally.list_lengths[column].tolist() if length)
     if lists <= 1:
         return None
-    if rules["similarity"] == "overlap":
+    if rules["list_similarity"] == "overlap":
         # An item of c lists is in c (c - 1) / 2 pairs of them; (n_u + n_v) / 2 sums to (lists - 1) T / 2.
         total = tally.entries(column)
         return _quotient(lists * total - _sum_of_squares(tally.counts[:, column]), (lists - 1) * total)

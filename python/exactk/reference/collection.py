@@ -65,7 +65,7 @@ def personalization(lists: Sequence[Sequence[object]], _size: int, rules: Rules)
     sets = [{*items} for items in lists if items]
     if len(sets) <= 1:
         return None
-    if rules["similarity"] == "overlap":
+    if rules["list_similarity"] == "overlap":
         shared = sum(len(one & other) for one, other in combinations(sets, 2))
         both = sum(len(one) + len(other) for one, other in combinations(sets, 2))
         return 1 - Fraction(2 * shared, both)

@@ -82,17 +82,15 @@ void check_needs(const Request& request, const Run& run) {
 }
 
 // The order of a list must be one: other ties have none, or one that depends on the truth.
-void check_list_ties(const Request& request, const Run& run) {
-  const Ties ties = run.rules.ties;
-  if (!run.info->walks_list || std::holds_alternative<Lists>(request.predictions) ||
-      is_strict(ties) || ties == Ties::raise)
+void check_list_ties(const Request& request, Ties ties, const std::string& metric) {
+  if (std::holds_alternative<Lists>(request.predictions) || is_strict(ties) || ties == Ties::raise)
     return;
-  throw InputError({.argument = "metrics",
-                    .expected = std::string(run.info->name) +
-                                ": ties of 'lowest_id', 'highest_id', 'input_order' or 'raise'",
-                    .found = "ties in an order that depends on the truth, or in several",
-                    .change = Change{"ties", "lowest_id"},
-                    .hint = "orders them by id"});
+  throw InputError(
+      {.argument = "metrics",
+       .expected = metric + ": ties of 'lowest_id', 'highest_id', 'input_order' or 'raise'",
+       .found = "ties in an order that depends on the truth, or in several",
+       .change = Change{"ties", "lowest_id"},
+       .hint = "orders them by id"});
 }
 
 }  // namespace
@@ -100,7 +98,13 @@ void check_list_ties(const Request& request, const Run& run) {
 void validate_items(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
   for (const Run& run : plan.runs) {
     check_needs(request, run);
-    check_list_ties(request, run);
+    if (run.info->walks_list) check_list_ties(request, run.rules.ties, std::string(run.info->name));
+  }
+  for (const ListCount& list_count : plan.list_counts) {
+    if (!request.items) {
+      throw InputError({.argument = "items", .expected = "a catalogue", .found = "none"});
+    }
+    check_list_ties(request, list_count.request->rules.ties, "metrics of all lists");
   }
   if (!request.items) return;
   const Items& items = *request.items;

@@ -1,0 +1,34 @@
+// How many lists have each item: metrics of all lists together are computed from that.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
+
+namespace exactk {
+
+struct ItemTallyRequest {
+  Rules rules;                   // by which lists are read, and users counted
+  std::vector<Count> cutoffs;    // ascending
+  bool has_short_lists = false;  // whether to count items by the length of short lists
+};
+
+// Lists with fewer items than the cutoff that have the item.
+struct ShortLists {
+  Count item = 0;  // row of ItemTally::counts
+  Count length = 0;
+  Count lists = 0;
+};
+
+struct ItemTally {
+  // Rows x cutoffs: lists that have the item down to the cutoff. A row for each item of the
+  // catalogue, then one for each foreign item.
+  std::vector<Count> counts;
+  std::vector<std::int64_t> foreign_items;           // ids, ascending
+  std::vector<std::vector<Count>> list_lengths;      // per cutoff: lists by their number of items
+  std::vector<std::vector<ShortLists>> short_lists;  // per cutoff, in no order; if requested
+};
+
+}  // namespace exactk

@@ -1,0 +1,135 @@
+#include "judge/item_counter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace exactk {
+namespace {
+
+constexpr unsigned kLengthBits = 32;  // lists have at most 2^31 items
+
+}  // namespace
+
+ItemCounter::ItemCounter(const ItemTallyRequest& request, Count items)
+    : request_(request),
+      items_(static_cast<std::size_t>(items)),
+      counts_(request.cutoffs.size(), std::vector<std::uint32_t>(items_)),
+      list_lengths_(request.cutoffs.size()),
+      short_lists_(request.cutoffs.size()) {}
+
+// Returns the row of an item outside the catalogue.
+std::size_t ItemCounter::row_of_foreign(std::int64_t item) {
+  return foreign_rows_.try_emplace(item, items_ + foreign_rows_.size()).first->second;
+}
+
+void ItemCounter::count_item(std::size_t row, std::size_t interval) {
+  std::vector<std::uint32_t>& counts = counts_[interval];
+  if (row >= counts.size()) counts.resize(row + 1);
+  ++counts[row];
+}
+
+void ItemCounter::count_lists(std::size_t column, Count length) {
+  std::vector<Count>& lists = list_lengths_[column];
+  const auto index = static_cast<std::size_t>(length);
+  if (index >= lists.size()) lists.resize(index + 1);
+  ++lists[index];
+}
+
+void ItemCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
+  const std::vector<Count>& cutoffs = request_.cutoffs;
+  const bool counts_foreign = request_.rules.foreign_items == ForeignItems::count;
+  rows_.clear();
+  lengths_.clear();
+  std::size_t foreign = 0;
+  for (std::size_t i = 0; i < list.items.size() && lengths_.size() < cutoffs.size(); ++i) {
+    if (i % kChunk == kChunk - 1) checkpoint();
+    while (lengths_.size() < cutoffs.size() && std::cmp_greater_equal(i, cutoffs[lengths_.size()]))
+      lengths_.push_back(rows_.size());
+    if (lengths_.size() == cutoffs.size()) break;
+    std::size_t row = list.items[i];
+    const bool is_foreign = row == items_;
+    const std::size_t foreign_position = is_foreign ? foreign++ : 0;
+    if (row > items_ || (is_foreign && !counts_foreign)) continue;
+    if (is_foreign) row = row_of_foreign(list.foreign_items[foreign_position]);
+    count_item(row, lengths_.size());
+    rows_.push_back(row);
+  }
+  lengths_.resize(cutoffs.size(), rows_.size());
+  for (std::size_t column = 0; column < cutoffs.size(); ++column) {
+    count_lists(column, static_cast<Count>(lengths_[column]));
+  }
+  if (request_.has_short_lists) count_short_lists(checkpoint);
+}
+
+void ItemCounter::count_short_lists(const Checkpoint& checkpoint) {
+  for (std::size_t column = 0; column < lengths_.size(); ++column) {
+    const std::size_t length = lengths_[column];
+    if (std::cmp_greater_equal(length, request_.cutoffs[column])) continue;
+    in_chunks(length, checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        ++short_lists_[column][(static_cast<ShortKey>(rows_[i]) << kLengthBits) | length];
+      }
+    });
+  }
+}
+
+void ItemCounter::add(const ItemCounter& other, const Checkpoint& checkpoint) {
+  std::vector<std::size_t> row_of(other.foreign_rows_.size());  // by foreign row of the other
+  for (const auto& [item, row] : other.foreign_rows_) row_of[row - items_] = row_of_foreign(item);
+  const auto row_here = [&](std::size_t row) { return row < items_ ? row : row_of[row - items_]; };
+  for (std::size_t interval = 0; interval < counts_.size(); ++interval) {
+    const std::vector<std::uint32_t>& from = other.counts_[interval];
+    std::vector<std::uint32_t>& to = counts_[interval];
+    to.resize(std::max(to.size(), items_ + foreign_rows_.size()));
+    in_chunks(from.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row) to[row_here(row)] += from[row];
+    });
+  }
+  for (std::size_t column = 0; column < list_lengths_.size(); ++column) {
+    std::vector<Count>& lists = list_lengths_[column];
+    const std::vector<Count>& others = other.list_lengths_[column];
+    lists.resize(std::max(lists.size(), others.size()));
+    for (std::size_t i = 0; i < others.size(); ++i) lists[i] += others[i];
+    std::size_t entries = 0;
+    for (const auto& [key, count] : other.short_lists_[column]) {
+      if (++entries % kChunk == 0) checkpoint();
+      const auto row = static_cast<std::size_t>(key >> kLengthBits);
+      const ShortKey length = key & ((ShortKey{1} << kLengthBits) - 1);
+      short_lists_[column][(static_cast<ShortKey>(row_here(row)) << kLengthBits) | length] += count;
+    }
+  }
+}
+
+ItemTally ItemCounter::tally(const Checkpoint& checkpoint) const {
+  const std::size_t columns = counts_.size();
+  const std::size_t rows = items_ + foreign_rows_.size();
+  ItemTally tally{
+      .counts = {}, .foreign_items = {}, .list_lengths = list_lengths_, .short_lists = {}};
+  std::vector<std::size_t> order(foreign_rows_.size());  // rows of the result, by foreign row
+  for (const auto& [item, row] : foreign_rows_) {
+    order[row - items_] = items_ + tally.foreign_items.size();
+    tally.foreign_items.push_back(item);
+  }
+  const auto row_there = [&](std::size_t row) { return row < items_ ? row : order[row - items_]; };
+  grow(tally.counts, rows * columns, Count{0}, checkpoint);
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (row % kChunk == kChunk - 1) checkpoint();
+    Count sum = 0;
+    for (std::size_t column = 0; column < columns; ++column) {
+      if (row < counts_[column].size()) sum += counts_[column][row];
+      tally.counts[row_there(row) * columns + column] = sum;
+    }
+  }
+  for (const auto& of_column : short_lists_) {
+    std::vector<ShortLists>& short_lists = tally.short_lists.emplace_back();
+    for (const auto& [key, count] : of_column) {
+      if (short_lists.size() % kChunk == kChunk - 1) checkpoint();
+      const auto row = static_cast<std::size_t>(key >> kLengthBits);
+      const auto length = static_cast<Count>(key & ((ShortKey{1} << kLengthBits) - 1));
+      short_lists.push_back({static_cast<Count>(row_there(row)), length, count});
+    }
+  }
+  return tally;
+}
+
+}  // namespace exactk

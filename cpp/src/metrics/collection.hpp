@@ -1,0 +1,108 @@
+// Metrics of all lists together. Callers of the core compute them, from an ItemTally.
+#pragma once
+
+#include <string_view>
+
+#include "exactk/metrics.hpp"
+
+namespace exactk {
+
+struct Coverage {
+  static constexpr std::string_view kAliases[] = {"catalog_coverage", "catalogue_coverage",
+                                                  "item_coverage"};
+  static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users"};
+  static constexpr MetricInfo info{.name = "coverage",
+                                   .aliases = kAliases,
+                                   .summary = "share of the catalogue that any list has",
+                                   .formula = "|union of L(u) & I| / |I|",
+                                   .source = "Ge, Delgado-Battenfeld, Jannach 2010",
+                                   .micro = false,
+                                   .own_fields = kOwnFields,
+                                   .positive_without_hits = true,
+                                   .reads_truth = false,
+                                   .walks_list = true,
+                                   .of_collection = true};
+};
+
+struct NumItems {
+  static constexpr std::string_view kAliases[] = {"aggregate_diversity"};
+  static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users"};
+  static constexpr MetricInfo info{.name = "num_items",
+                                   .aliases = kAliases,
+                                   .summary = "number of distinct items that any list has",
+                                   .formula = "|union of L(u)|",
+                                   .source = "Adomavicius, Kwon 2012",
+                                   .unit_range = false,
+                                   .micro = false,
+                                   .own_fields = kOwnFields,
+                                   .positive_without_hits = true,
+                                   .reads_truth = false,
+                                   .walks_list = true,
+                                   .of_collection = true};
+};
+
+struct Gini {
+  static constexpr std::string_view kAliases[] = {"gini_index"};
+  static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users", "gini_over",
+                                                    "gini_items"};
+  static constexpr MetricInfo info{
+      .name = "gini",
+      .aliases = kAliases,
+      .summary =
+          "how unequally often the items of the catalogue are recommended: 0 if all are "
+          "equally often, (n - 1) / n if only one is",
+      .formula =
+          "(sum over j of (2 j - n - 1) c(j)) / (n T), where c(j) is the j-th lowest number "
+          "of lists that have an item",
+      .source = "Fleder, Hosanagar 2009",
+      .direction = Direction::lower,
+      .micro = false,
+      .own_fields = kOwnFields,
+      .positive_without_hits = true,
+      .reads_truth = false,
+      .walks_list = true,
+      .of_collection = true};
+};
+
+struct Entropy {
+  static constexpr std::string_view kAliases[] = {"shannon_entropy", "distributional_coverage"};
+  static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users", "entropy_base",
+                                                    "entropy_over"};
+  static constexpr MetricInfo info{
+      .name = "entropy",
+      .aliases = kAliases,
+      .summary =
+          "bits that tell which item a recommendation is of: 0 if all are of one, log2 n if "
+          "all items are recommended equally often",
+      .formula = "log2 T - (sum over items of c log2 c) / T",
+      .source = "Shannon 1948; Szlavik, Kowalczyk, Schut 2011",
+      .unit_range = false,
+      .micro = false,
+      .own_fields = kOwnFields,
+      .positive_without_hits = true,
+      .reads_truth = false,
+      .walks_list = true,
+      .of_collection = true};
+};
+
+struct Personalization {
+  static constexpr std::string_view kAliases[] = {"inter_list_diversity"};
+  static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users",
+                                                    "list_similarity"};
+  static constexpr MetricInfo info{
+      .name = "personalization",
+      .aliases = kAliases,
+      .summary =
+          "how much the lists of two users differ, on average: 0 if all are equal, 1 if no "
+          "two have an item in common",
+      .formula = "1 - mean over pairs u, v of |L(u) & L(v)| / sqrt(|L(u)| |L(v)|)",
+      .source = "Zhou et al. 2010",
+      .micro = false,
+      .own_fields = kOwnFields,
+      .positive_without_hits = true,
+      .reads_truth = false,
+      .walks_list = true,
+      .of_collection = true};
+};
+
+}  // namespace exactk
