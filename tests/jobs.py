@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 
 import exactk
-from strategies import Evaluation, spellings
+from strategies import WITHOUT_ITEMS, Evaluation, spellings
 
-METRICS = [text for name in exactk.metrics for text in spellings(name, [1, 5, 10, 20, 50, 100], whole=False)]
+METRICS = [text for name in WITHOUT_ITEMS for text in spellings(name, [1, 5, 10, 20, 50, 100], whole=False)]
 
 
 def uniform_lists(users: int, length: int, metrics: list[str] | None = None) -> Evaluation:

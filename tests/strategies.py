@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -62,9 +63,35 @@ def examples(count: int) -> int:
     return max(10, round(count * float(os.environ.get("EXACTK_EXAMPLES", "1"))))
 
 
+@dataclass(frozen=True)
+class DrawnItems:
+    """The arguments of `exactk.Items`."""
+
+    catalogue: list[int] | None
+    train: list[list[int]]
+
+    def items(self) -> exactk.Items:
+        return exactk.Items(self.catalogue, train=self.train)
+
+
+EVERY_ID = [*range(5000), 2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
+# Of the first 1000 items, one in three is not in train.
+ANY_ITEMS = exactk.Items(EVERY_ID, train=[list(range(user, 1000, 3 * user + 1)) for user in range(1, 20)])
+"""Items for metrics that need some, where a test does not draw any."""
+
+
+WITHOUT_ITEMS = [name for name, info in exactk.metrics.items() if not info.walks_list]
+"""The metrics that need no items."""
+
+
+def walks_list(metric: str) -> bool:
+    """Return whether the metric of a string needs items."""
+    return exactk.metrics[re.split("[@(]", metric)[0]].walks_list
+
+
 def without_digest(report: exactk.Report) -> exactk.Report:
-    """Return the report without the digest of its truth, which depends on the keys, as no number does."""
-    return exactk.Report(replace(report.state, truth_digest=None), report.users, report.user_table)
+    """Return the report without the digests of its truth and items, which depend on the keys, as no number does."""
+    return exactk.Report(replace(report.state, truth_digest=None, catalogue=None), report.users, report.user_table)
 
 
 @dataclass(frozen=True)
@@ -77,7 +104,13 @@ class Evaluation:
     options: dict[str, Any] = field(default_factory=dict)
 
     def run(self, evaluate: Any = exactk.evaluate, **more: Any) -> exactk.Report:
-        report = evaluate(self.truth, self.predictions, self.metrics, **(self.options | more))
+        options = self.options | more
+        if any(map(walks_list, self.metrics)):
+            items = options.get("items", ANY_ITEMS)
+            options["items"] = items.items() if isinstance(items, DrawnItems) else items
+        else:
+            options.pop("items", None)
+        report = evaluate(self.truth, self.predictions, self.metrics, **options)
         assert isinstance(report, exactk.Report)
         return report
 
@@ -98,6 +131,16 @@ def metric_strings(draw: st.DrawFn) -> str:
     if draw(st.integers(0, 9)) == 0:  # of scores, another ranking than that of the other values
         arguments.append(draw(st.sampled_from([*(f"ties={ties}" for ties in CHOICES["ties"]), *RANKED_OTHERWISE])))
     return f"{text}({','.join(arguments)})" if arguments else text
+
+
+@st.composite
+def drawn_items(draw: st.DrawFn) -> DrawnItems:
+    """Draw the training data, and a catalogue that may lack some of its items, and some that are recommended."""
+    ids = st.one_of(IDS, IDS, st.integers(0, 40))
+    train = draw(st.lists(st.lists(ids, max_size=8), max_size=6))
+    listed = draw(st.one_of(st.none(), st.just(EVERY_ID), st.just(EVERY_ID), st.sets(ids, max_size=20).map(list)))
+    in_both = [train[0][0]] if train and train[0] else [0]
+    return DrawnItems(None if listed is None else [*dict.fromkeys([*in_both, *listed])], [*train, in_both])
 
 
 @st.composite
@@ -246,6 +289,8 @@ def evaluations(
     if draw(st.booleans()):
         options["groups"] = draw(st.lists(st.sampled_from(["a", "b", "c"]), min_size=users, max_size=users))
     metrics = draw(st.lists(metric_strings(), min_size=1, max_size=4))
+    if any(map(walks_list, metrics)):
+        options["items"] = draw(drawn_items())
     return Evaluation(draw(truths(users)), draw(predictions(users)), metrics, options)
 
 

@@ -111,6 +111,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     values = [
         _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
         for name, info in exactk.metrics.items()
+        if not info.walks_list
     ]
     values += [_core.PlannedValue(name, 3, parameter_of(name), listed) for name in ("novelty", "epc")]
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]

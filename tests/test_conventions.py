@@ -20,7 +20,7 @@ from exactk._plan.fields import CORE_FIELDS, FIELDS
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import ignored_fields
 from exactk._runtime.names import fold
-from strategies import spell
+from strategies import Evaluation, spell
 
 STANDARD = exactk.conventions["standard"]
 PYTREC_EVAL = exactk.conventions["pytrec_eval"]
@@ -225,8 +225,10 @@ def test_a_field_that_a_metric_ignores_changes_no_value(metric: str) -> None:
                 changes += ["gain_table=[0,0.5,2,3]"] if choice == "table" else []
                 changes += ["gain=table"] if field == "gain_table" else []
                 given = f"({arguments}" if arguments else ""
-                expected = exactk.evaluate(truth, lists, f"{base}{cutoff}{given}", per_user=True).per_user
-                changed = exactk.evaluate(truth, lists, f"{base}{cutoff}({','.join(changes)})", per_user=True).per_user
+                strings = (f"{base}{cutoff}{given}", f"{base}{cutoff}({','.join(changes)})")
+                expected, changed = (
+                    Evaluation(truth, lists, [text], {"per_user": True}).run().per_user for text in strings
+                )
                 (one,), (other,) = expected.values(), changed.values()
                 assert one.tolist() == other.tolist(), (field, choice)
 

@@ -108,6 +108,7 @@ def sound_values() -> list[_core.PlannedValue]:
     return [
         _core.PlannedValue(name, cutoff, parameter_of(name), rules)
         for name, info in exactk.metrics.items()
+        if not info.walks_list
         for cutoff in ((None,) if info.pairwise else (None, 3))
     ]
 

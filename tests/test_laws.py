@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exactk
-from strategies import Evaluation, evaluations, examples, spellings, without_digest
+from strategies import DrawnItems, Evaluation, evaluations, examples, spellings, without_digest
 
 BINARY = ["precision", "recall", "f1", "hit_rate", "average_precision", "average_recall", "reciprocal_rank", "ndcg"]
 BINARY += ["dcg", "r_precision", "rbp", "judged", "bpref", "num_hits"]
@@ -62,6 +62,13 @@ def test_the_ids_of_items_mean_nothing(evaluation: Evaluation, rng: random.Rando
         return dict(zip(row_ids, row.values(), strict=True)) if isinstance(row, dict) else row_ids
 
     options = dict(evaluation.options)
+    if "items" in options:  # of equally popular items, those with low ids are in the head
+        items = options["items"]
+        rows = [*evaluation.truth, *evaluation.predictions, *items.train, *options.get("exclude", [])]
+        ids = sorted({item for row in [*rows, items.catalogue] for item in row or ()})
+        new_ids.update(zip(ids, sorted(rng.sample(range(2**62), len(ids))), strict=True))
+        listed = None if items.catalogue is None else relabel_row(items.catalogue)
+        options["items"] = DrawnItems(listed, [relabel_row(row) for row in items.train])
     if "exclude" in options:
         options["exclude"] = [relabel_row(row) for row in options["exclude"]]
     other = Evaluation(

@@ -169,12 +169,14 @@ def test_functions(name: str) -> None:
     function = getattr(exactk, name if info.pairwise else f"{name}_at_k")
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
 
+    items: Any = {"items": [[1, 2], [3, 21, 4], [21]]} if info.walks_list else {}
+
     def value_of(spelling: str) -> float:
-        (value,) = exactk.evaluate(truth, lists, spelling).values()
+        (value,) = exactk.evaluate(truth, lists, spelling, **items).values()
         return value
 
     parameters = ["truth", "predictions"]
-    given = {} if info.parameter is None else {info.parameter.name: parameter_of(name)}
+    given = items if info.parameter is None else items | {info.parameter.name: parameter_of(name)}
     if info.pairwise:
         assert function(truth, lists) == value_of(spell(name))
     else:

@@ -11,15 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactk.reference.popularity import (
-    ItemNumbers,
-    ListedItem,
-    TrainCounts,
-    item_numbers,
-    mean_over_discounts,
-    mean_over_list,
-    tail_items,
-)
+import exactk
+from exactk.reference.item_metrics import METRICS
+from exactk.reference.judge import judge_user
+from exactk.reference.popularity import Catalogue, ItemNumbers, TrainCounts, item_numbers, tail_items
 
 RULES: dict[str, Any] = {
     "popularity": "users",
@@ -37,20 +32,20 @@ LISTS = {1: [3, 4], 2: [2, 4], 3: [2, 3, 5], 4: [1], 5: [1, 2]}
 TRUTH = {1: [3], 2: [2, 5], 3: [5], 6: [1]}
 K = 2
 LOG_4_3 = 2 - math.log2(3)
-METRICS = ["novelty", "surprisal", "arp", "popularity_rank", "aplt", "epc", "efd"]
+NAMES = ["novelty", "surprisal", "arp", "popularity_rank", "aplt", "epc", "efd"]
 
 
-def listed(user: int, k: int = K) -> list[ListedItem]:
-    ranked = enumerate(LISTS[user][:k], start=1)
-    return [ListedItem(rank, item - 1, item in TRUTH.get(user, ())) for rank, item in ranked]
-
-
-def value(metric: str, user: int, **rules: str) -> float:
-    numbers = item_numbers(metric, COUNTS, {**RULES, **rules})
-    if metric in {"epc", "efd"}:
-        numerator, denominator = mean_over_discounts(listed(user), numbers, {**RULES, **rules})
-    else:
-        numerator, denominator = mean_over_list(listed(user), numbers, K, {**RULES, **rules})
+def value(metric: str, user: int, **changes: str) -> float:
+    rules = {**RULES, **changes}
+    judged = judge_user(
+        [(item, 1.0) for item in TRUTH.get(user, ())],
+        [[item] for item in LISTS[user]],
+        frozenset(),
+        {**exactk.conventions["standard"].rules(""), **rules},
+        None,
+        Catalogue([1, 2, 3, 4, 5], COUNTS),
+    )
+    numerator, denominator = METRICS[metric](judged, K, rules, 0.8)
     return numerator / denominator if denominator else math.nan
 
 
@@ -76,7 +71,7 @@ def mean(metric: str, **rules: str) -> float:
         ("popularity_rank", {}, [1, 2 / 3, 1 / 3, 0, 0]),
         ("aplt", {}, [0, 0, 1, 1, 1]),
         ("aplt", {"unseen_items": "zero"}, [0, 0, 1, 0, 0]),
-        ("aplt", {"tail": "lowest_share"}, [0, 0, 1, 0, 0]),
+        ("aplt", {"tail": "lowest_share", "unseen_items": "zero"}, [0, 0, 1, 0, 0]),
         ("aplt", {"tail": "lowest_share", "unseen_items": "least_popular"}, [0, 0, 1, 1, 1]),
         ("aplt", {"tail": "at_most"}, [0, 0, 0, 1, 1]),
         ("epc", {}, [1 / 4, 1 / 2, 3 / 4, 1, 1]),
@@ -101,7 +96,7 @@ def test_the_number_of_each_item(metric: str, rules: dict[str, str], numbers: li
         ("surprisal", {"list_mean_over": "cutoff"}, (1 + 0.75 + 0.75 + LOG_4_3 / 4 + (LOG_4_3 / 2 + 0.5) / 2) / 5),
         ("popularity_rank", {}, float(Fraction(1, 6) + Fraction(1, 3) + Fraction(1, 2) + 1 + Fraction(5, 6)) / 5),
         ("aplt", {}, (1 + 0.5 + 0.5 + 0 + 0) / 5),
-        ("aplt", {"tail": "lowest_share"}, (0.5 + 0 + 0.5 + 0 + 0) / 5),  # RecBole
+        ("aplt", {"tail": "lowest_share", "unseen_items": "zero"}, (0.5 + 0 + 0.5 + 0 + 0) / 5),  # RecBole
     ],
 )
 def test_the_mean_over_users(metric: str, rules: dict[str, str], expected: float) -> None:
@@ -117,39 +112,35 @@ def test_discounts_and_hits() -> None:
     assert value("epc", 1, unseen_items="skip") == 0.75  # item 4 leaves the divisor too
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", NAMES)
 def test_items_outside_the_catalogue_are_left_out_or_as_rare_as_can_be(metric: str) -> None:
     for unseen in ("rare", "zero", "skip", "least_popular"):
         rules = {**RULES, "unseen_items": unseen}
         numbers = item_numbers(metric, COUNTS, rules)
-        assert numbers.of(None) == numbers.of(3)
-        assert item_numbers(metric, COUNTS, {**rules, "foreign_items": "ignore"}).of(None) is None
+        assert numbers.foreign == numbers.of_catalogue[3]
+        assert item_numbers(metric, COUNTS, {**rules, "foreign_items": "ignore"}).foreign is None
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", NAMES)
 def test_a_train_without_rows(metric: str) -> None:
     """There is nothing to take a share or the logarithm of: the items are left out."""
     numbers = item_numbers(metric, TrainCounts((0, 0), (0, 0), 0), {**RULES, "arp_over": "max"})
     expected = {"popularity_rank": 0.0, "aplt": 1.0}.get(metric)
     assert numbers == ItemNumbers([expected, expected], expected)
+    rules = {**RULES, "arp_over": "max", "unseen_items": "zero"}
+    of_zero = {"popularity_rank": 0.0, "aplt": 0.0}.get(metric)
+    assert item_numbers(metric, TrainCounts((0, 0), (0, 0), 0), rules) == ItemNumbers([of_zero, of_zero], of_zero)
 
 
 def test_one_user_of_train_has_no_surprise() -> None:
     assert item_numbers("surprisal", TrainCounts((1, 0), (1, 0), 1), RULES) == ItemNumbers([None, None], None)
 
 
-def test_the_divisor_of_a_short_list() -> None:
-    items = [ListedItem(1, 0, is_hit=False), ListedItem(2, 3, is_hit=False)]
-    numbers = item_numbers("arp", COUNTS, {**RULES, "unseen_items": "skip"})
-    assert mean_over_list(items, numbers, 10, RULES) == (3, 1)
-    assert mean_over_list(items, numbers, 10, {**RULES, "list_mean_over": "cutoff"}) == (3, 10)
-    assert mean_over_list([], numbers, 10, RULES) == (0, 0)
-
-
 @pytest.mark.parametrize(
     ("popularity", "tail", "head", "expected"),
     [
         ([4, 4, 1, 1], "head_share", 0.8, {2, 3}),  # 8 of 10
+        ([7, *[1] * 93], "head_share", 0.07, {*range(1, 94)}),  # 0.07 * 100 is above 7
         ([4, 4, 1, 1], "head_share", 0.81, {3}),  # of equal items, the first is in the head
         ([1, 4, 1, 4], "head_share", 0.0, {0, 1, 2, 3}),
         ([1, 4, 0, 4], "head_share", 1.0, set()),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from strategies import Evaluation, evaluations, examples, spellings
+from strategies import Evaluation, drawn_items, evaluations, examples, spellings
 
 
 def is_close(core: float, reference: float) -> bool:
@@ -66,7 +66,8 @@ def test_core_equals_reference(evaluation: Evaluation) -> None:
 def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
     evaluation = data.draw(evaluations(min_users=1))
     cutoffs = data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=5))
-    assert_same(Evaluation(evaluation.truth, evaluation.predictions, spellings(name, cutoffs), evaluation.options))
+    options = evaluation.options | {"items": data.draw(drawn_items())}
+    assert_same(Evaluation(evaluation.truth, evaluation.predictions, spellings(name, cutoffs), options))
 
 
 @settings(max_examples=examples(300))

@@ -59,6 +59,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 TRUTH = pd.DataFrame({"who": ["ann", "ann", "bob"], "what": [1, 4, 2], "worth": [3.0, 1.0, 2.0]})
 SCORED = pd.DataFrame({"who": ["bob", "ann", "bob", "ann"], "what": [2, 4, 5, 2], "worth": [0.5, 0.25, 0.75, 0.5]})
+TRAIN = pd.DataFrame({"who": ["eve", "eve", "sam", "sam", "ann"], "what": [1, 2, 4, 2, 5]})
 SEEN = pd.DataFrame({"who": ["bob"], "what": [5]})
 NAMES = {"user": "who", "item": "what"}
 USUAL = {"who": "user", "what": "item"}
@@ -153,13 +154,15 @@ def test_options_that_there_are_not_are_refused(engine: Any) -> None:
 
 @pytest.mark.parametrize("name", METRIC_FUNCTIONS)
 def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -> None:
-    function, parameter = FUNCTIONS[name], exactk.metrics[name.removesuffix("_at_k")].parameter
+    info = exactk.metrics[name.removesuffix("_at_k")]
+    function, parameter = FUNCTIONS[name], info.parameter
+    items, usual_items = ({"items": train} if info.walks_list else {} for train in (TRAIN, TRAIN.rename(columns=USUAL)))
     more = {} if parameter is None else {parameter.name: parameter_of(name.removesuffix("_at_k"))}
     usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]
-    expected = function(*usual, exclude=SEEN.rename(columns=USUAL), **more)
-    named = function(TRUTH, SCORED, exclude=SEEN, grade="worth", score="worth", **NAMES, **more)
+    expected = function(*usual, exclude=SEEN.rename(columns=USUAL), **usual_items, **more)
+    named = function(TRUTH, SCORED, exclude=SEEN, grade="worth", score="worth", **NAMES, **items, **more)
     ranked = SCORED.assign(order=SCORED.groupby("who")["worth"].rank(ascending=False).astype(int))
-    by_rank = function(TRUTH, ranked, exclude=SEEN, grade="worth", rank="order", **NAMES, **more)
+    by_rank = function(TRUTH, ranked, exclude=SEEN, grade="worth", rank="order", **NAMES, **items, **more)
     assert named == by_rank == expected
 
 

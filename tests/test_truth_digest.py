@@ -174,7 +174,10 @@ def test_no_grades_are_grades_of_1() -> None:
     scores = exactk.Scores(rng.random((30, 9)), users=list(range(30)), items=list(range(9)))
     for predictions in (lists, scores):
         for convention in ({}, {"gain": "exp2"}, {"min_grade": 0.5}):
-            reports = [exactk.evaluate(one, predictions, metrics, convention=convention) for one in (truth, graded)]
+            reports = [
+                exactk.evaluate(one, predictions, metrics, items=lists, convention=convention)
+                for one in (truth, graded)
+            ]
             assert reports[0].state == reports[1].state
 
 

@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import exactk
+from exactk._plan.metrics import reads_items
 
 if TYPE_CHECKING:
     from exactk import _core
@@ -84,7 +85,7 @@ def {name}({signature}) -> float:
     >>> import exactk
     >>> truth = {truth!r}
     >>> predictions = {predictions!r}
-    >>> exactk.{name}(truth, predictions{arguments})
+{train}    >>> exactk.{name}(truth, predictions{arguments})
     {value!r}
     """
     return {call}, {forwarded})
@@ -100,12 +101,15 @@ SYMBOLS = {
     r"\bL\b": "L is the list",
     r"\bD_P\b": "D_P and D_R are the divisors of precision and recall, k and |T|",
     r"\bDCG\b": "DCG is the sum over i <= k of gain(i) / log2(i + 1)",
+    r"\bp\(i": "p(i) is the number of users of train who have the item",
+    r"\bU\b": "U is the number of users of train",
     r"\bgain": "the gain of a relevant item is its grade, that of others 0",
 }
 """What the letters of a formula mean, where it has them."""
 
 TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
 PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
+TRAIN = [[1, 2], [1, 3, 4], [1, 21]]
 REQUIRED = 100  # the example's parameter for metrics without a default
 
 
@@ -153,6 +157,9 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
     else:
         first_line = f"Return {name.removesuffix('_at_k').upper()}@k: another name of `{metric_function}`."
         call = f"{metric_function}(truth, predictions, k"
+    train = ""
+    if reads_items(info):
+        train, arguments = f"    >>> train = {TRAIN!r}\n", f"{arguments}, items=train"
     meanings = [meaning for letters, meaning in SYMBOLS.items() if re.search(letters, info.formula)]
     return FUNCTION.format(
         definition=_paragraphs(
@@ -169,6 +176,7 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
         own_parameters=own_parameters,
         truth=TRUTH,
         predictions=PREDICTIONS,
+        train=train,
         arguments=arguments,
         value=_example_value(info),
         call=call,
@@ -189,5 +197,6 @@ def _example_value(info: _core.MetricInfo) -> float:
     cutoff = "" if info.pairwise else "@3"
     required = info.parameter is not None and info.parameter.standard is None
     parameter = f"({info.parameter.name}={REQUIRED})" if info.parameter is not None and required else ""
-    (value,) = exactk.evaluate(TRUTH, PREDICTIONS, f"{info.name}{cutoff}{parameter}").values()
+    items = TRAIN if reads_items(info) else None
+    (value,) = exactk.evaluate(TRUTH, PREDICTIONS, f"{info.name}{cutoff}{parameter}", items=items).values()
     return value

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from exactk._runtime.progress import ProgressCallback
 
 __all__ = [
+    "aplt_at_k",
+    "arp_at_k",
     "auc",
     "average_precision_at_k",
     "average_recall_at_k",
     "bpref_at_k",
     "dcg_at_k",
+    "efd_at_k",
+    "epc_at_k",
     "err_at_k",
     "f1_at_k",
     "fbeta_at_k",
@@ -32,15 +36,18 @@ __all__ = [
     "mean_precision_at_k",
     "mrr_at_k",
     "ndcg_at_k",
+    "novelty_at_k",
     "num_hits_at_k",
     "num_recommended_at_k",
     "num_relevant_at_k",
+    "popularity_rank_at_k",
     "precision_at_k",
     "r_precision_at_k",
     "rbp_at_k",
     "recall_at_k",
     "reciprocal_rank_at_k",
     "set_average_precision_at_k",
+    "surprisal_at_k",
     "user_coverage_at_k",
 ]
 
@@ -2318,6 +2325,682 @@ def user_coverage_at_k(
     """
     return metric_value(
         metric_string("user_coverage", k, least=least),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def novelty_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return novelty@k, averaged over users.
+
+    Definition: mean of the bits that tell that a user of train has the item; 0 if all have it.
+
+    Formula under the standard convention: ``mean over i in L of log2(U / max(1, p(i)))``, where L is the list; p(i) is
+    the number of users of train who have the item; U is the number of users of train.
+
+    Source: Zhou et al. 2010; Castells, Hurley, Vargas 2022.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.novelty_at_k(truth, predictions, k=3, items=train)
+    1.3208020839342969
+    """
+    return metric_value(
+        metric_string("novelty", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def surprisal_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return surprisal@k, averaged over users.
+
+    Definition: novelty divided by that of an item of one user; 0 / 0 if train has one user.
+
+    Formula under the standard convention: ``mean over i in L of log2(U / max(1, p(i))) / log2 U``, where L is the list;
+    p(i) is the number of users of train who have the item; U is the number of users of train.
+
+    Source: RePlay, Surprisal.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.surprisal_at_k(truth, predictions, k=3, items=train)
+    0.8333333333333333
+    """
+    return metric_value(
+        metric_string("surprisal", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def epc_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return epc@k, averaged over users.
+
+    Definition: share of the users of train who do not have the item, over the hits, discounted by rank.
+
+    Formula under the standard convention: ``(sum over hits i of (1 - p(i) / U) / log2(i + 1)) / (sum over i of 1 /
+    log2(i + 1))``, where p(i) is the number of users of train who have the item; U is the number of users of train.
+
+    Source: Vargas, Castells 2011.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.epc_at_k(truth, predictions, k=3, items=train)
+    0.1564262420075855
+    """
+    return metric_value(
+        metric_string("epc", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def efd_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return efd@k, averaged over users.
+
+    Definition: bits that tell the item from all interactions of train, over the hits, discounted by rank.
+
+    Formula under the standard convention: ``(sum over hits i of log2(S / max(1, p(i))) / log2(i + 1)) / (sum over i of
+    1 / log2(i + 1)), S = sum of p``, where p(i) is the number of users of train who have the item.
+
+    Source: Vargas, Castells 2011.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.efd_at_k(truth, predictions, k=3, items=train)
+    0.9455373497507742
+    """
+    return metric_value(
+        metric_string("efd", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def arp_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return arp@k, averaged over users.
+
+    Definition: mean popularity of the items of the list.
+
+    Formula under the standard convention: ``mean over i in L of p(i)``, where L is the list; p(i) is the number of
+    users of train who have the item.
+
+    Source: Yin et al. 2012.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.arp_at_k(truth, predictions, k=3, items=train)
+    1.3333333333333335
+    """
+    return metric_value(
+        metric_string("arp", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def popularity_rank_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return popularity_rank@k, averaged over users.
+
+    Definition: mean share of the items of train that are at most as popular, ties by half; 0 for an item that is not in
+    train.
+
+    Formula under the standard convention: ``mean over i in L of (|p < p(i)| + (|p = p(i)| + 1) / 2) / |p > 0|``, where
+    L is the list; p(i) is the number of users of train who have the item.
+
+    Source: LensKit, MeanPopRank.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.popularity_rank_at_k(truth, predictions, k=3, items=train)
+    0.5833333333333333
+    """
+    return metric_value(
+        metric_string("popularity_rank", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def aplt_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    head: float = 0.8,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return aplt@k, averaged over users.
+
+    Definition: share of the list outside the most popular items, which together have the share `head` of the
+    interactions.
+
+    Formula under the standard convention: ``|L - head| / |L|``, where L is the list.
+
+    Source: Abdollahpouri, Burke, Mobasher 2017.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    head : float
+        In [0, 9007199254740992.0].
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.aplt_at_k(truth, predictions, k=3, items=train)
+    0.16666666666666666
+    """
+    return metric_value(
+        metric_string("aplt", k, head=head),
         truth,
         predictions,
         convention=convention,

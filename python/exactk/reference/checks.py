@@ -10,11 +10,13 @@ import numpy as np
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._plan.fields import STRICT_TIES
 from exactk._plan.metrics import metrics as registry
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
-from exactk.reference.judge import is_relevant, resolved_rules
+from exactk.reference.judge import is_relevant
 from exactk.reference.ranking import check_nan, check_repeats
+from exactk.reference.rules import resolved_rules
 from exactk.reference.similarity import check_vectors
 from exactk.reference.ties import EXPECTATIONS
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
     from exactk._engine.problem import Problem
     from exactk._plan.metric_strings import Value
-    from exactk.reference.judge import Rules
+    from exactk.reference.judged_users import JudgedUsers
+    from exactk.reference.rules import Rules
 
 _NOUNS = {"weights": "a weight", "groups": "a group"}
 _MAX_GAIN = 2.0**256
@@ -44,6 +47,7 @@ def check_problem(problem: Problem) -> None:
         _check_length("exclude", len(problem.exclude), len(problem.truth))
     _check_weights(problem)
     _check_rank_gaps(problem, lists)
+    _check_items(problem)
     for rules in _rules_of_problem(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and not is_relevant(1.0, rules):
@@ -98,6 +102,7 @@ def _check_value(value: Value) -> None:
         if {rules["empty_truth"], rules["empty_list"], rules["missing_list"]} & {"zero", "one"}:
             raise input_error("metrics", f"{value.metric}: compute, skip or error with average='micro'", "zero or one")
     _check_tie_rules(value)
+    _check_item_fields(value)
     _check_negative_grades("metrics", rules)
     if info.uses_gains:
         _check_gain_fields(value.metric, rules)
@@ -110,6 +115,40 @@ def _check_value(value: Value) -> None:
             )
         if rules["gain"] != "binary":
             raise input_error("metrics", f"{value.metric}: gain='binary' with ideal_over='cutoff'", repr(rules["gain"]))
+
+
+def _check_item_fields(value: Value) -> None:
+    """Raise InputError if the value divides by fewer users than an item may have, or has a share above 1."""
+    info, rules = registry[value.metric], value.rules
+    if "tail" in info.own_fields and rules["tail"] != "at_most" and value.parameter > 1:
+        raise input_error("metrics", f"{value.metric}: head in [0, 1] unless tail='at_most'", f"{value.parameter:g}")
+    by_users = "novelty_over" in info.own_fields and rules["novelty_over"] == "users"
+    if by_users and rules["popularity"] == "interactions":
+        expected = f"{value.metric}: novelty_over='interactions' with popularity='interactions'"
+        raise input_error("metrics", expected, "'users', of whom one may have several rows")
+
+
+def _check_items(problem: Problem) -> None:
+    """Raise InputError if a value needs more of the items, or an order of the list."""
+    for value in problem.values:
+        info, rules, items = registry[value.metric], value.rules, problem.items
+        if not info.walks_list:
+            continue
+        if items is None:
+            raise input_error("items", f"{value.metric} to have a catalogue", "none")
+        counts = items.users if rules["popularity"] == "users" else items.interactions
+        if info.reads_popularity and counts is None:
+            raise input_error("items", f"{value.metric} to have the popularity of items", "none")
+        if items.train_users is None and _divides_by_users(value):
+            raise input_error("items", f"{value.metric} to have the number of users in train", "none")
+        if not isinstance(problem.predictions, Rankings) and rules["ties"] not in (*STRICT_TIES, "raise"):
+            raise input_error("metrics", f"{value.metric}: ties in one order", repr(rules["ties"]))
+
+
+def _divides_by_users(value: Value) -> bool:
+    fields = registry[value.metric].own_fields
+    over = next((value.rules[field] for field in ("novelty_over", "arp_over") if field in fields), None)
+    return over == "users" or "popularity" not in fields
 
 
 def _check_negative_grades(argument: str, rules: Rules) -> None:
@@ -253,13 +292,8 @@ def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], boo
                 raise input_error(argument, expected, "none", row=broken[0], count=len(broken))
 
 
-def check_user_faults(
-    problem: Problem, policy: Callable[[int, Value], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
-) -> None:
-    """Raise InputError if users' lists violate a rule: the most severe kind first, at its first user.
-
-    `tied_ranks` returns the first rank of each tie that contains an item of the user's truth.
-    """
+def check_user_faults(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
+    """Raise InputError if users' lists violate a rule: the most severe kind first, at its first user."""
     all_rules = [value.rules for value in problem.values]
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
         check_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
@@ -267,7 +301,8 @@ def check_user_faults(
     if lists is not None and any(rules["duplicate_items"] == "raise" for rules in all_rules):
         check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
     _check_tied_repeats(problem)
-    _check_tied_users(problem, tied_ranks)
+    _check_tied_users(problem, users.tied_ranks)
+    _check_listed_items(problem, policy, users)
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
         broken = [
             user
@@ -276,6 +311,60 @@ def check_user_faults(
         ]
         if broken:
             raise input_error(argument, f"no user for {kind}='error'", "a user", row=broken[0], count=len(broken))
+
+
+def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
+    """Raise InputError if a list has items outside the catalogue, or not in train, and the rules refuse these."""
+    values = [value for value in problem.values if registry[value.metric].walks_list]
+    computed = {
+        user: [value for value in values if policy(user, value)[0] == "compute"] for user in range(len(problem.truth))
+    }
+    for refused, expected in (
+        (_refused_foreign, "items of the catalogue"),
+        (_refused_unseen, "items that are in train"),
+    ):
+        broken = [
+            user
+            for user, of_user in computed.items()
+            if any(refused(users, user, value, value.cutoff) for value in of_user)
+        ]
+        if broken:
+            # The core computes values together that differ in the cutoff alone, those with a low cutoff first.
+            ordered = sorted(values, key=lambda value: value.cutoff or math.inf)
+            runs = [(value, _last_cutoff(value, values)) for value in ordered]
+            count = sum(next(filter(None, (refused(users, user, *run) for run in runs))) for user in broken)
+            raise input_error("predictions", expected, "other items", row=broken[0], count=count)
+
+
+def _last_cutoff(value: Value, values: list[Value]) -> int | None:
+    """Return the last cutoff of the metric under these rules."""
+    rules = {**value.rules, "decimals": None}
+    others = [other for other in values if other.metric == value.metric and {**other.rules, "decimals": None} == rules]
+    cutoffs = [other.cutoff for other in others if other.parameter == value.parameter]
+    return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
+
+
+def _refused_foreign(users: JudgedUsers, user: int, value: Value, cutoff: int | None) -> int:
+    """Return the number of items outside the catalogue, if the value refuses these."""
+    return len(_foreign_items(users, user, value, cutoff)) if value.rules["foreign_items"] == "raise" else 0
+
+
+def _refused_unseen(users: JudgedUsers, user: int, value: Value, cutoff: int | None) -> int:
+    """Return the number of items that are not in train, if the value refuses these; foreign items only if they count."""
+    if value.rules["unseen_items"] != "raise":
+        return 0
+    foreign = _foreign_items(users, user, value, cutoff) if value.rules["foreign_items"] == "count" else []
+    return len(foreign) + sum(map(users.catalogue.is_unseen, _items_of_list(users, user, value, cutoff)))
+
+
+def _foreign_items(users: JudgedUsers, user: int, value: Value, cutoff: int | None) -> list[int]:
+    return [item for item in _items_of_list(users, user, value, cutoff) if item not in users.catalogue.positions]
+
+
+def _items_of_list(users: JudgedUsers, user: int, value: Value, cutoff: int | None) -> list[int]:
+    judged = users.judged_user(user, resolved_rules(value))
+    ranked = zip(judged.list_ranks, judged.items, strict=True)
+    return [item for rank, item in ranked if cutoff is None or rank <= cutoff]
 
 
 def _check_tied_repeats(problem: Problem) -> None:

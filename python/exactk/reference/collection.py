@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from exactk.reference.judge import Rules
+    from exactk.reference.rules import Rules
 
 Number = Fraction | Decimal | None
 

@@ -18,10 +18,11 @@ from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
-from exactk.reference.judge import Rules, is_relevant, item_grades, resolved_rules, tied_hits
+from exactk.reference.item_metrics import METRICS
+from exactk.reference.judge import is_relevant, item_grades, tied_hits
 from exactk.reference.judged_lists import reference_judged_lists
 from exactk.reference.judged_users import JudgedUsers
-from exactk.reference.metrics import METRICS, Ratio
+from exactk.reference.rules import Rules, resolved_rules
 from exactk.reference.ties import expected_ratio
 from exactk.reference.truth_digest import reference_truth_digest
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.problem import Problem
     from exactk._plan.metric_strings import Value
+    from exactk.reference.metrics import Ratio
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
 _DIGITS = Context(prec=50)
@@ -44,7 +46,7 @@ def _checked_users(problem: Problem) -> JudgedUsers:
     users = JudgedUsers(problem)
     check_counted_users(problem, users.is_counted)
     check_problem(problem)
-    check_user_faults(problem, lambda user, value: _user_policy(users, user, value), users.tied_ranks)
+    check_user_faults(problem, lambda user, value: _user_policy(users, user, value), users)
     _check_item_counts(users, problem.values)
     return users
 
@@ -258,6 +260,8 @@ def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
     fall both when a hit comes later and when one more hit comes late.
     """
     rules = resolved_rules(value)
+    if registry[value.metric].walks_list:  # whose values depend on other items of a tie too
+        return None
     if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value)[0] != _COMPUTE:
         return None
     if registry[value.metric].averages_precisions and rules["ap_over"] == "hits":

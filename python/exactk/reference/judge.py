@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any
-
-from exactk._plan.fields import STRICT_TIES
-from exactk._plan.metrics import metrics as registry
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from exactk._plan.metric_strings import Value
+    from collections.abc import Iterator, Mapping, Sequence
 
-Rules = Mapping[str, Any]
-
-
-def resolved_rules(value: Value) -> Rules:
-    """Return the value's rules as adapted to its metric: irrelevant or fixed gains, and expected ties for pairs."""
-    info, rules = registry[value.metric], dict(value.rules)
-    if not info.uses_gains:
-        rules["gain"] = "binary"
-    if info.takes_max_grade:
-        rules["gain"] = "exp2"
-    if info.pairwise and rules["ties"] in STRICT_TIES:
-        rules["ties"] = "expected"
-    return rules
+    from exactk.reference.popularity import Catalogue
+    from exactk.reference.rules import Rules
 
 
 @dataclass(frozen=True)
@@ -48,7 +33,10 @@ class JudgedUser:
     ties: tuple[int, ...]  # sizes of the ties, best first
     relevant_grades: tuple[float, ...]  # of T
     nonrelevant: int  # judged items that are not relevant
-    hits_repeat: bool = False  # an item of T counts at more than one rank
+    hits_repeat: bool  # an item of T counts at more than one rank
+    items: tuple[int, ...]  # ids, parallel to ranking
+    repeats: tuple[bool, ...]  # parallel to ranking: an item that does not count again
+    catalogue: Catalogue  # what is known of the items
 
     @property
     def relevant(self) -> int:
@@ -68,6 +56,15 @@ class JudgedUser:
         """Return the judged items down to the cutoff with their ranks, from 1."""
         ranked_items = zip(self.ranks, self.ranking, strict=True)
         return [(rank, item) for rank, item in ranked_items if item is not None and (k is None or rank <= k)]
+
+    def listed(self, k: int | None) -> list[tuple[int, int, bool]]:
+        """Return the rank and id of each item down to the cutoff, without repeats, and whether it is a hit."""
+        ranked = zip(self.list_ranks, self.items, self.ranking, self.repeats, strict=True)
+        return [
+            (rank, item, judgement is not None and judgement.relevant)
+            for rank, item, judgement, is_repeat in ranked
+            if not is_repeat and (k is None or rank <= k)
+        ]
 
     def hit_ranks(self, k: int | None) -> list[int]:
         """Return the ranks of the relevant items down to the cutoff."""
@@ -142,7 +139,8 @@ def judge_user(
     groups: Sequence[Sequence[int]],
     excluded: frozenset[int],
     rules: Rules,
-    given_ranks: Sequence[int] | None = None,
+    given_ranks: Sequence[int] | None,
+    catalogue: Catalogue,
 ) -> JudgedUser:
     """Judge a user's list, in which ties are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = judged_grades(truth, rules)
@@ -152,17 +150,23 @@ def judge_user(
         groups = [[item] for item in _arrange_ties(groups, excluded, items, rules)]
     ranking = list(chain.from_iterable(groups))
     counted = [item for item, _ in truth if item in grades] if rules["duplicate_truth"] == "count" else list(grades)
-    ranked = _judged_ranking(ranking, excluded, items, rules)
+    remaining = [item for item in ranking if item not in excluded]
+    repeats = _repeats(remaining, rules)
     hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
     list_ranks = _remaining_ranks(ranking, given_ranks or range(1, len(ranking) + 1), excluded)
     return JudgedUser(
-        ranking=tuple(ranked),
+        ranking=tuple(
+            None if is_repeat else items.get(item) for item, is_repeat in zip(remaining, repeats, strict=True)
+        ),
         list_ranks=tuple(list_ranks),
         ranks=tuple(_ranks_of_groups(sizes, list_ranks, rules)),
         ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
         relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
         nonrelevant=sum(not items[item].relevant for item in counted),
         hits_repeat=rules["duplicate_items"] == "count" and len(hits) > len(set(hits)),
+        items=tuple(remaining),
+        repeats=tuple(repeats),
+        catalogue=catalogue,
     )
 
 
@@ -206,16 +210,9 @@ def _ranks_of_groups(sizes: Sequence[int], list_ranks: Sequence[int], rules: Rul
         yield from [list_ranks[end - 1]] * size if rules["ties"] == "shared" else list_ranks[begin:end]
 
 
-def _judged_ranking(
-    ranking: Sequence[int], excluded: frozenset[int], items: Mapping[int, JudgedItem], rules: Rules
-) -> list[JudgedItem | None]:
-    """Return the list without the excluded items. A repeated item keeps its rank."""
-    ranked: list[JudgedItem | None] = []
-    seen: set[int] = set()
-    for item in ranking:
-        if item in excluded:
-            continue
-        is_counted = item not in seen or rules["duplicate_items"] == "count"
-        ranked.append(items.get(item) if is_counted else None)
-        seen.add(item)
-    return ranked
+def _repeats(items: Sequence[int], rules: Rules) -> list[bool]:
+    """Return which items of a list do not count, as they have occurred before; they keep their ranks."""
+    if rules["duplicate_items"] == "count":
+        return [False] * len(items)
+    first: dict[int, int] = {_REPEATED_ITEM: -1}
+    return [first.setdefault(item, rank) != rank for rank, item in enumerate(items)]

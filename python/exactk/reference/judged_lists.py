@@ -11,7 +11,7 @@ import numpy as np
 from exactk._engine.problem import JudgedCells
 from exactk._inputs.model.lists import Rankings
 from exactk._runtime.errors import input_error
-from exactk.reference.judge import resolved_rules
+from exactk.reference.rules import resolved_rules
 
 if TYPE_CHECKING:
     from exactk._engine.problem import Problem

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import fields_of
-from exactk.reference.judge import JudgedUser, Rules, judge_user
+from exactk.reference.judge import JudgedUser, judge_user
+from exactk.reference.popularity import Catalogue, TrainCounts
 from exactk.reference.ranking import ScoredRow, scored_row
 
 if TYPE_CHECKING:
     from exactk._engine.problem import Problem
+    from exactk.reference.rules import Rules
 
 
 class JudgedUsers:
@@ -70,8 +73,18 @@ class JudgedUsers:
                 self.excluded_items(user),
                 judging_rules,
                 self.given_ranks(user),
+                self.catalogue,
             )
         return self._judged[key]
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The items that could be recommended; none, if no metric reads them."""
+        items = self._problem.items
+        if items is None:
+            return Catalogue([], TrainCounts((), (), 0))
+        counts = [() if numbers is None else tuple(numbers.tolist()) for numbers in (items.users, items.interactions)]
+        return Catalogue(items.ids.tolist(), TrainCounts(counts[0], counts[1], items.train_users or 0))
 
     def tied_ranks(self, user: int, rules: Rules) -> list[int]:
         """Return the first rank of each tie that contains an item of the truth."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from exactk.reference.metrics import METRICS, undirected
+from exactk.reference.item_metrics import METRICS
+from exactk.reference.metrics import undirected
 
 if TYPE_CHECKING:
-    from exactk.reference.judge import JudgedUser, Rules
+    from exactk.reference.judge import JudgedUser
     from exactk.reference.metrics import Ratio
+    from exactk.reference.rules import Rules
 
 __all__ = ["METRICS"]
 

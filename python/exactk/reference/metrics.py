@@ -13,7 +13,8 @@ from dataclasses import replace
 from functools import partial
 
 from exactk.reference.discounts import discount
-from exactk.reference.judge import JudgedItem, JudgedUser, Rules, gain, tied_hits
+from exactk.reference.judge import JudgedItem, JudgedUser, gain, tied_hits
+from exactk.reference.rules import Rules
 
 Ratio = tuple[float, float]
 Metric = Callable[[JudgedUser, int | None, Rules, float], Ratio]

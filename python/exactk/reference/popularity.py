@@ -1,6 +1,6 @@
-"""The metrics that read how often each recommended item occurs in train: a number per item, and its mean over a list.
+"""How often items occur in train, and the number that each adds to a metric of the list.
 
-An item's number is rounded once, from integers or from 50 digits. Sums are in rank order, in float64.
+A number is rounded once, from integers or from 50 digits.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk.reference.discounts import discount
 from exactk.reference.logarithms import DIGITS, log2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from exactk.reference.judge import Rules
-    from exactk.reference.metrics import Ratio
+    from exactk.reference.rules import Rules
 
 
 class TrainCounts(NamedTuple):
@@ -38,20 +36,33 @@ class TrainCounts(NamedTuple):
 class ItemNumbers(NamedTuple):
     """What each recommended item adds to the sum over a list; None: the item is left out of sum and divisor."""
 
-    of_catalogue: Sequence[float | None]
+    of_catalogue: Sequence[float | None]  # by position
     foreign: float | None
 
-    def of(self, position: int | None) -> float | None:
-        """Return the number of an item of the catalogue, by position, or of an item outside it (None)."""
-        return self.foreign if position is None else self.of_catalogue[position]
+
+class Catalogue:
+    """The items that could be recommended, and how often each occurs in train."""
+
+    def __init__(self, ids: Sequence[int], counts: TrainCounts) -> None:
+        self.counts = counts
+        self.positions = {item: position for position, item in enumerate(ids)}
+        self._numbers: dict[tuple[object, ...], ItemNumbers] = {}
+
+    def is_unseen(self, item: int) -> bool:
+        """Return whether an item of the catalogue does not occur in train."""
+        counts = self.counts.users or self.counts.interactions
+        return item in self.positions and bool(counts) and counts[self.positions[item]] == 0
+
+    def number(self, item: int, metric: str, rules: Rules, head: float) -> float | None:
+        """Return the item's number in a metric."""
+        key = (metric, head, *(rules[field] for field in _FIELDS))
+        if key not in self._numbers:
+            self._numbers[key] = item_numbers(metric, self.counts, rules, head)
+        numbers, position = self._numbers[key], self.positions.get(item)
+        return numbers.foreign if position is None else numbers.of_catalogue[position]
 
 
-class ListedItem(NamedTuple):
-    """An item of a user's list, without excluded items and without repeats that do not count."""
-
-    rank: int
-    position: int | None  # in the catalogue; None: outside it
-    is_hit: bool
+_FIELDS = ("popularity", "novelty_over", "arp_over", "tail", "unseen_items", "foreign_items")
 
 
 class _Numbers(NamedTuple):
@@ -60,12 +71,9 @@ class _Numbers(NamedTuple):
     of_least: float | None  # of the least popular item with p > 0, or as of_rare
 
 
-def _numbers_of_popularity(
-    popularity: Sequence[int], number: Callable[[int], float | None], rare_popularity: int = 0
-) -> _Numbers:
+def _numbers_of_popularity(popularity: Sequence[int], number: Callable[[int], float], rare: float) -> _Numbers:
     """Return the numbers of items by their popularity alone."""
     seen = [p for p in popularity if p]
-    rare = number(rare_popularity)
     return _Numbers([number(p) if p else None for p in popularity], rare, number(min(seen)) if seen else rare)
 
 
@@ -73,31 +81,33 @@ def _log2_of_ratio(above: int, below: int) -> float:
     return float(DIGITS.subtract(log2(above), log2(below)))
 
 
-def _novelty(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers:
-    """Return log2(P / p), the self-information of meeting the item. Castells, Hurley, Vargas 2015."""
+def _novelty(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers | None:
+    """Return log2(P / p), the self-information of meeting the item."""
     occasions = counts.occasions(rules["novelty_over"])
+    if occasions == 0:
+        return None
     return _numbers_of_popularity(
-        counts.popularity(rules), lambda p: _log2_of_ratio(occasions, p) if occasions else None, 1
+        counts.popularity(rules), lambda p: _log2_of_ratio(occasions, p), _log2_of_ratio(occasions, 1)
     )
 
 
-def _surprisal(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers:
-    """Return log2(P / p) / log2 P. Zhou et al. 2010."""
+def _surprisal(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers | None:
+    """Return log2(P / p) / log2 P."""
     occasions = counts.occasions(rules["novelty_over"])
+    if occasions <= 1:  # log2 P is 0 or does not exist
+        return None
 
-    def number(p: int) -> float | None:
-        if occasions <= 1:  # log2 P is 0 or does not exist
-            return None
+    def number(p: int) -> float:
         return float(DIGITS.divide(DIGITS.subtract(log2(occasions), log2(p)), log2(occasions)))
 
-    return _numbers_of_popularity(counts.popularity(rules), number, 1)
+    return _numbers_of_popularity(counts.popularity(rules), number, 1.0)
 
 
-def _arp(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers:
-    """Return p over what the convention says. Abdollahpouri et al. 2019."""
+def _arp(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers | None:
+    """Return p over what the convention says."""
     popularity, over = counts.popularity(rules), rules["arp_over"]
     divisor = 1 if over == "one" else max(popularity, default=0) if over == "max" else counts.occasions(over)
-    return _numbers_of_popularity(popularity, lambda p: p / divisor if divisor else None)
+    return _numbers_of_popularity(popularity, lambda p: p / divisor, 0.0) if divisor else None
 
 
 def _popularity_rank(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers:
@@ -105,42 +115,43 @@ def _popularity_rank(counts: TrainCounts, rules: Rules, _head: float) -> _Number
     popularity = counts.popularity(rules)
     seen = [p for p in popularity if p]
     return _numbers_of_popularity(
-        popularity, lambda p: (2 * sum(q < p for q in seen) + seen.count(p) + 1) / (2 * len(seen)) if p else 0.0
+        popularity, lambda p: (2 * sum(q < p for q in seen) + seen.count(p) + 1) / (2 * len(seen)), 0.0
     )
 
 
 def _aplt(counts: TrainCounts, rules: Rules, head: float) -> _Numbers:
-    """Return 1 for the items of the tail. Abdollahpouri et al. 2019."""
-    popularity, tail = counts.popularity(rules), rules["tail"]
-    in_tail = tail_items(popularity, tail, head)
-    rare = float(tail != "lowest_share")  # 0 is below any count, and outside any head, but not among items with p > 0
+    """Return 1 for the items of the tail, and for those that do not occur in train."""
+    popularity = counts.popularity(rules)
+    tail = tail_items(popularity, rules["tail"], head)
     seen = [p for p in popularity if p]
     least_popular = {i for i, p in enumerate(popularity) if seen and p == min(seen)}
-    numbers: list[float | None] = [float(i in in_tail) for i in range(len(popularity))]
-    return _Numbers(numbers, rare, float(bool(in_tail & least_popular)) if seen else rare)
+    numbers: list[float | None] = [float(i in tail) for i in range(len(popularity))]
+    return _Numbers(numbers, 1.0, float(bool(tail & least_popular)) if seen else 1.0)
 
 
-def _epc(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers:
-    """Return 1 - p / U, the share of users who have not met the item. Vargas, Castells 2011."""
+def _epc(counts: TrainCounts, _rules: Rules, _head: float) -> _Numbers | None:
+    """Return 1 - p / U, the share of the users who do not have the item."""
     users = counts.train_users
-    return _numbers_of_popularity(counts.popularity(rules), lambda p: (users - p) / users if users else None)
+    return _numbers_of_popularity(counts.users, lambda p: (users - p) / users, 1.0) if users else None
 
 
-def _efd(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers:
-    """Return log2(S / p), the self-information of choosing the item. Vargas, Castells 2011."""
+def _efd(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers | None:
+    """Return log2(S / p), the self-information of an interaction with the item."""
     popularity = counts.popularity(rules)
     total = sum(popularity)
-    return _numbers_of_popularity(popularity, lambda p: _log2_of_ratio(total, p) if total else None, 1)
+    if total == 0:
+        return None
+    return _numbers_of_popularity(popularity, lambda p: _log2_of_ratio(total, p), _log2_of_ratio(total, 1))
 
 
-_NUMBERS: dict[str, Callable[[TrainCounts, Rules, float], _Numbers]] = {
+_NUMBERS: dict[str, Callable[[TrainCounts, Rules, float], _Numbers | None]] = {
     "novelty": _novelty,
     "surprisal": _surprisal,
+    "epc": _epc,
+    "efd": _efd,
     "arp": _arp,
     "popularity_rank": _popularity_rank,
     "aplt": _aplt,
-    "epc": _epc,
-    "efd": _efd,
 }
 
 
@@ -150,40 +161,28 @@ def tail_items(popularity: Sequence[int], tail: str, head: float) -> set[int]:
     if tail == "at_most":
         return {i for i in seen if popularity[i] <= head}
     if tail == "lowest_share":
-        size = max(1, len(seen) - ceil(head * len(seen)))
+        size = max(1, len(seen) - _least_integer(head * len(seen)))
         return {*sorted(seen, key=lambda i: (popularity[i], i))[:size]}
     falling = sorted(seen, key=lambda i: (-popularity[i], i))
     above = accumulate((popularity[i] for i in falling), initial=0)  # the sum over the items before
-    enough = head * sum(popularity)
+    enough = _least_integer(head * sum(popularity))
     return {i for i, before in zip(falling, above, strict=False) if before >= enough}
 
 
+def _least_integer(number: float) -> int:
+    """Return the least integer that is not below the number, which may have been rounded: 0.07 * 100 is above 7."""
+    nearest = round(number)
+    return nearest if abs(number - nearest) <= 1e-9 * max(1.0, number) else ceil(number)
+
+
 def item_numbers(metric: str, counts: TrainCounts, rules: Rules, head: float = 0.8) -> ItemNumbers:
-    """Return each item's number in a metric."""
+    """Return each item's number in a metric; without a divisor, all items are left out."""
+    popularity = counts.users or counts.interactions
     numbers = _NUMBERS[metric](counts, rules, head)
+    if numbers is None:
+        return ItemNumbers([None] * len(popularity), None)
     unseen = {"zero": 0.0, "rare": numbers.of_rare, "least_popular": numbers.of_least}.get(rules["unseen_items"])
     return ItemNumbers(
-        [n if p else unseen for n, p in zip(numbers.of_items, counts.popularity(rules), strict=True)],
+        [n if p else unseen for n, p in zip(numbers.of_items, popularity, strict=True)],
         unseen if rules["foreign_items"] == "count" else None,
     )
-
-
-def mean_over_list(items: Sequence[ListedItem], numbers: ItemNumbers, cutoff: int, rules: Rules) -> Ratio:
-    """Return the sum of the items' numbers, over their count or over the cutoff."""
-    counted = [n for item in items if (n := numbers.of(item.position)) is not None]
-    total = 0.0
-    for number in counted:
-        total += number
-    return total, cutoff if rules["list_mean_over"] == "cutoff" else len(counted)
-
-
-def mean_over_discounts(items: Sequence[ListedItem], numbers: ItemNumbers, rules: Rules) -> Ratio:
-    """Return the sum of the hits' numbers times their discounts, over the sum of all discounts."""
-    total = weights = 0.0
-    for item in items:
-        number = numbers.of(item.position)
-        if number is not None:
-            weight = discount(rules["discount"], item.rank)
-            weights += weight
-            total += weight * number if item.is_hit else 0.0
-    return total, weights

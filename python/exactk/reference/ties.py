@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from exactk._plan.metrics import metrics as registry
 from exactk.reference.discounts import discount
-from exactk.reference.judge import JudgedUser, Rules, gain, tied_hits
+from exactk.reference.judge import JudgedUser, gain, tied_hits
 from exactk.reference.metrics import METRICS, Ratio
+from exactk.reference.rules import Rules
 
 
 class Tie(NamedTuple):

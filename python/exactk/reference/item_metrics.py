@@ -1,0 +1,88 @@
+"""The metrics that read the items of the list: sums of one number per item, in rank order, in float64."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exactk.reference.discounts import discount
+from exactk.reference.metrics import METRICS, divisor, register
+
+if TYPE_CHECKING:
+    from exactk.reference.judge import JudgedUser
+    from exactk.reference.metrics import Ratio
+    from exactk.reference.rules import Rules
+
+__all__ = ["METRICS"]
+
+_HEAD = 0.8  # of metrics without this parameter, which do not read it
+
+
+def _numbers(
+    metric: str, user: JudgedUser, k: int | None, rules: Rules, head: float = _HEAD
+) -> list[tuple[int, float, bool]]:
+    """Return the rank, the number and whether it is a hit of each item that counts."""
+    listed = [(rank, user.catalogue.number(item, metric, rules, head), is_hit) for rank, item, is_hit in user.listed(k)]
+    return [(rank, number, is_hit) for rank, number, is_hit in listed if number is not None]
+
+
+def _list_mean(metric: str, user: JudgedUser, k: int | None, rules: Rules, head: float = _HEAD) -> Ratio:
+    """Return the sum of the items' numbers, over their count or over the cutoff."""
+    numbers = _numbers(metric, user, k, rules, head)
+    total = 0.0
+    for _rank, number, _is_hit in numbers:
+        total += number
+    return total, len(numbers) if rules["list_mean_over"] == "list" else divisor("cutoff", user, k)
+
+
+def _discounted_hits(metric: str, user: JudgedUser, k: int | None, rules: Rules) -> Ratio:
+    """Return the sum of the hits' numbers times their discounts, over the sum of all discounts."""
+    total = weights = 0.0
+    for rank, number, is_hit in _numbers(metric, user, k, rules):
+        weight = discount(rules["discount"], rank)
+        weights += weight
+        total += weight * number if is_hit else 0.0
+    return total, weights
+
+
+@register
+def novelty(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Mean of log2(P / p). Castells, Hurley, Vargas 2022."""
+    return _list_mean("novelty", user, k, rules)
+
+
+@register
+def surprisal(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Mean of log2(P / p) / log2 P. Zhou et al. 2010."""
+    return _list_mean("surprisal", user, k, rules)
+
+
+@register
+def epc(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Sum over hits of (1 - p / U) / log2(i + 1), over the sum of 1 / log2(i + 1). Vargas, Castells 2011."""
+    return _discounted_hits("epc", user, k, rules)
+
+
+@register
+def efd(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Sum over hits of log2(S / p) / log2(i + 1), over the sum of 1 / log2(i + 1). Vargas, Castells 2011."""
+    return _discounted_hits("efd", user, k, rules)
+
+
+def arp(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Mean of p. Yin et al. 2012."""
+    return _list_mean("arp", user, k, rules)
+
+
+def popularity_rank(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Mean of the average rank of p among the items of train, over their number."""
+    return _list_mean("popularity_rank", user, k, rules)
+
+
+register(arp, "lower")
+register(popularity_rank, "lower")
+
+
+@register
+def aplt(user: JudgedUser, k: int | None, rules: Rules, head: float) -> Ratio:
+    """Share of the tail. Abdollahpouri, Burke, Mobasher 2017."""
+    return _list_mean("aplt", user, k, rules, head)

@@ -1,0 +1,28 @@
+"""The rules that a value is computed by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from exactk._plan.fields import STRICT_TIES
+from exactk._plan.metrics import metrics as registry
+
+if TYPE_CHECKING:
+    from exactk._plan.metric_strings import Value
+
+Rules = Mapping[str, Any]
+
+
+def resolved_rules(value: Value) -> Rules:
+    """Return the value's rules as adapted to its metric: irrelevant or fixed gains, expected ties for pairs, and an order of the list."""
+    info, rules = registry[value.metric], dict(value.rules)
+    if not info.uses_gains:
+        rules["gain"] = "binary"
+    if info.takes_max_grade:
+        rules["gain"] = "exp2"
+    if info.pairwise and rules["ties"] in STRICT_TIES:
+        rules["ties"] = "expected"
+    if info.walks_list and rules["ties"] == "raise":  # only ties with items of the truth are refused
+        rules["ties"] = "lowest_id"
+    return rules
