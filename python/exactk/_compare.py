@@ -65,7 +65,8 @@ def compare(
     Parameters
     ----------
     truth : data frame, mapping, list of sequences, or any other that `exactk.evaluate` takes
-        The relevant items of each user, optionally with grades; None if `systems` is an iterator.
+        The relevant items of each user, optionally with grades; None if `systems` is an iterator, or if no metric
+        reads the truth.
     systems : mapping from str to predictions, or iterator
         The predictions of each system by its name, in any containers that `exactk.evaluate` takes, also of different
         kinds. `exactk.Batches` beside other systems are read into memory. An iterator yields blocks of users,
