@@ -68,8 +68,8 @@ CATALOGUE = st.one_of(st.none(), st.sets(st.integers(0, ITEMS - 1), min_size=1))
 
 def expected(scores: Scores, train: list[tuple[int, int]], catalogue: set[int] | None) -> float:
     """Return the mean over users of the mean popularity of their two best items."""
-    known = set(range(ITEMS)) if catalogue is None else catalogue
-    counts = [len({user for user, item in train if item == one}) if one in known else 0 for one in range(ITEMS)]
+    held = set(range(ITEMS)) if catalogue is None else catalogue
+    counts = [len({user for user, item in train if item == one}) if one in held else 0 for one in range(ITEMS)]
     return float(sum(Fraction(sum(counts[item] for item in row[:2]), 2) for row in ranked(scores)) / len(scores))
 
 
