@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import exactk
 from exactk._plan.field_values import FieldValues
-from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,19 +23,7 @@ _SKIPPED = {**_OF_LISTS, "undefined": "skip"}
 
 FURTHER_FIELDS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
-        "evidently": {
-            "gini": {"foreign_items": "count", "gini_over": "items_less_one", "gini_items": "recommended"},
-            "personalization": {"foreign_items": "count"},
-            "ild": _OF_LISTS,
-            "serendipity": _SKIPPED,
-        },
-        "irspack": {
-            "num_items": {"list_users": "users"},
-            "coverage": {"list_users": "users"},
-            "gini": {"list_users": "users"},
-            "entropy": {"list_users": "users", "entropy_base": "e"},
-        },
-        "recbole": {"entropy": {"entropy_base": "e", "entropy_over": "distinct_items"}},
+        "evidently": {"ild": _OF_LISTS, "serendipity": _SKIPPED},
         "recmetrics": {"ild": _OF_LISTS},
         "recommenders": {"ild": _SKIPPED, "serendipity": _SKIPPED},
         "rectools": {"ild": _OF_LISTS, "serendipity": _OF_LISTS},
@@ -77,7 +64,7 @@ def catalogue_items(case: ListCase, kind: str) -> list[int]:
 
 def is_in_exactk(metric: str) -> bool:
     """Return whether exactk has the metric."""
-    return metric in metrics
+    return metric in exactk.metrics or metric in exactk.agreement_metrics
 
 
 def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> ListAnswer:

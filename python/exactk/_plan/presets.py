@@ -38,6 +38,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "fbeta": {"average": "of_means", "undefined": "nan"},
                 "novelty": {"users": "predictions", "undefined": "skip", "unseen_items": "skip"},
                 "arp": {"users": "predictions", "undefined": "skip", "unseen_items": "skip"},
+                "gini": {"foreign_items": "count", "gini_over": "items_less_one", "gini_items": "recommended"},
+                "personalization": {"foreign_items": "count"},
             },
         },
         "implicit": {
@@ -73,6 +75,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "gain": "binary",
             "min_grade": "any",
             "negative_infinity": "exclude",
+            "list_users": "users",
+            "entropy_base": "e",
         },
         "irspack_capped": {
             "precision_over": "list",
@@ -82,6 +86,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "gain": "binary",
             "min_grade": "any",
             "negative_infinity": "exclude",
+            "list_users": "users",
+            "entropy_base": "e",
         },
         "lenskit": {
             "precision_over": "list",
@@ -115,6 +121,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "duplicate_truth": "first",
             "decimals": 4,
             "popularity": "interactions",
+            "entropy_base": "e",
+            "entropy_over": "distinct_items",
             "overrides": {
                 "auc": {"negative_infinity": "exclude"},
                 "arp": {"users": "predictions"},
