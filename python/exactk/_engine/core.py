@@ -11,7 +11,7 @@ import numpy as np
 from exactk import _core
 from exactk._engine.blas import core_view
 from exactk._engine.paired_problem import PairedEngine
-from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem, presence_of
+from exactk._engine.problem import Engine, ItemCounts, JudgedCells, KeyedTruth, Outcome, Problem, presence_of
 from exactk._inference.moments import Moments
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.keys.vocabulary import Snapshot
@@ -49,10 +49,14 @@ def _evaluate(problem: Problem) -> Outcome:
             requested_isa(),
             problem.report_progress,
             None if problem.items is None else problem.items.core,
-            (),
+            [
+                _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists)
+                for tally in problem.item_tallies
+            ],
         )
     counts = _counts_of_tally(problem, result.tally)
-    return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios)
+    item_counts = tuple(ItemCounts(*counts) for counts in result.item_tallies)
+    return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios, item_counts)
 
 
 @lru_cache(maxsize=64)  # like plans

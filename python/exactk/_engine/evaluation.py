@@ -10,6 +10,7 @@ import numpy as np
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings, warn_of_unused_columns
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
+from exactk._engine.item_tallies import tally_of_counts
 from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem
 from exactk._engine.rankings import solve, with_ranking
 from exactk._engine.sampled_candidates import candidate_rows
@@ -20,6 +21,7 @@ from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
+from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._inputs.user_values import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
+    from exactk._plan.item_tallies import TallyPlan
     from exactk._report.sums import Label
 
 
@@ -111,6 +114,7 @@ class Evaluation:
             group_count=1 if labels is None else max(1, len(labels)),
             per_user=self.per_user,
             report_progress=self.progress.report_finished,
+            item_tallies=plan_item_tallies(self.values),
         )
         with name_rows_and_keys(inputs), restricted.original_positions("predictions"):
             outcome = solve(self.engine, problem)
@@ -122,6 +126,11 @@ class Evaluation:
         if not self.has_truth:
             outcome = outcome._replace(counts=outcome.counts._replace(empty_truth=0))
         state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self.items)
+        if self.items is not None and problem.item_tallies:
+            tallies = zip(problem.item_tallies, outcome.item_counts, strict=True)
+            state = replace(
+                state, item_tallies=tuple(tally_of_counts(*tally, self.items, restricted.inputs) for tally in tallies)
+            )
         return Report(state, inputs.users, _user_table(problem, outcome, self.values, labels))
 
     def judged_users(self, inputs: AlignedInputs) -> Callable[[range], JudgedCells]:
@@ -202,6 +211,7 @@ class Evaluation:
         group_count: int = 1,
         per_user: bool = False,
         report_progress: Callable[[int], object] = ignore_progress,
+        item_tallies: tuple[TallyPlan, ...] = (),
     ) -> Problem:
         """Return the problem of all users."""
         candidates, exclude = merge_restrictions(inputs.predictions, self.candidates, inputs.exclude)
@@ -219,6 +229,7 @@ class Evaluation:
             self.num_threads,
             report_progress,
             None if self.items is None else items_of_inputs(self.items, inputs),
+            item_tallies,
         )
 
     def warn_of_columns(self, truth: Truth | Rows) -> None:
@@ -280,7 +291,7 @@ def _state_of_outcome(
     items: CanonicalItems | None,
 ) -> State:
     size = len(problem.values)
-    by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), size)]
+    by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), max(1, size))]
     totals = by_group[0] if len(by_group) == 1 else tuple(map(Sums.over_groups, zip(*by_group, strict=True)))
     counts = outcome.counts._replace(
         unknown_actual=problem.truth.unknown_actual,
@@ -305,7 +316,10 @@ def _state_of_outcome(
 def _ties_of_values(ties: tuple[TieCounts, ...], values: tuple[Value, ...]) -> tuple[TieCounts, ...]:
     """Return the ties of each value, whose parts depend on the same orders."""
     parts = [[ties[i] for i in indices] for indices in part_indices(values)]
-    return tuple(TieCounts(max(one.dependent for one in row), max(one.spread for one in row)) for row in parts)
+    return tuple(
+        TieCounts(max((one.dependent for one in row), default=0), max((one.spread for one in row), default=0))
+        for row in parts
+    )
 
 
 def _users_with_closed_gaps(problem: Problem) -> int:

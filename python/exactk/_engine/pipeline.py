@@ -14,6 +14,7 @@ from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
+from exactk._engine.list_checks import check_collection_values
 from exactk._engine.systems import check_systems_before_metrics, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
@@ -163,6 +164,7 @@ def prepare_call(
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
+    check_collection_values(values, {"weights": weights, "groups": groups})
     threads = resolve_threads(num_threads)
     systems = {"": predictions} if predictions.container is BLOCKS else form.systems(predictions)
     check_columns_are_read(

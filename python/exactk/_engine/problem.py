@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._inputs.user_values import RowValues
     from exactk._plan.conventions import Convention
+    from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import Counts
     from exactk._report.sums import Sums
@@ -45,11 +46,21 @@ class Problem:
     num_threads: int
     report_progress: Callable[[int], object]  # called often, with the number of finished users
     items: CanonicalItems | None = None  # for metrics that read them
+    item_tallies: tuple[TallyPlan, ...] = ()
 
     @property
     def has_candidates(self) -> bool:
         """Whether only some items may be ranked."""
         return self.candidates is not None or isinstance(self.predictions, SparseScores)
+
+
+class ItemCounts(NamedTuple):
+    """How many lists have each item, for one plan of a tally."""
+
+    counts: NDArray[np.int64]  # items x cutoffs: first those of the catalogue, then the foreign ones
+    foreign_ids: NDArray[np.int64]
+    list_lengths: list[NDArray[np.int64]]  # per cutoff: rows of (items of a list, such lists)
+    short_lists: list[NDArray[np.int64]]  # per cutoff: rows of (row of an item, length, lists); none unless planned
 
 
 class Outcome(NamedTuple):
@@ -59,6 +70,7 @@ class Outcome(NamedTuple):
     counts: Counts  # without unknown_actual and rank_gaps, which only the inputs determine
     per_user: NDArray[np.float64] | None  # values x users
     ratios: NDArray[np.float64] | None  # micro values x 2 x users: numerators and denominators, NaN if not in the sums
+    item_counts: tuple[ItemCounts, ...] = ()  # by plan of a tally
 
 
 class JudgedCells(NamedTuple):

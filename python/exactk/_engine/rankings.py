@@ -27,8 +27,9 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
 
     The counts are those of the convention's own ranking or, if no value uses it, of the first.
     """
-    check_input_order(problem.predictions, [value.rules["ties"] for value in problem.values], "predictions")
-    rankings = [_ranking(problem.predictions, value.rules) for value in problem.values]
+    rules = [*(value.rules for value in problem.values), *(tally.rules for tally in problem.item_tallies)]
+    check_input_order(problem.predictions, [one["ties"] for one in rules], "predictions")
+    rankings = [_ranking(problem.predictions, one) for one in rules]
     base = _ranking(problem.predictions, problem.convention.rules(""))
     distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others in input order
     if len(distinct) == 1:
@@ -40,7 +41,16 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     for number, ranking in enumerate(distinct):
         indices.append([index for index, one in enumerate(rankings) if one == ranking])
         outcomes.append(engine.solve(_part(problem, ranking, indices[-1], number, len(distinct))))
-    return _join(problem, outcomes, indices)
+    size = len(problem.values)
+    of_values = [[index for index in part if index < size] for part in indices]
+    of_tallies = [[index - size for index in part if index >= size] for part in indices]
+    item_counts = {
+        index: counts
+        for outcome, part in zip(outcomes, of_tallies, strict=True)
+        for index, counts in zip(part, outcome.item_counts, strict=True)
+    }
+    joined = _join(problem, outcomes, of_values)
+    return joined._replace(item_counts=tuple(item_counts[index] for index in range(len(item_counts))))
 
 
 def with_ranking(problem: Problem) -> Problem:
@@ -70,12 +80,15 @@ def _ranked(predictions: Predictions, ranking: Ranking) -> Predictions:
 
 
 def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, count: int) -> Problem:
-    """Return the problem for the values of one ranking, as one of several parts of the progress."""
+    """Return the problem for the values and tallies of one ranking, as one of several parts of the progress."""
     users = len(problem.truth)
     return replace(
         problem,
         predictions=_ranked(problem.predictions, ranking),
-        values=tuple(problem.values[index] for index in indices),
+        values=tuple(problem.values[index] for index in indices if index < len(problem.values)),
+        item_tallies=tuple(
+            problem.item_tallies[index - len(problem.values)] for index in indices if index >= len(problem.values)
+        ),
         report_progress=lambda done: problem.report_progress((number * users + done) // count),
     )
 

@@ -57,7 +57,9 @@ class Value:
 
     @cached_property
     def parts(self) -> tuple[Value, ...]:
-        """The parts to compute: the value itself, or the values whose means it combines."""
+        """The parts to sum over users: the value itself, or those whose means it combines; none of a value of all lists."""
+        if metrics[self.metric].of_collection:
+            return ()
         if self.rules["average"] != "of_means":
             return (self,)
         rules = MappingProxyType({**self.rules, "average": "macro"})
@@ -321,6 +323,8 @@ def _resolve_values(
     cutoffs = _parse_cutoffs(spelling.suffix or spelling.cutoffs, spelling.text)
     convention_rules = convention.rules(override_name(info.name, cutoffs[0]))  # all are cutoffs, or there is none
     rules = convention_rules | changes
+    if info.of_collection:
+        rules["average"] = "macro"  # there is nothing to average
     if rules["average"] == "of_means" and info.name not in _PARTS_OF_MEANS:
         expected = f"{info.name}: another average (overrides can set it for one metric)"
         raise input_error("metrics", expected, f"'of_means', which only {' and '.join(_PARTS_OF_MEANS)} support")

@@ -42,6 +42,7 @@ agreement_metrics = _select(compares_lists=True)
 _OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
 _TRUTH_FIELDS = frozenset({"empty_truth", "min_grade"})
+_USER_POLICIES = frozenset({"average", "missing_list", "empty_list"})
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
 
 
@@ -59,6 +60,8 @@ def ignored_fields(info: _core.MetricInfo) -> frozenset[str]:
         ignored |= {"discount"}
     if not info.reads_truth:
         ignored |= _TRUTH_FIELDS
+    if info.of_collection:
+        ignored |= _USER_POLICIES
     return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
+from exactk._plan.item_tallies import plan_item_tallies, tally_index
 from exactk._plan.metric_strings import canonical_name, part_indices
 from exactk._plan.metrics import metrics
 from exactk._report.comparison_options import check_confidence
@@ -26,7 +27,13 @@ from exactk._report.json_document import Document, json_counts, json_number
 from exactk._report.metric_mapping import MetricMapping
 from exactk._report.per_user import kept_from_plain, kept_to_plain
 from exactk._report.state import State, plan_of_state
-from exactk._report.statistics import evaluated_users, interval_of_sums, standard_deviation, value_of_sums
+from exactk._report.statistics import (
+    evaluated_users,
+    interval_of_sums,
+    standard_deviation,
+    value_of_sums,
+    value_of_tally,
+)
 from exactk._report.tables import TextTable, metric_columns, text_of_columns, unknown_table
 from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
 from exactk._report.user_table import UserTable
@@ -43,9 +50,11 @@ if TYPE_CHECKING:
 
     from exactk._inference.significance import Interval
     from exactk._plan.conventions import Convention
+    from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.disparity import DisparityMeasure
+    from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Label, Sums
     from exactk._report.tables import Columns, Table
 
@@ -171,7 +180,9 @@ class Report(Exports, Mapping[str, float]):
     def _statistic_by_metric(self, sums: Sequence[Sums], statistic: Callable[..., float]) -> MetricMapping[float]:
         weighted = self._state.weighted
         parts_of_values = zip(self._plan, self._part_sums(sums), strict=True)
-        return self._by_metric([statistic(value, parts, weighted=weighted) for value, parts in parts_of_values])
+        return self._by_metric(
+            [statistic(value, parts, weighted=weighted) if parts else math.nan for value, parts in parts_of_values]
+        )
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -190,7 +201,33 @@ class Report(Exports, Mapping[str, float]):
 
     @cached_property
     def _values(self) -> MetricMapping[float]:
-        return self._statistic_by_metric(self._state.totals, value_of_sums)
+        of_users = self._statistic_by_metric(self._state.totals, value_of_sums)
+        values = [
+            self._collection_value(value) if metrics[value.metric].of_collection else number
+            for value, number in zip(self._plan, of_users.values(), strict=True)
+        ]
+        return self._by_metric(values)
+
+    def _tally_of(self, value: Value) -> tuple[ItemTally, int]:
+        """Return the tally that a value of all lists depends on, and the column of its cutoff."""
+        index, column = tally_index(value, self._tally_plans)
+        return self._state.item_tallies[index], column
+
+    @cached_property
+    def _tally_plans(self) -> tuple[TallyPlan, ...]:
+        return plan_item_tallies(self._plan)
+
+    def _collection_value(self, value: Value) -> float:
+        catalogue = self._state.catalogue
+        return value_of_tally(value, *self._tally_of(value), 0 if catalogue is None else catalogue.size)
+
+    @cached_property
+    def _evaluated(self) -> list[int]:
+        """How many users, or lists, each value was computed for."""
+        return [
+            evaluated_users(sums) if sums else self._tally_of(value)[0].lists
+            for value, sums in zip(self._plan, self._part_sums(self._state.totals), strict=True)
+        ]
 
     @cached_property
     def standard_deviation(self) -> MetricMapping[float]:
@@ -350,7 +387,7 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def counts(self) -> Mapping[str, Any]:
         """Counts under the convention's own rules."""
-        evaluated = self._by_metric([evaluated_users(sums) for sums in self._part_sums(self._state.totals)])
+        evaluated = self._by_metric(self._evaluated)
         counts = self._state.counts
         by_metric: dict[str, Any] = {"evaluated": evaluated}
         if counts.ties is not None:

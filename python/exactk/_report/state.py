@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import Convention, description
+from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import metrics
 from exactk._report.catalogue import Catalogue, describe_difference
 from exactk._report.counts import Counts
+from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
 from exactk._report.validation import (
     checked_digest,
     checked_fields,
     checked_group_order,
     checked_groups,
+    checked_list,
     checked_metrics,
     checked_sums,
     fail,
@@ -28,9 +33,10 @@ from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from exactk._plan.metric_strings import Value
+    from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Label, Sums
 
 STATE_PREFIX = b"exactk-state\n"
@@ -74,6 +80,9 @@ class State:
     catalogue : Catalogue or None
         The items that the values depend on: a digest of them and of their popularity, groups and values, in any container
         and order, their number, and which argument of `exactk.Items` has them. None if no value depends on items.
+    item_tallies : tuple of ItemTally
+        How many lists have each item, for the values of all lists together, such as coverage. Values of the same lists
+        share one.
 
     Examples
     --------
@@ -98,6 +107,7 @@ class State:
     grade_column: str | None = field(default=None, compare=False)
     truth_digest: int | None = None
     catalogue: Catalogue | None = None
+    item_tallies: tuple[ItemTally, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
@@ -124,8 +134,9 @@ class State:
         return sums.state()
 
     def to_bytes(self) -> bytes:
-        """Return the state as bytes for `from_bytes`: a header with a checksum, then JSON."""
-        body = json.dumps(self.to_dict(), separators=(",", ":")).encode()
+        """Return the state as bytes for `from_bytes`: a header with a checksum, JSON, and the tallies of items."""
+        text = json.dumps(self._to_plain(), separators=(",", ":")).encode()
+        body = b"".join(map(_with_size, [text, *map(tally_to_bytes, self.item_tallies)]))
         return STATE_PREFIX + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
     @classmethod
@@ -149,10 +160,16 @@ class State:
             raise input_error("state", expected, f"version {version}")
         if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
             raise input_error("state", "an intact state", "a truncated or corrupted state (checksum mismatch)")
-        return cls.from_dict(read_json(body, "state", _EXPECTED))
+        text, *tallies = [body] if version in _OLD_VERSIONS else _split_by_size(body)
+        return cls._from_plain(read_json(text, "state", _EXPECTED), tallies)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. Integers are hexadecimal text, as they exceed JSON numbers."""
+        tallies = [b64encode(tally_to_bytes(tally)).decode() for tally in self.item_tallies]
+        return {**self._to_plain(), "item_tallies": tallies}
+
+    def _to_plain(self) -> dict[str, Any]:
+        """Return all but the tallies of items."""
         groups = self.groups
         return {
             "metrics": list(self.metrics),
@@ -180,6 +197,15 @@ class State:
             If the sums or counts are impossible under the named metrics and convention.
         """
         with plain_data("state", _EXPECTED):
+            if not isinstance(data, Mapping):
+                raise fail("a state to be a mapping", data)
+            tallies = checked_list(data.get("item_tallies", []), "item_tallies")
+            plain = {name: one for name, one in data.items() if name != "item_tallies"}
+            return cls._from_plain(plain, [_decoded(text) for text in tallies])
+
+    @classmethod
+    def _from_plain(cls, data: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
+        with plain_data("state", _EXPECTED):
             fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
             checked_fields(data, (*fields, "grade_column"), "a state", optional=_LATER_FIELDS)
             catalogue = data.get("catalogue")
@@ -204,6 +230,7 @@ class State:
                 grade_column,
                 checked_digest(data.get("truth_digest")),
                 None if catalogue is None else Catalogue.from_plain(catalogue),
+                _checked_tallies(tallies, values, counts.users, has_catalogue=catalogue is not None),
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -211,6 +238,47 @@ class State:
 
     def __hash__(self) -> int:
         return hash((self.metrics, self.convention, self.weighted, self.totals))
+
+
+def _with_size(part: bytes) -> bytes:
+    return len(part).to_bytes(8, "little") + part
+
+
+def _split_by_size(body: bytes) -> list[bytes]:
+    parts: list[bytes] = []
+    begin = 0
+    while begin < len(body) or not parts:
+        size = int.from_bytes(body[begin : begin + 8], "little")
+        begin += 8
+        if begin + size > len(body):
+            raise input_error("state", "an intact state", "a truncated or corrupted state (sizes of its parts)")
+        parts.append(body[begin : begin + size])
+        begin += size
+    return parts
+
+
+def _decoded(text: object) -> bytes:
+    if not isinstance(text, str):
+        raise fail("item_tallies to be text in base64", text)
+    return b64decode(text, validate=True)
+
+
+def _checked_tallies(
+    tallies: Sequence[bytes], values: Sequence[Value], users: int, *, has_catalogue: bool
+) -> tuple[ItemTally, ...]:
+    """Return the tallies that the values need, after checking that this many users can have them."""
+    plans = plan_item_tallies(values)
+    if len(plans) != len(tallies) or (plans and not has_catalogue):
+        raise fail(f"{len(plans)} item_tallies, and a catalogue beside them", len(tallies))
+    checked = []
+    for tally_plan, data in zip(plans, tallies, strict=True):
+        tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
+        if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:
+            raise fail(f"a tally of items at the cutoffs {tally_plan.cutoffs}", tally.cutoffs)
+        if tally.lists > users:
+            raise fail(f"a tally of at most {users} lists", tally.lists)
+        checked.append(tally)
+    return tuple(checked)
 
 
 def _checked_column(name: object) -> str | None:
@@ -237,6 +305,7 @@ class StateSums:
         self._grade_columns = {first.grade_column}
         self._truth_digest = first.truth_digest
         self._catalogue = first.catalogue
+        self._item_tallies = first.item_tallies
         self._group_orders = {first.group_order}
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
 
@@ -250,6 +319,8 @@ class StateSums:
         self._grade_columns.add(state.grade_column)
         self._group_orders.add(state.group_order)
         self._truth_digest = _sum_of_digests(self._truth_digest, state.truth_digest)
+        tallies = zip(self._item_tallies, state.item_tallies, strict=True)
+        self._item_tallies = tuple(one.plus(other) for one, other in tallies)
         if self._catalogue is not None and state.catalogue is not None:
             self._catalogue = self._catalogue.merged(state.catalogue)
         if self._groups is None or state.groups is None:
@@ -277,6 +348,7 @@ class StateSums:
             grade_column,
             self._truth_digest,
             self._catalogue,
+            self._item_tallies,
         )
 
 

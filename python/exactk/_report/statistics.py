@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from exactk._inference.intervals import mean_interval
 from exactk._inference.significance import Interval, exp
 from exactk._plan.metrics import metrics
+from exactk._report.collection import collection_value
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._plan.metric_strings import Value
+    from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Sums
 
 Ratio = tuple[int, int]
@@ -26,6 +28,15 @@ _DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platf
 def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
     """Return the value for the sums of its parts, rounded by its rules."""
     number, decimals = _unrounded_value(value, sums, weighted=weighted), value.rules["decimals"]
+    return number if decimals is None else _round_to_decimals(number, decimals)
+
+
+def value_of_tally(value: Value, tally: ItemTally, column: int, catalogue_size: int) -> float:
+    """Return a value of all lists together, at the cutoff in a column of their tally, rounded by its rules."""
+    number = collection_value(value.metric, tally, column, catalogue_size, value.rules)
+    if number is None:
+        return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
+    decimals = value.rules["decimals"]
     return number if decimals is None else _round_to_decimals(number, decimals)
 
 
@@ -52,6 +63,8 @@ def _unrounded_value(value: Value, sums: Sequence[Sums], *, weighted: bool) -> f
 
 def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
     """Return the population standard deviation of the users' values; NaN unless they are averaged arithmetically."""
+    if not sums:  # of all lists together
+        return math.nan
     part = sums[0]
     divisor, scale = _divisor(value, part, weighted=weighted)
     if value.rules["average"] != "macro" or divisor == 0 or part.undefined:
@@ -65,6 +78,9 @@ def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) ->
 def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, weighted: bool) -> Interval:
     """Return the confidence interval of a value over all users; raise InputError unless sums of squares determine it."""
     average = value.rules["average"]
+    if not sums:
+        expected = "a mean of the users' values"
+        raise input_error("metric", expected, f"{value.spelling}, which all lists together have")
     if weighted or average not in {"macro", "geometric"}:
         expected = "a mean of the users' values with equal weights"
         found = f"{value.spelling} with weights" if weighted else f"{value.spelling}, whose average is {average}"

@@ -1,0 +1,43 @@
+"""Checks of what is asked of metrics that all lists together have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exactk._plan.metrics import metrics
+from exactk._runtime.errors import input_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from exactk._plan.metric_strings import Value
+
+
+def check_collection_values(values: Sequence[Value], unused: Mapping[str, object]) -> None:
+    """Raise InputError if an argument cannot apply to a value of all lists together, or fields contradict each other.
+
+    `unused` are the arguments for values of users, None where they are not given.
+    """
+    of_collection = [value for value in values if metrics[value.metric].of_collection]
+    for value in of_collection:
+        for argument, given in unused.items():
+            if given is not None:
+                expected = f"None with {value.spelling}, which all lists together have"
+                hint = "evaluate it by itself, or the lists of each group by themselves"
+                raise input_error(argument, expected, type(given).__name__, hint=hint)
+        _check_fields(value)
+
+
+def _check_fields(value: Value) -> None:
+    rules, own_fields = value.rules, metrics[value.metric].own_fields
+    counts_foreign = rules["foreign_items"] == "count"
+    if counts_foreign and rules["gini_items"] == "catalogue" and "gini_items" in own_fields:
+        _refuse(value, "gini_items=recommended with foreign_items=count", "gini_items=catalogue, which lacks them")
+    if counts_foreign and rules["entropy_over"] == "log_items" and "entropy_over" in own_fields:
+        _refuse(value, "another entropy_over with foreign_items=count", "entropy_over=log_items")
+    if rules["duplicate_items"] == "count" and "list_similarity" in own_fields:
+        _refuse(value, "duplicate_items of 'first' or 'raise'", "'count', by which a list is no set of items")
+
+
+def _refuse(value: Value, expected: str, found: str) -> None:
+    raise input_error("metrics", f"{value.spelling}: {expected}", found)

@@ -1,0 +1,62 @@
+"""How often items are recommended: what values of all lists together need to be counted."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._plan.fields import fields_of
+from exactk._plan.metrics import metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from exactk._plan.metric_strings import Value
+
+_COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth")
+"""The fields that decide which lists and items are counted, beside those that decide how lists are read."""
+
+
+class TallyPlan(NamedTuple):
+    """Lists whose items are counted, for all values of these lists."""
+
+    rules: Mapping[str, Any]  # of any of these values
+    cutoffs: tuple[int | None, ...]  # ascending; None, the last: whole lists
+    has_short_lists: bool  # whether items are counted by the length of short lists too
+
+    @property
+    def lists_are_sets(self) -> bool:
+        """Whether an item counts once per list."""
+        return bool(self.rules["duplicate_items"] != "count")
+
+
+def plan_item_tallies(values: Sequence[Value]) -> tuple[TallyPlan, ...]:
+    """Return what to count for the values, whatever their order."""
+    by_key: dict[tuple[Any, ...], list[Value]] = {}
+    for value in values:
+        if metrics[value.metric].of_collection:
+            by_key.setdefault(_key(value), []).append(value)
+    return tuple(_plan_of_values(by_key[key]) for key in sorted(by_key, key=repr))
+
+
+def tally_index(value: Value, tallies: Sequence[TallyPlan]) -> tuple[int, int]:
+    """Return which of the tallies has the value's lists, and the column of its cutoff."""
+    index = [_key_of_rules(tally.rules) for tally in tallies].index(_key(value))
+    return index, tallies[index].cutoffs.index(value.cutoff)
+
+
+def _plan_of_values(values: Sequence[Value]) -> TallyPlan:
+    cutoffs = sorted({value.cutoff for value in values}, key=lambda cutoff: inf if cutoff is None else cutoff)
+    needs_lengths = any(
+        "list_similarity" in metrics[value.metric].own_fields and value.rules["list_similarity"] == "cosine"
+        for value in values
+    )
+    return TallyPlan(values[0].rules, tuple(cutoffs), needs_lengths)
+
+
+def _key(value: Value) -> tuple[Any, ...]:
+    return _key_of_rules(value.rules)
+
+
+def _key_of_rules(rules: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(rules[name] for name in (*fields_of("ranking", "judging"), *_COUNTING_FIELDS))
