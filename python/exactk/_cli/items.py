@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import exactk
 from exactk._cli.arguments import read_file, read_option
 from exactk._cli.stdin import input_path
-from exactk._inputs.items import naming_interactions
+from exactk._inputs.interactions import naming_interactions
 
 if TYPE_CHECKING:
     import argparse
