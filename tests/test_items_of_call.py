@@ -244,7 +244,9 @@ def test_states_with_items_make_round_trips(problems: list[Problem]) -> None:
             exactk.State.from_dict(broken)
 
 
-@pytest.mark.parametrize(("version", "lacking"), [(1, {"truth_digest", "catalogue"}), (2, {"catalogue"})])
+@pytest.mark.parametrize(
+    ("version", "lacking"), [(1, {"truth_digest", "catalogue", "item_tallies"}), (2, {"catalogue", "item_tallies"})]
+)
 def test_states_of_old_versions_are_read(version: int, lacking: set[str]) -> None:
     state = exactk.evaluate([[1]], [[1]], "ndcg@1").state
     body = json.dumps({name: one for name, one in state.to_dict().items() if name not in lacking}).encode()

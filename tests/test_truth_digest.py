@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import pickle
-import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -343,7 +343,8 @@ def test_f22_a_large_truth_by_any_number_of_threads(threads: int) -> None:
 
 def version_1(state: exactk.State) -> bytes:
     """Return the state as version 1 wrote it."""
-    body = re.sub(rb',"truth_digest":"0x[0-9a-f]{32}"', b"", state.to_bytes()[len(STATE_PREFIX) + 8 :])
+    later = {"truth_digest", "catalogue", "item_tallies"}
+    body = json.dumps({name: one for name, one in state.to_dict().items() if name not in later}).encode()
     return STATE_PREFIX + (1).to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
 
