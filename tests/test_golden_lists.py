@@ -33,6 +33,7 @@ LIBRARIES = list_adapter_names()
 IN_EXACTK = {
     *("list_fill", "user_coverage", "overlap", "rbo", "lip"),
     *("novelty", "surprisal", "arp", "popularity_rank", "aplt"),
+    *("coverage", "num_items", "gini", "entropy", "personalization"),
 }
 
 

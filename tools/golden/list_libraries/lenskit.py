@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 KNOBS = ListKnobs(empty_list=True)
 CATALOGUE = "given"
+FOREIGN = " where an item outside the catalogue is recommended"
 DIFFERS = {
+    "gini" + FOREIGN: "Items outside the catalogue are counted in the positions of others that are not recommended; it "
+    "raises ValueError if these are too few.",
     "lip": "Ranks are counted from 0, k from 1: an item that comes from rank k + 1 counts as 0; and a list that shares "
     "no item with the first is 0 instead of 0 / 0.",
 }
@@ -57,7 +60,8 @@ def evaluate(case: ListCase) -> dict[str, ListOutput]:
     outputs: dict[str, ListOutput] = {}
     for k in case.cutoffs:
         of_lists = RunAnalysis(ListGini(k, items=dataset)).measure(filled, test).global_metrics()
-        outputs[f"gini@{k}"] = (float(of_lists.iloc[0]), None)
+        foreign = any(item not in case.catalogue for row in case.lists.values() for item in row[:k])
+        outputs[f"gini@{k}" + FOREIGN * foreign] = (float(of_lists.iloc[0]), None)
         analysis = RunAnalysis()
         analysis.add_metric(MeanPopRank(dataset, n=k), label="users")
         analysis.add_metric(MeanPopRank(dataset, n=k, count="interactions"), label="interactions")
