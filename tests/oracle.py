@@ -17,7 +17,8 @@ from functools import cache
 from itertools import groupby, permutations, product
 from typing import Any, NamedTuple
 
-Item = int | str
+from oracle_items import Catalogue, Item, RefusedError, item_number
+
 Rules = Mapping[str, Any]
 
 _DIGITS = Context(prec=40)
@@ -26,6 +27,10 @@ MOST_ORDERS = 800
 STRICT = {"lowest_id", "highest_id", "input_order"}
 _COPY = -1  # stands for an item that is repeated in a tie and is no second hit
 _NO_MERIT = 0, Fraction(0)
+_LIST_MEANS = {"novelty", "surprisal", "arp", "popularity_rank", "aplt"}
+_DISCOUNTED = {"epc", "efd"}  # sums over hits
+_OF_ITEMS = _LIST_MEANS | _DISCOUNTED
+_WITHOUT_TRUTH = _LIST_MEANS | {"list_fill"}
 
 
 class Parameter(NamedTuple):
@@ -42,11 +47,8 @@ PARAMETERS = {
     "err": Parameter("max_grade", 4.0, [3.0, 4.0]),
     "list_auc": Parameter("items", None, [40.0]),
     "user_coverage": Parameter("least", 1.0, [1.0, 2.0, 3.0]),
+    "aplt": Parameter("head", 0.8, [0.0, 0.3, 0.5, 0.8, 0.9, 1.0, 2.0]),
 }
-
-
-class RefusedError(Exception):
-    """The definitions give no number for this input."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Asked:
     cutoff: int | None
     parameter: float
     rules: Rules
+    catalogue: Catalogue | None = None  # for metrics of the items of the list
 
 
 @dataclass
@@ -383,7 +386,28 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
             return Fraction(judged.length(k)), Fraction(judged.depth if k is None else k)
         case "user_coverage":
             return Fraction(judged.length(k) >= asked.parameter), Fraction(1)
+    if asked.metric in _OF_ITEMS:
+        return _ratio_of_items(asked, judged)
     raise NotImplementedError(asked.metric)
+
+
+def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
+    """Return the sum of the numbers of the items, or of the hits, and what it is divided by."""
+    assert asked.catalogue is not None
+    rules, top = asked.rules, judged.top(asked.cutoff)
+    numbers = [item_number(asked.metric, slot.item, asked.catalogue, rules, asked.parameter) for slot in top]
+    is_repeat = [any(slot.item == above.item for above in top[:i]) for i, slot in enumerate(top)]
+    counted = [
+        (slot, number)
+        for slot, number, repeats in zip(top, numbers, is_repeat, strict=True)
+        if number is not None and (not repeats or rules["duplicate_items"] == "count")
+    ]
+    if asked.metric in _LIST_MEANS:
+        divisor = len(counted) if rules["list_mean_over"] == "list" else _divisor("cutoff", judged, asked.cutoff)
+        return sum((number for _, number in counted), Fraction(0)), Fraction(divisor)
+    weights = [_discount(rules["discount"], slot.rank) for slot, _ in counted]
+    hits = [weight * number * slot.is_relevant for weight, (slot, number) in zip(weights, counted, strict=True)]
+    return sum(hits, Fraction(0)), sum(weights, Fraction(0))
 
 
 def _grade(slot: Slot) -> Fraction:
@@ -434,7 +458,7 @@ def _user_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
     is_empty = not any(_is_relevant(grade, rules) for _, grade in counted)
     if asked.metric == "user_coverage":  # says itself what a user without a list is
         policy = "compute"
-    elif is_empty and rules["empty_truth"] != "compute" and asked.metric != "list_fill":
+    elif is_empty and rules["empty_truth"] != "compute" and asked.metric not in _WITHOUT_TRUTH:
         policy = rules["empty_truth"]
     elif not user.has_list:
         policy = rules["missing_list"]
@@ -457,6 +481,8 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     rules = {**rules, "gain": gain}
     if asked.metric == "auc" and ties in STRICT:
         ties = "expected"
+    if asked.metric in _OF_ITEMS and ties == "raise":  # only ties with items of the truth are refused
+        ties = "lowest_id"
     ratios = [_ratio(asked, _judge(user, order, rules)) for order in _orders(user, rules, ties)]
     denominators = {denominator for _, denominator in ratios}
     assert len(denominators) == 1, "no order changes what is divided by"
@@ -489,6 +515,11 @@ def _refuse_without_meaning(asked: Asked) -> None:
     least = rules["min_grade"]
     if rules["negative_grades"] == "unjudged" and (least == "any" or (least or 0) < 0):
         raise RefusedError("items that are not judged would be relevant")
+    counts_rows = rules["popularity"] == "interactions" and rules["novelty_over"] == "users"
+    if counts_rows and asked.metric in {"novelty", "surprisal"}:
+        raise RefusedError("a user may have an item more than once")
+    if asked.metric == "aplt" and rules["tail"] != "at_most" and asked.parameter > 1:
+        raise RefusedError("a share is at most 1")
     if asked.metric == "average_precision" and rules["ap_over"] == "hits" and rules["ties"] == "expected":
         raise RefusedError("the order changes what is divided by")
 
@@ -499,6 +530,8 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
     items = [item for item, _ in user.scores or ()] if user.ranking is None else user.ranking
     if rules["duplicate_items"] == "raise" and len(set(items)) < len(items):
         raise RefusedError("an item is in the list twice")
+    if asked.metric in _OF_ITEMS and user.scores and rules["ties"] not in {*STRICT, "raise"}:
+        raise RefusedError("which items are above a rank depends on the order of ties")
     if rules["nan"] == "raise" and any(math.isnan(score) for _, score in user.scores or ()):
         raise RefusedError("a score is NaN")
     expects = rules["ties"] == "expected" or (asked.metric == "auc" and rules["ties"] in STRICT)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import exactk
-from oracle import MOST_ORDERS, PARAMETERS, Asked, Item, User
+from oracle import MOST_ORDERS, PARAMETERS, STRICT, Asked, User
 from oracle_containers import (
     BLOCK_FORMS,
     DENSE_FORMS,
@@ -22,6 +22,7 @@ from oracle_containers import (
     TRUTH_FORMS,
     Form,
 )
+from oracle_items import Catalogue, Item
 
 DEFAULTS: dict[str, Any] = {
     "precision_over": "cutoff",
@@ -30,6 +31,13 @@ DEFAULTS: dict[str, Any] = {
     "ideal_over": "min_cutoff_relevant",
     "rbo_over": "extrapolated",
     "gain": "linear",
+    "popularity": "users",
+    "novelty_over": "users",
+    "arp_over": "one",
+    "unseen_items": "rare",
+    "foreign_items": "raise",
+    "list_mean_over": "list",
+    "tail": "head_share",
     "discount": "log2",
     "average": "macro",
     "users": "truth",
@@ -57,6 +65,13 @@ CHOICES: dict[str, list[Any]] = {
     "ap_over": ["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"],
     "ideal_over": ["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"],
     "gain": ["linear", "binary", "exp2"],
+    "popularity": ["users", "interactions"],
+    "novelty_over": ["users", "interactions"],
+    "arp_over": ["one", "users", "interactions", "max"],
+    "unseen_items": ["rare", "zero", "skip", "least_popular", "raise"],
+    "foreign_items": ["raise", "ignore", "count"],
+    "list_mean_over": ["list", "cutoff"],
+    "tail": ["head_share", "lowest_share", "at_most"],
     "discount": ["log2", "log2_floored"],
     "users": ["truth", "both", "predictions", "union"],
     "empty_truth": ["compute", "skip", "zero", "one"],
@@ -79,7 +94,9 @@ EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision
 EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, except for the last
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
-METRICS = sorted(name for name, info in exactk.metrics.items() if not info.walks_list)
+METRICS = sorted(exactk.metrics)
+OF_ITEMS = [name for name in METRICS if exactk.metrics[name].walks_list]
+ITEM_FIELDS = ("popularity", "novelty_over", "arp_over", "unseen_items", "list_mean_over", "tail")
 
 
 @dataclass(frozen=True)
@@ -91,16 +108,26 @@ class Case:
     asked: list[Asked]
     convention: exactk.Convention
     form: Form
+    catalogue: Catalogue
 
     def __repr__(self) -> str:
         users = "\n".join(f"  {key!r}: {user}" for key, user in self.users.items())
-        return f"{self.form}\n{self.metrics}\n{self.convention}\n{users}"
+        return f"{self.form}\n{self.catalogue}\n{self.metrics}\n{self.convention}\n{users}"
 
     def evaluate(self, users: Mapping[Any, User], evaluate: Callable[..., Any] = exactk.evaluate) -> exactk.Report:
         truth, predictions, options = self.form.build(users)
+        if any(asked.metric in OF_ITEMS for asked in self.asked):
+            options["items"] = self._items()
         report = evaluate(truth, predictions, self.metrics, convention=self.convention, per_user=True, **options)
         assert isinstance(report, exactk.Report)
         return report
+
+    def _items(self) -> Any:
+        """Return the catalogue, or the training data alone."""
+        train = {f"reader {number}": list(row) for number, row in enumerate(self.catalogue.train)}
+        if self.catalogue.given is None:
+            return train
+        return exactk.Items(sorted(self.catalogue.given, key=str, reverse=True), train=train)
 
     def halves(self) -> Iterator[dict[Any, User]]:
         """Yield every other user, and then the rest."""
@@ -128,10 +155,25 @@ def draw_case(number: int) -> Case:
     has_many_orders = any(_has_many_orders(user) for user in users.values())
     if has_many_orders and rules["ties"] == "expected":
         rules["ties"] = "lowest_id"
-    strings, asked = _draw_metrics(rng, rules, overrides, has_many_orders=has_many_orders)
+    catalogue = _draw_catalogue(rng, _all_items(users))
+    has_scores = any(user.scores for user in users.values())  # without any, containers may not tell scores from lists
+    strings, asked = _draw_metrics(
+        rng, rules, overrides, has_many_orders=has_many_orders, may_refuse_ties=has_scores or not is_scored
+    )
+    asked = [replace(one, catalogue=catalogue) for one in asked]
     changes = {name: value for name, value in rules.items() if value != DEFAULTS[name]}
     convention = exactk.conventions["standard"].replace(**changes, overrides=overrides)
-    return Case(users, strings, asked, convention, form)
+    return Case(users, strings, asked, convention, form, catalogue)
+
+
+def _draw_catalogue(rng: random.Random, items: Sequence[Item]) -> Catalogue:
+    """Draw lists of train, in which some items are frequent, and perhaps a catalogue."""
+    frequent = rng.sample(items, 3)
+    train = [rng.choices([*items, *frequent * 3], k=rng.randrange(7)) for _ in range(rng.randrange(1, 7))]
+    train = [*train, [rng.choice(items)]]
+    if rng.random() < 0.3:
+        return Catalogue(None, train)
+    return Catalogue(frozenset(train[-1]) | frozenset(rng.sample(items, rng.randrange(len(items) + 1))), train)
 
 
 def _with_ranks(user: User, rng: random.Random, rules: Mapping[str, Any]) -> User:
@@ -166,7 +208,7 @@ def _draw_form(
 def _all_items(users: Mapping[Any, User]) -> list[Item]:
     """Return all items that a case can have, of the kind that its users have."""
     pairs = [pair for user in users.values() for pair in (*(user.truth or ()), *(user.scores or ()))]
-    items = {item for item, _ in pairs}.union(*(user.excluded for user in users.values()))
+    items = {item for item, _ in pairs}.union(*((*user.excluded, *(user.ranking or ())) for user in users.values()))
     return [f"item {number}" if any(isinstance(item, str) for item in items) else number for number in range(ITEMS)]
 
 
@@ -176,6 +218,7 @@ def _draw_rules(rng: random.Random, *, is_scored: bool) -> tuple[dict[str, Any],
         rules[name] = rng.choice(CHOICES[name])
     if is_scored and rng.random() < 0.5:
         rules["ties"] = rng.choice(CHOICES["ties"])
+    rules["foreign_items"] = rng.choice(["raise", "ignore", "count", "count"])
     overrides: dict[str, dict[str, Any]] = {}
     for metric in rng.sample(METRICS, rng.choice([0, 0, 3, 8])):
         names = rng.sample(
@@ -186,7 +229,12 @@ def _draw_rules(rng: random.Random, *, is_scored: bool) -> tuple[dict[str, Any],
 
 
 def _draw_metrics(
-    rng: random.Random, rules: dict[str, Any], overrides: Mapping[str, Mapping[str, Any]], *, has_many_orders: bool
+    rng: random.Random,
+    rules: dict[str, Any],
+    overrides: Mapping[str, Mapping[str, Any]],
+    *,
+    has_many_orders: bool,
+    may_refuse_ties: bool,
 ) -> tuple[list[str], list[Asked]]:
     strings, asked = [], []
     names = [name for name in METRICS if name != "auc" or not has_many_orders]  # whose ties are always halves
@@ -200,9 +248,17 @@ def _draw_metrics(
         for field in ("users", "empty_truth", "missing_list", "undefined", *RANKING_FIELDS):
             if rng.random() < (0.05 if field in RANKING_FIELDS else 0.15):
                 choices[field] = rng.choice(CHOICES[field])
+        if name in OF_ITEMS:
+            choices |= {
+                field: rng.choice(CHOICES[field])
+                for field in ITEM_FIELDS
+                if rng.random() < 0.3 and field in info.own_fields
+            }
+            if rules["ties"] not in STRICT and not (may_refuse_ties and rng.random() < 0.2):
+                choices["ties"] = "lowest_id"
         of_metric = {**rules, **overrides.get(name, {}), **choices}
         if of_metric["ties"] == "expected" and name not in EXPECTED:
-            choices["ties"] = "pessimistic"
+            choices["ties"] = "lowest_id" if name in OF_ITEMS else "pessimistic"
         arguments = [f"{field}={value}" for field, value in choices.items()]
         number = 0.0
         if info.parameter is not None:

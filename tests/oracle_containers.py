@@ -15,7 +15,8 @@ import pyarrow as pa
 import scipy.sparse
 
 import exactk
-from oracle import Item, User
+from oracle import User
+from oracle_items import Item
 
 FRAMES = {"pandas", "polars", "arrow"}
 BLOCK_FORMS = {"list", "dense", "pairs"}

@@ -13,8 +13,9 @@ import warnings
 import pytest
 
 import exactk
-from oracle import RefusedError, answer, groups
+from oracle import answer, groups
 from oracle_cases import Case, draw_case
+from oracle_items import RefusedError
 
 CASES = int(os.environ.get("EXACTK_ORACLE_CASES", "10000"))
 FIRST_CASE = int(os.environ.get("EXACTK_ORACLE_FIRST", "0"))
