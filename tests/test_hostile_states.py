@@ -51,6 +51,13 @@ def _reports() -> dict[str, exactk.Report]:
         "tuples": exactk.evaluate({("a", 1): [1], ("b", 2): [2]}, {("a", 1): [1]}, "P@1", per_user=True),
         "bytes": exactk.evaluate({b"a": [1], b"\xff": [2]}, {b"a": [1]}, "P@1", per_user=True),
         "integers": exactk.evaluate({5: [1], 7: [2]}, {5: [1]}, "P@1", per_user=True),
+        "items": exactk.evaluate(
+            TRUTH,
+            LISTS,
+            ["P@2", "coverage@[2,3]", "gini@2(foreign_items=ignore)", "personalization@3"],
+            items=exactk.Items(22),
+        ),
+        "items of nobody": exactk.evaluate([[1]], [None], "gini@2", items=exactk.Items(2)),
         "nobody": exactk.evaluate([[]], [[]], "P@1", per_user=True, groups=["a"]),
     }
 

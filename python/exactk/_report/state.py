@@ -208,7 +208,6 @@ class State:
         with plain_data("state", _EXPECTED):
             fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
             checked_fields(data, (*fields, "grade_column"), "a state", optional=_LATER_FIELDS)
-            catalogue = data.get("catalogue")
             if type(data["weighted"]) is not bool:
                 raise fail("weighted to be true or false", data["weighted"])
             convention = Convention.from_dict(data["convention"])
@@ -218,6 +217,7 @@ class State:
             groups = checked_groups(data["groups"], values, totals, weighted=data["weighted"])
             group_order = checked_group_order(data["group_order"], groups)
             grade_column = _checked_column(data["grade_column"])
+            catalogue = None if data.get("catalogue") is None else Catalogue.from_plain(data["catalogue"])
             return cls(
                 tuple(value.name for value in values),
                 tuple(value.spelling for value in values),
@@ -229,8 +229,8 @@ class State:
                 group_order,
                 grade_column,
                 checked_digest(data.get("truth_digest")),
-                None if catalogue is None else Catalogue.from_plain(catalogue),
-                _checked_tallies(tallies, values, counts.users, has_catalogue=catalogue is not None),
+                catalogue,
+                _checked_tallies(tallies, values, counts.users, None if catalogue is None else catalogue.size),
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -264,11 +264,11 @@ def _decoded(text: object) -> bytes:
 
 
 def _checked_tallies(
-    tallies: Sequence[bytes], values: Sequence[Value], users: int, *, has_catalogue: bool
+    tallies: Sequence[bytes], values: Sequence[Value], users: int, items: int | None
 ) -> tuple[ItemTally, ...]:
-    """Return the tallies that the values need, after checking that this many users can have them."""
+    """Return the tallies that the values need, after checking that so many users and items can have them."""
     plans = plan_item_tallies(values)
-    if len(plans) != len(tallies) or (plans and not has_catalogue):
+    if len(plans) != len(tallies) or (plans and items is None):
         raise fail(f"{len(plans)} item_tallies, and a catalogue beside them", len(tallies))
     checked = []
     for tally_plan, data in zip(plans, tallies, strict=True):
@@ -277,6 +277,8 @@ def _checked_tallies(
             raise fail(f"a tally of items at the cutoffs {tally_plan.cutoffs}", tally.cutoffs)
         if tally.lists > users:
             raise fail(f"a tally of at most {users} lists", tally.lists)
+        if tally_plan.rules["foreign_items"] != "count" and len(tally.keys) > (items or 0):
+            raise fail(f"a tally of at most {items} items", len(tally.keys))
         checked.append(tally)
     return tuple(checked)
 
