@@ -89,6 +89,15 @@ def walks_list(metric: str) -> bool:
     return exactk.metrics[re.split("[@(]", metric)[0]].walks_list
 
 
+def is_of_collection(metric: str) -> bool:
+    """Return whether all lists together have the value of a string."""
+    return exactk.metrics[re.split("[@(]", metric)[0]].of_collection
+
+
+OF_COLLECTION = [name for name, info in exactk.metrics.items() if info.of_collection]
+"""The metrics that all lists together have."""
+
+
 def without_digest(report: exactk.Report) -> exactk.Report:
     """Return the report without the digests of its truth and items, which depend on the keys, as no number does."""
     return exactk.Report(replace(report.state, truth_digest=None, catalogue=None), report.users, report.user_table)
@@ -110,6 +119,8 @@ class Evaluation:
             options["items"] = items.items() if isinstance(items, DrawnItems) else items
         else:
             options.pop("items", None)
+        if any(map(is_of_collection, self.metrics)):  # which users do not have, with weights or in groups
+            options |= dict.fromkeys(("weights", "groups"))
         report = evaluate(self.truth, self.predictions, self.metrics, **options)
         assert isinstance(report, exactk.Report)
         return report

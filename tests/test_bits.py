@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk import _core
-from strategies import ANY_ITEMS, Evaluation, evaluations, examples, spellings
+from strategies import ANY_ITEMS, OF_COLLECTION, Evaluation, evaluations, examples, spellings
 from test_laws import run_if_legal
 
-METRICS = [text for name in exactk.metrics for text in spellings(name, [1, 5, 10], whole=False)]
+METRICS = [
+    text for name in exactk.metrics if name not in OF_COLLECTION for text in spellings(name, [1, 5, 10], whole=False)
+]
 METRICS += ["ndcg@10(gain=exp2)", "recall@5(average=micro)"]
 
 
@@ -46,6 +48,45 @@ def test_f31_instruction_set(many_lists: Evaluation, weighted: bool, monkeypatch
     for isa in _core.isas():
         monkeypatch.setenv("EXACTK_ISA", isa)
         assert many_lists.run(**options) == widest
+
+
+@pytest.fixture(scope="module")
+def all_lists(many_lists: Evaluation) -> Evaluation:
+    """The same lists, for values that they have together."""
+    rng = np.random.default_rng(8)
+    metrics = [text for name in OF_COLLECTION for text in spellings(name, [1, 5, 10])]
+    metrics += [
+        "personalization@5(list_similarity=overlap)",
+        "gini@5(list_users=users)",
+        "num_items@5(foreign_items=count)",
+    ]
+    exclude = [rng.choice(60, 3, replace=False) for _ in many_lists.truth]
+    options = {"items": exactk.Items(range(50)), "exclude": exclude, "convention": {"foreign_items": "ignore"}}
+    return Evaluation(many_lists.truth, many_lists.predictions, metrics, options)
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_threads_and_instruction_sets_count_the_same_items(
+    all_lists: Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = all_lists.run(num_threads=1)
+    assert one["coverage@5"] < 1 < one["num_items@5(foreign_items=count)"]
+    for isa in _core.isas():
+        monkeypatch.setenv("EXACTK_ISA", isa)
+        for threads in (1, 2, 7):
+            report = all_lists.run(num_threads=threads)
+            assert report == one
+            assert report.state.to_bytes() == one.state.to_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@pytest.mark.parametrize("cuts", [[0, 3000], [0, 1, 3000], [0, 0, 700, 701, 2222, 3000]])
+def test_shards_count_the_same_items_in_any_order(all_lists: Evaluation, cuts: list[int]) -> None:
+    whole = all_lists.run().state
+    parts = [slice_users(all_lists, begin, end).run().state for begin, end in pairwise(cuts) if end > begin]
+    for order in (parts, parts[::-1]):
+        assert exactk.merge(order).state.to_bytes() == whole.to_bytes()
+    assert exactk.State.from_bytes(whole.to_bytes()) == exactk.State.from_dict(whole.to_dict()) == whole
 
 
 @pytest.mark.parametrize("name", ["AVX2", "sse2", " scalar", "native", "\udcff"])

@@ -22,12 +22,15 @@ __all__ = [
     "average_precision_at_k",
     "average_recall_at_k",
     "bpref_at_k",
+    "coverage_at_k",
     "dcg_at_k",
     "efd_at_k",
+    "entropy_at_k",
     "epc_at_k",
     "err_at_k",
     "f1_at_k",
     "fbeta_at_k",
+    "gini_at_k",
     "hit_rate_at_k",
     "judged_at_k",
     "list_auc_at_k",
@@ -38,8 +41,10 @@ __all__ = [
     "ndcg_at_k",
     "novelty_at_k",
     "num_hits_at_k",
+    "num_items_at_k",
     "num_recommended_at_k",
     "num_relevant_at_k",
+    "personalization_at_k",
     "popularity_rank_at_k",
     "precision_at_k",
     "r_precision_at_k",
@@ -3001,6 +3006,487 @@ def aplt_at_k(
     """
     return metric_value(
         metric_string("aplt", k, head=head),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def coverage_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return coverage@k, averaged over users.
+
+    Definition: share of the catalogue that any list has.
+
+    Formula under the standard convention: ``|union of L(u) & I| / |I|``, where L is the list.
+
+    Source: Ge, Delgado-Battenfeld, Jannach 2010.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.coverage_at_k(truth, predictions, k=3, items=train)
+    1.0
+    """
+    return metric_value(
+        metric_string("coverage", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def num_items_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return num_items@k, averaged over users.
+
+    Definition: number of distinct items that any list has.
+
+    Formula under the standard convention: ``|union of L(u)|``, where L is the list.
+
+    Source: Adomavicius, Kwon 2012.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.num_items_at_k(truth, predictions, k=3, items=train)
+    5.0
+    """
+    return metric_value(
+        metric_string("num_items", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def gini_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return gini@k, averaged over users.
+
+    Definition: how unequally often the items of the catalogue are recommended: 0 if all are equally often, (n - 1) / n
+    if only one is.
+
+    Formula under the standard convention: ``(sum over j of (2 j - n - 1) c(j)) / (n T), where c(j) is the j-th lowest
+    number of lists that have an item``, where T is the set of relevant items.
+
+    Source: Fleder, Hosanagar 2009.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.gini_at_k(truth, predictions, k=3, items=train)
+    0.13333333333333333
+    """
+    return metric_value(
+        metric_string("gini", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def entropy_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return entropy@k, averaged over users.
+
+    Definition: bits that tell which item a recommendation is of: 0 if all are of one, log2 n if all items are
+    recommended equally often.
+
+    Formula under the standard convention: ``log2 T - (sum over items of c log2 c) / T``, where T is the set of relevant
+    items.
+
+    Source: Shannon 1948; Szlavik, Kowalczyk, Schut 2011.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.entropy_at_k(truth, predictions, k=3, items=train)
+    2.251629167387823
+    """
+    return metric_value(
+        metric_string("entropy", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def personalization_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return personalization@k, averaged over users.
+
+    Definition: how much the lists of two users differ, on average: 0 if all are equal, 1 if no two have an item in
+    common.
+
+    Formula under the standard convention: ``1 - mean over pairs u, v of |L(u) & L(v)| / sqrt(|L(u)| |L(v)|)``, where L
+    is the list.
+
+    Source: Zhou et al. 2010.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> train = [[1, 2], [1, 3, 4], [1, 21]]
+    >>> exactk.personalization_at_k(truth, predictions, k=3, items=train)
+    0.6666666666666666
+    """
+    return metric_value(
+        metric_string("personalization", k),
         truth,
         predictions,
         convention=convention,

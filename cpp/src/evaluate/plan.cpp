@@ -256,6 +256,8 @@ void choose_depths(Plan& plan) {
     const Count depth = list_count.request->cutoffs.back();
     plan.depth = std::max(plan.depth, depth);
     deepen(plan, list_count.judging_rules_index, depth);
+    if (list_count.request->rules.ties == Ties::raise)
+      plan.tie_free_depth = std::max(plan.tie_free_depth, depth);
   }
 }
 

@@ -29,11 +29,14 @@ void fill(std::span<Cell> cells, Cell value, const Checkpoint& checkpoint) {
   });
 }
 
-// Whether some value has `raise` as its choice of the field.
+// Whether some value or item tally has `raise` as its choice of the field.
 template <class Choice>
 bool raises(const Plan& plan, Choice HitFields::* field) {
-  return std::ranges::any_of(plan.runs,
-                             [&](const Run& run) { return run.rules.*field == Choice::raise; });
+  const auto raises_for = [&](const Rules& rules) { return rules.*field == Choice::raise; };
+  return std::ranges::any_of(plan.runs, raises_for, &Run::rules) ||
+         std::ranges::any_of(plan.list_counts, [&](const ListCount& list_count) {
+           return raises_for(list_count.request->rules);
+         });
 }
 
 }  // namespace

@@ -30,14 +30,6 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
 
 def _check_fields(value: Value) -> None:
     rules, own_fields = value.rules, metrics[value.metric].own_fields
-    counts_foreign = rules["foreign_items"] == "count"
-    if counts_foreign and rules["gini_items"] == "catalogue" and "gini_items" in own_fields:
-        _refuse(value, "gini_items=recommended with foreign_items=count", "gini_items=catalogue, which lacks them")
-    if counts_foreign and rules["entropy_over"] == "log_items" and "entropy_over" in own_fields:
-        _refuse(value, "another entropy_over with foreign_items=count", "entropy_over=log_items")
     if rules["duplicate_items"] == "count" and "list_similarity" in own_fields:
-        _refuse(value, "duplicate_items of 'first' or 'raise'", "'count', by which a list is no set of items")
-
-
-def _refuse(value: Value, expected: str, found: str) -> None:
-    raise input_error("metrics", f"{value.spelling}: {expected}", found)
+        expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"
+        raise input_error("metrics", expected, "'count', by which a list is no set of items")

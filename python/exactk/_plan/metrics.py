@@ -24,11 +24,7 @@ metrics: Registry[_core.MetricInfo] = Registry(
 
 
 def _select(*, compares_lists: bool) -> Registry[_core.MetricInfo]:
-    infos = {
-        name: info
-        for name, info in metrics.items()
-        if info.compares_lists == compares_lists and not info.of_collection  # whose values no engine returns yet
-    }
+    infos = {name: info for name, info in metrics.items() if info.compares_lists == compares_lists}
     return Registry(infos, _describe, {alias: name for name, info in infos.items() for alias in info.aliases})
 
 

@@ -14,9 +14,10 @@ from exactk._plan.fields import STRICT_TIES
 from exactk._plan.metrics import metrics as registry
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
+from exactk.reference.item_counts import is_counted_list
 from exactk.reference.judge import is_relevant
 from exactk.reference.ranking import check_nan, check_repeats
-from exactk.reference.rules import resolved_rules
+from exactk.reference.rules import list_rules, resolved_rules
 from exactk.reference.similarity import check_vectors
 from exactk.reference.ties import EXPECTATIONS
 
@@ -38,6 +39,8 @@ def check_problem(problem: Problem) -> None:
     """Raise InputError for faults that do not depend on judging a user."""
     for value in problem.values:
         _check_value(value)
+    for tally in problem.item_tallies:
+        _check_negative_grades("item_tallies", tally.rules)
     _check_negative_grades("convention", problem.convention.rules(""))
     lists = _stored_lists(problem)
     if lists is not None:
@@ -57,7 +60,7 @@ def check_problem(problem: Problem) -> None:
     predictions = problem.predictions
     if isinstance(predictions, CanonicalEmbeddings):
         check_vectors(predictions)
-    elif not isinstance(predictions, Rankings) and any(value.rules["nan"] == "raise" for value in problem.values):
+    elif not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _rules_of_readers(problem)):
         check_nan(predictions, problem.candidates, "predictions")
 
 
@@ -91,7 +94,12 @@ def _stored_lists(problem: Problem) -> Rankings | None:
 
 def _rules_of_problem(problem: Problem) -> list[Rules]:
     """Return all rules in use: those of the counts, then each value's."""
-    return [problem.convention.rules(""), *(value.rules for value in problem.values)]
+    return [problem.convention.rules(""), *_rules_of_readers(problem)]
+
+
+def _rules_of_readers(problem: Problem) -> list[Rules]:
+    """Return the rules of each value and of each tally of items."""
+    return [*(value.rules for value in problem.values), *(tally.rules for tally in problem.item_tallies)]
 
 
 def _check_value(value: Value) -> None:
@@ -143,6 +151,11 @@ def _check_items(problem: Problem) -> None:
             raise input_error("items", f"{value.metric} to have the number of users in train", "none")
         if not isinstance(problem.predictions, Rankings) and rules["ties"] not in (*STRICT_TIES, "raise"):
             raise input_error("metrics", f"{value.metric}: ties in one order", repr(rules["ties"]))
+    for tally in problem.item_tallies:
+        if problem.items is None:
+            raise input_error("items", "a catalogue", "none")
+        if not isinstance(problem.predictions, Rankings) and tally.rules["ties"] not in (*STRICT_TIES, "raise"):
+            raise input_error("metrics", "metrics of all lists: ties in one order", repr(tally.rules["ties"]))
 
 
 def _divides_by_users(value: Value) -> bool:
@@ -294,7 +307,7 @@ def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], boo
 
 def check_user_faults(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
     """Raise InputError if users' lists violate a rule: the most severe kind first, at its first user."""
-    all_rules = [value.rules for value in problem.values]
+    all_rules = _rules_of_readers(problem)
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
         check_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
     lists = _stored_lists(problem)
@@ -326,12 +339,18 @@ def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[s
         broken = [
             user
             for user, of_user in computed.items()
-            if any(refused(users, user, value, value.cutoff) for value in of_user)
+            if any(refused(users, user, value.rules, value.cutoff) for value in of_user)
+            or any(
+                refused(users, user, tally.rules, tally.cutoffs[-1])
+                for tally in problem.item_tallies
+                if refused is _refused_foreign and is_counted_list(users, user, tally.rules)
+            )
         ]
         if broken:
             # The core computes values together that differ in the cutoff alone, those with a low cutoff first.
             ordered = sorted(values, key=lambda value: value.cutoff or math.inf)
-            runs = [(value, _last_cutoff(value, values)) for value in ordered]
+            runs = [(value.rules, _last_cutoff(value, values)) for value in ordered]
+            runs += [(tally.rules, tally.cutoffs[-1]) for tally in problem.item_tallies]
             count = sum(next(filter(None, (refused(users, user, *run) for run in runs))) for user in broken)
             raise input_error("predictions", expected, "other items", row=broken[0], count=count)
 
@@ -344,25 +363,25 @@ def _last_cutoff(value: Value, values: list[Value]) -> int | None:
     return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
 
 
-def _refused_foreign(users: JudgedUsers, user: int, value: Value, cutoff: int | None) -> int:
-    """Return the number of items outside the catalogue, if the value refuses these."""
-    return len(_foreign_items(users, user, value, cutoff)) if value.rules["foreign_items"] == "raise" else 0
+def _refused_foreign(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> int:
+    """Return the number of items outside the catalogue, if the rules refuse these."""
+    return len(_foreign_items(users, user, rules, cutoff)) if rules["foreign_items"] == "raise" else 0
 
 
-def _refused_unseen(users: JudgedUsers, user: int, value: Value, cutoff: int | None) -> int:
-    """Return the number of items that are not in train, if the value refuses these; foreign items only if they count."""
-    if value.rules["unseen_items"] != "raise":
+def _refused_unseen(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> int:
+    """Return the number of items that are not in train, if the rules refuse these; foreign items only if they count."""
+    if rules["unseen_items"] != "raise":
         return 0
-    foreign = _foreign_items(users, user, value, cutoff) if value.rules["foreign_items"] == "count" else []
-    return len(foreign) + sum(map(users.catalogue.is_unseen, _items_of_list(users, user, value, cutoff)))
+    foreign = _foreign_items(users, user, rules, cutoff) if rules["foreign_items"] == "count" else []
+    return len(foreign) + sum(map(users.catalogue.is_unseen, _items_of_list(users, user, rules, cutoff)))
 
 
-def _foreign_items(users: JudgedUsers, user: int, value: Value, cutoff: int | None) -> list[int]:
-    return [item for item in _items_of_list(users, user, value, cutoff) if item not in users.catalogue.positions]
+def _foreign_items(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> list[int]:
+    return [item for item in _items_of_list(users, user, rules, cutoff) if item not in users.catalogue.positions]
 
 
-def _items_of_list(users: JudgedUsers, user: int, value: Value, cutoff: int | None) -> list[int]:
-    judged = users.judged_user(user, resolved_rules(value))
+def _items_of_list(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> list[int]:
+    judged = users.judged_user(user, list_rules(rules))
     ranked = zip(judged.list_ranks, judged.items, strict=True)
     return [item for rank, item in ranked if cutoff is None or rank <= cutoff]
 
@@ -396,11 +415,13 @@ def _check_tied_repeats(problem: Problem) -> None:
 
 
 def _check_tied_users(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:
-    cutoffs = [value.cutoff or math.inf for value in problem.values if value.rules["ties"] == "raise"]
+    readers = [(value.rules, value.cutoff) for value in problem.values]
+    readers += [(tally.rules, tally.cutoffs[-1]) for tally in problem.item_tallies]
+    cutoffs = [cutoff or math.inf for rules, cutoff in readers if rules["ties"] == "raise"]
     if not cutoffs:
         return
     # Ties are the same under all rules, except for NaN, which was refused before or is last under all.
-    rules = next(value.rules for value in problem.values if value.rules["ties"] == "raise")
+    rules = next(rules for rules, _ in readers if rules["ties"] == "raise")
     tied = [user for user in range(len(problem.truth)) if any(rank <= max(cutoffs) for rank in tied_ranks(user, rules))]
     if tied:
         raise input_error(

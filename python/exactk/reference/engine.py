@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._engine.problem import Engine, JudgedCells, Outcome
+from exactk._engine.problem import Engine, ItemCounts, JudgedCells, Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import STRICT_TIES
 from exactk._plan.metrics import metrics as registry
@@ -18,6 +18,7 @@ from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
+from exactk.reference.item_counts import count_items
 from exactk.reference.item_metrics import METRICS
 from exactk.reference.judge import is_relevant, item_grades, tied_hits
 from exactk.reference.judged_lists import reference_judged_lists
@@ -66,9 +67,13 @@ def _evaluate(problem: Problem) -> Outcome:
         for i, value in enumerate(problem.values)
     ]  # fmt: skip
     counts = _problem_counts(problem, users)
+    item_counts = tuple(
+        ItemCounts(*count_items(users, tally.rules, tally.cutoffs, has_short_lists=tally.has_short_lists))
+        for tally in problem.item_tallies
+    )
     if not problem.per_user:
-        return Outcome(sums, counts, None, None)
-    return Outcome(sums, counts, per_user, _parts_of_micro_values(problem, ratios))
+        return Outcome(sums, counts, None, None, item_counts)
+    return Outcome(sums, counts, per_user, _parts_of_micro_values(problem, ratios), item_counts)
 
 
 def _judge_lists(problem: Problem, users: range) -> JudgedCells:
@@ -212,7 +217,8 @@ def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
         ),
         0,
     )
-    deepest = max(math.inf if value.cutoff is None else value.cutoff for value in problem.values)
+    cutoffs = [value.cutoff for value in problem.values] + [tally.cutoffs[-1] for tally in problem.item_tallies]
+    deepest = max(math.inf if cutoff is None else cutoff for cutoff in cutoffs)
     for user in range(len(users)):
         in_truth, in_predictions = users.presence(user)
         judged, excluded = users.judged_user(user, rules), users.excluded_items(user)
@@ -234,7 +240,9 @@ def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
             left_out = row.masked_items(problem.predictions.min_score) - excluded
             counts["relevant_not_rankable"] += sum(item not in row.ids or item in left_out for item in relevant)
     ties = (
-        None if isinstance(problem.predictions, Rankings) else [_tie_counts(users, value) for value in problem.values]
+        None
+        if isinstance(problem.predictions, Rankings) or not problem.values
+        else [_tie_counts(users, value) for value in problem.values]
     )
     return Counts(
         users=len(users),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk.reference.rules import list_rules
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -30,11 +32,10 @@ def count_items(
     users: JudgedUsers, rules: Rules, cutoffs: Sequence[int | None], *, has_short_lists: bool
 ) -> CountedLists:
     """Return how many of the users' lists have each item."""
-    ties = "lowest_id" if rules["ties"] == "raise" else rules["ties"]
     lists = [
-        _listed_items(users, judged, rules, cutoffs)
+        _listed_items(users, users.judged_user(user, list_rules(rules)), rules, cutoffs)
         for user in range(len(users))
-        if _is_counted(users, user, judged := users.judged_user(user, {**rules, "gain": "binary", "ties": ties}), rules)
+        if is_counted_list(users, user, rules)
     ]
     catalogue = [*users.catalogue.positions]
     foreign = sorted({item for tops in lists for items in tops for item in items} - {*catalogue})
@@ -62,11 +63,13 @@ def count_items(
     )
 
 
-def _is_counted(users: JudgedUsers, user: int, judged: JudgedUser, rules: Rules) -> bool:
+def is_counted_list(users: JudgedUsers, user: int, rules: Rules) -> bool:
     """Return whether the user has a list that counts."""
     if not users.presence(user)[1] or rules["list_users"] == "lists":
         return users.presence(user)[1]
-    return users.is_counted(user, rules) and (judged.relevant > 0 or rules["empty_truth"] != "skip")
+    return users.is_counted(user, rules) and (
+        users.judged_user(user, list_rules(rules)).relevant > 0 or rules["empty_truth"] != "skip"
+    )
 
 
 def _listed_items(

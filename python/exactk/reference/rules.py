@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 Rules = Mapping[str, Any]
 
 
+def list_rules(rules: Rules) -> Rules:
+    """Return the rules by which the items of lists are read: no gain matters, and the order of ties must be one."""
+    ties = "lowest_id" if rules["ties"] == "raise" else rules["ties"]  # only ties with items of the truth are refused
+    return {**rules, "gain": "binary", "ties": ties}
+
+
 def resolved_rules(value: Value) -> Rules:
     """Return the value's rules as adapted to its metric: irrelevant or fixed gains, expected ties for pairs, and an order of the list."""
     info, rules = registry[value.metric], dict(value.rules)
