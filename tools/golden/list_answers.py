@@ -88,7 +88,7 @@ def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> 
 def difference(ours: ListAnswer, recorded: list[Any], tolerance: float) -> tuple[str, float, float | str] | None:
     """Return where two outputs differ first, and both numbers. Users without a value are NaN, or not there."""
     mean, users = recorded
-    pairs = [] if mean is None else [("the mean", ours[0], mean)]
+    pairs = [] if mean is None else [("the value" if users is None else "the mean", ours[0], mean)]
     if users is not None:
         assert ours[1] is not None
         by_user = {int(user): value for user, value in users.items()}
