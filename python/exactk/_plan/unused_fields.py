@@ -22,7 +22,7 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
     warned: set[str] = set()
     for value in values:
         ignored = ignored_fields(metrics[value.metric])
-        for name in FIELDS:
+        for name in _fields_of_metric(value, convention):
             text = f"{name} has no effect on {value.metric}: leave it out"
             if name in ignored and text not in warned and _is_of_metric(name, value, convention):
                 warned.add(text)
@@ -31,6 +31,14 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
             if name not in warned | ignored and _is_unused(name, value, convention, values):
                 warned.add(name)
                 _warn_of_unused_field(name, value, convention)
+
+
+def _fields_of_metric(value: Value, convention: Convention) -> list[str]:
+    """Return the fields that the metric's string or an override changes."""
+    override = override_name(value.metric, value.cutoff)
+    rules = convention.rules(override)
+    overrides = {*convention.overrides.get(override, ()), *convention.overrides.get(value.metric, ())}
+    return [name for name in FIELDS if name in overrides or value.rules[name] != rules[name]]
 
 
 def _is_unused(name: str, value: Value, convention: Convention, values: Sequence[Value]) -> bool:

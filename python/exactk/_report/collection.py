@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from exactk._report.item_tally import Integers, ItemTally
 
 _DIGITS = Context(prec=60)
+_MOST_BINS = 1 << 20  # to count without sorting
 _SCALE = 384  # bits of the inverse root of a length; sums of squares are below 2^124
 
 
@@ -44,6 +45,10 @@ def _quotient(numerator: int, denominator: int) -> float | None:
 
 def _distinct_counts(counts: Integers) -> list[tuple[int, int]]:
     """Return each count above 0, ascending, and how many items have it."""
+    if counts.size and counts.max() <= _MOST_BINS:
+        items = np.bincount(counts)
+        distinct = np.flatnonzero(items[1:]) + 1
+        return list(zip(distinct.tolist(), items[distinct].tolist(), strict=True))
     distinct, items = np.unique(counts[counts > 0], return_counts=True)
     return list(zip(distinct.tolist(), items.tolist(), strict=True))
 

@@ -96,7 +96,7 @@ def item_tally(
     listed = np.flatnonzero(counts[:, -1])
     ascending: TallyKeys
     if isinstance(keys, np.ndarray) or not len(listed):
-        order = listed[np.argsort(np.asarray(keys)[listed])]
+        order = listed[np.argsort(np.asarray(keys)[listed], kind="stable")]  # quick where they ascend, as nearly always
         ascending = np.asarray(keys)[order].astype(np.int64)
     else:
         order = np.array(sorted(listed.tolist(), key=keys.__getitem__), np.int64)

@@ -70,7 +70,8 @@ class CanonicalItems:
         if items is not None and items.kinds != (self.keys.kind,):
             expected = f"items of type {items.kinds[0]}, as in the predictions"
             raise type_error("items", expected, self.keys.kind, hint=KIND_HINT)
-        return replace(self, ids=self.keys.ids_among(items, item_ids))
+        ids = self.keys.ids_among(items, item_ids)
+        return self if ids is self.ids else replace(self, ids=ids)
 
     @cached_property
     def core(self) -> _core.Items:
