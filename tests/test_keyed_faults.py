@@ -269,8 +269,9 @@ def test_no_item_in_common_gets_a_warning_by_any_metric(metric: str) -> None:
     """Some are above 0 where there is no hit; their entries of the registry say so."""
     train = {"eve": ["X"], "sam": ["Y"]} | {f"user {number}": ["Z"] for number in range(8)}
     items = train if exactk.metrics[metric].walks_list else None
+    truth = {"ann": {"x": 1, "y": 0}, "bob": {"x": 1}}
     with pytest.warns(exactk.EvaluationWarning, match="no item of the truth"):
-        report: Any = exactk.evaluate({"ann": {"x": 1, "y": 0}}, {"ann": ["X", "Y"]}, spell(metric), items=items)
+        report: Any = exactk.evaluate(truth, {"ann": ["X", "Z"], "bob": ["Z"]}, spell(metric), items=items)
     assert (report[spell(metric)] > 0) == exactk.metrics[metric].positive_without_hits
 
 
