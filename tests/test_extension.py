@@ -182,7 +182,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
             np.array([0, 1]), 2, [*sound_values(), *sound_list_values()], sound_rules(), True, 2, "", abs, sound_items(),
-            [sound_item_tally()],
+            [sound_item_tally()], np.zeros(8),
         ],
     ),
 }  # fmt: skip
@@ -199,7 +199,22 @@ def can_evaluate() -> bool:
     """Return whether the next call works."""
     value = _core.PlannedValue("precision", 1, 0, sound_rules())
     result = _core.evaluate(
-        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None, None, ()
+        sound_lists(),
+        None,
+        sound_lists(),
+        None,
+        None,
+        None,
+        1,
+        [value],
+        sound_rules(),
+        True,
+        2,
+        "",
+        None,
+        None,
+        (),
+        None,
     )
     assert result.per_user is not None
     return result.sums.users == [2] and result.per_user.tolist() == [[1.0, 1.0]]
@@ -270,6 +285,7 @@ def test_every_combination_of_hostile_arrays() -> None:
                 None,
                 None,
                 (),
+                None,
             )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
@@ -290,6 +306,7 @@ def test_every_combination_of_hostile_arrays() -> None:
                 None,
                 None,
                 (),
+                None,
             )
     assert results > 0
 
@@ -323,6 +340,7 @@ def test_every_hostile_array_of_scores() -> None:
                 None,
                 None,
                 (),
+                None,
             )
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
             results += has_result(_core.topk, given, k, None, ties, nan, 2, "", None)
@@ -344,7 +362,23 @@ def test_every_hostile_array_beside_a_matrix() -> None:
         except HARMLESS:
             continue
         results += has_result(
-            _core.evaluate, sound_lists(), None, scores, None, None, None, 1, values, rules, True, 2, "", None, None, ()
+            _core.evaluate,
+            sound_lists(),
+            None,
+            scores,
+            None,
+            None,
+            None,
+            1,
+            values,
+            rules,
+            True,
+            2,
+            "",
+            None,
+            None,
+            (),
+            None,
         )
         for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
             results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
@@ -372,6 +406,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             None,
             None,
             (),
+            None,
         )
         results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
     assert results > 0
@@ -429,6 +464,7 @@ def test_every_hostile_array_of_sparse_scores() -> None:
                 None,
                 None,
                 (),
+                None,
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
                 results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
@@ -471,6 +507,7 @@ def test_every_hostile_array_of_embeddings() -> None:
                 None,
                 None,
                 (),
+                None,
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
                 results += has_result(_core.topk, given, k, None, ties, "last", 2, "", None)
@@ -602,6 +639,7 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
             None,
             None,
             (),
+            None,
         )
 
     with pytest.raises(exactk.InputError, match=name.removesuffix("s")):
@@ -613,7 +651,22 @@ def test_metrics_that_are_none(metric: str) -> None:
     value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
     with pytest.raises(exactk.InputError, match="metric"):
         _core.evaluate(
-            sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None, None, ()
+            sound_lists(),
+            None,
+            sound_lists(),
+            None,
+            None,
+            None,
+            1,
+            [value],
+            sound_rules(),
+            True,
+            1,
+            "",
+            None,
+            None,
+            (),
+            None,
         )
 
 
@@ -639,6 +692,7 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
                 None,
                 None,
                 (),
+                None,
             )
 
 
@@ -805,7 +859,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](
-        *CALLS["evaluate"][1]()[:-5], threads, "", None, sound_items(), []
+        *CALLS["evaluate"][1]()[:-6], threads, "", None, sound_items(), [], None
     ),
     "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),

@@ -7,6 +7,7 @@ import pickle
 import re
 import tomllib
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "ComparisonState": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").state,
     "Convention": lambda: exactk.conventions["ranx"],
     "ConventionMatches": lambda: exactk.matching_conventions([{1: -1.0, 2: 1.0}], [[2]], {"mrr": "0.50", "ndcg": 1}),
+    "CustomMetric": lambda: exactk.custom("shortest", attrgetter("lengths"), k=1, version="1"),
     "Difference": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").differences[0],
     "Differences": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").differences,
     "Embeddings": lambda: exactk.Embeddings(np.eye(2), np.eye(2), candidates=[[0], [1]]),

@@ -26,6 +26,18 @@ FRAME = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": ["film", "song", "f
 RANKED_FRAME = FRAME.assign(score=[0.5, 0.25, 1.0])
 
 
+def test_custom_metrics() -> None:
+    def hits(judged: exactk.JudgedLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return judged.lengths, judged.relevant
+
+    metric = exactk.custom("hits_per_item", hits, k=2, range=(0, 2), average="micro")
+    assert_type(metric, exactk.CustomMetric)
+    assert_type(exactk.evaluate(TRUTH, RANKED, metric), exactk.Report)
+    assert_type(exactk.evaluate(TRUTH, RANKED, ["recall@2", metric]), exactk.Report)
+    several: MetricsLike = (metric, "mrr")
+    assert_type(exactk.compare(TRUTH, {"a": RANKED}, several), exactk.Comparison)
+
+
 def test_containers() -> None:
     evaluate = exactk.evaluate
     assert_type(evaluate([[1, 4], [21]], [[4, 2], [3, 21]], "recall@2"), exactk.Report)

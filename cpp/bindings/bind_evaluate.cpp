@@ -38,7 +38,8 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
                          const std::vector<PlannedValue>& values, const Rules& tally_rules,
                          bool per_user, int num_threads, const std::string& isa,
                          const Progress& progress, std::optional<const OwnedItems*> items,
-                         const std::vector<ItemTallyRequest>& item_tallies) {
+                         const std::vector<ItemTallyRequest>& item_tallies,
+                         const std::optional<py::array>& given) {
   std::atomic<Count> finished = 0;
   const Count users = truth.lists().row_count();
   check_size(groups, users, "groups");
@@ -61,6 +62,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
                   .finished = &finished};
   if (exclude) request.exclude = (*exclude)->lists();
   if (items) request.items = (*items)->items();
+  if (given) request.given = view<double>(*given, "given");
   if (weights) request.weights = view<double>(*weights, "weights");
   std::optional<py::array_t<double>> table;
   std::optional<py::array_t<double>> ratios;
@@ -247,7 +249,7 @@ void bind_evaluate(py::module_& module) {
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
              py::arg("progress"), py::arg("items"), py::arg("item_tallies"),
-             "Compute all values in one pass.");
+             py::arg("given").noconvert(), "Compute all values in one pass.");
   module.def(
       "isas",
       [] {

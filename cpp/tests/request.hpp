@@ -64,6 +64,7 @@ struct Input {
   std::vector<Offset> groups = {};
   Count group_count = 1;
   std::vector<PlannedValue> values = {};
+  std::vector<double> given = {};
   Rules tally_rules = {};
   std::vector<double> per_user = {};
   std::vector<double> ratios = {};
@@ -85,6 +86,7 @@ struct Input {
                      .groups = groups,
                      .group_count = group_count,
                      .values = values,
+                     .given = given,
                      .tally_rules = tally_rules,
                      .per_user = per_user,
                      .ratios = ratios,

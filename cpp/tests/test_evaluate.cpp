@@ -177,6 +177,38 @@ TEST_CASE("the golden case under other rules") {
   });
 }
 
+TEST_CASE("given numbers are averaged as the convention says") {
+  Input input = golden();
+  const auto rules = [](Empty empty_truth, Average average) {
+    Rules changed;
+    changed.users = Users::union_;
+    changed.empty_truth = empty_truth;
+    changed.average = average;
+    return changed;
+  };
+  const std::string judged(kGivenOfJudged);
+  const std::string of_lists(kGivenOfLists);
+  input.values = {value(judged, 5, {}, 1), value(of_lists, 5, rules(Empty::skip, {}), 0),
+                  value("recall", 5), value(judged, 5, rules(Empty::compute, Average::micro), 1),
+                  value(judged, 7, {}, 0)};
+  input.given = {-2, 1,  3, 5, 7, 1, 2, 4, 0, 1,    // numerators and denominators of row 0
+                 0,  -3, 6, 1, 9, 1, 2, 0, 4, 10};  // and of row 1: 6 / 0 is undefined
+  const auto table = input.table();
+  CHECK(table[0][1] == -1.5);
+  CHECK(table[0][2] == 0);
+  CHECK(table[0][3] == .25);
+  CHECK(std::isnan(table[0][4]));
+  CHECK(table[1] == std::vector<double>{-2, .5, .75, 0, 7});
+  CHECK(table[2][1] == .375);
+  CHECK(table[4][1] == .5);
+  const Result result = input.run();
+  CHECK(mean(result.sums[0]) == about((0 - 1.5 + 0 + .25) / 4));
+  CHECK(real(result.sums[3].total) == 13);
+  CHECK(real(result.sums[3].weight) == 17);
+  input.threads = 3;
+  CHECK(input.table()[1] == table[1]);
+}
+
 TEST_CASE("several cutoffs in any order, and no cutoff") {
   Input input = golden();
   input.values = {value("precision", 5), value("precision", 1), value("recall"),

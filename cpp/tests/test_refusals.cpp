@@ -225,6 +225,27 @@ TEST_CASE("malformed grades, weights and groups are rejected") {
   });
 }
 
+TEST_CASE("malformed given numbers are rejected") {
+  const auto given = [](double row, std::vector<double> numbers) {
+    return [row, numbers = std::move(numbers)](Input& in) {
+      in.values = {value(std::string(kGivenOfJudged), 5, {}, row)};
+      in.per_user.clear();
+      in.given = numbers;
+    };
+  };
+  check_all({
+      {"none", given(0, {}), "given"},
+      {"too few", given(0, std::vector<double>(5)), "given"},
+      {"a row too many", given(1, std::vector<double>(6)), "given"},
+      {"a negative row", given(-1, std::vector<double>(6)), "given"},
+      {"half a row", given(.5, std::vector<double>(12)), "given"},
+      {"a row that is no number", given(kNan, std::vector<double>(12)), "given"},
+      {"a row beyond all", given(1e308, std::vector<double>(12)), "given"},
+      {"NaN", given(0, {0, 1, kNan, 1, 1, 1}), "given"},
+      {"a number too large to sum", given(0, {0, 1, 0x1.1p256, 1, 1, 1}), "given"},
+  });
+}
+
 TEST_CASE("grades without a gain are rejected") {
   check_all({
       {"negative, linear", [](Input& in) { in.grades[4] = -1; }, "truth", {2, 1}},

@@ -6,7 +6,7 @@ mappings by user, lists, arrays, sparse matrices or files.
 - `evaluate` computes metrics of one system, and returns a `Report`: a mapping from metric to value.
 - `compare` does so for several systems, by name, and returns a `Comparison`.
 - `recall_at_k`, `ndcg_at_k` and the like return one number.
-- `judge` returns the lists beside the truth as arrays, for metrics of your own.
+- `judge` returns the lists beside the truth as arrays, for metrics of your own; `custom` puts them among the others.
 - `agreement` says how much the lists of two systems have in common.
 - `topk` returns the best items of a matrix of scores, of a factor model (`Embeddings`) or of a data frame.
 - `metrics` and `conventions` list what can be computed, and how other libraries define it.
@@ -44,6 +44,7 @@ from exactk import reference
 from exactk._agreement import agreement
 from exactk._choose import Choice, choose
 from exactk._compare import compare, compare_reports
+from exactk._custom import custom
 from exactk._evaluate import evaluate
 from exactk._functions import *  # noqa: F403 - one function per metric
 from exactk._functions import __all__ as _functions
@@ -61,6 +62,7 @@ from exactk._inputs.truth import Truth
 from exactk._judge import judge, judge_blocks
 from exactk._matching import matching_conventions
 from exactk._plan.conventions import Convention, conventions
+from exactk._plan.custom_metric import CustomMetric
 from exactk._plan.metrics import agreement_metrics
 from exactk._plan.metrics import evaluation_metrics as metrics
 from exactk._report.comparison import Comparison
@@ -130,6 +132,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "ComparisonState",
     "Convention",
     "ConventionMatches",
+    "CustomMetric",
     "Difference",
     "Differences",
     "Embeddings",
@@ -161,6 +164,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "compare",
     "compare_reports",
     "conventions",
+    "custom",
     "evaluate",
     "from_ratings",
     "judge",

@@ -14,6 +14,7 @@ from exactk._engine.tied_systems import tied_systems
 from exactk._plan.metric_strings import plan
 from exactk._report import display
 from exactk._report.comparison import Comparison
+from exactk._report.customs import by_name
 from exactk._report.report import Report
 from exactk._runtime.errors import input_error, type_error
 
@@ -244,7 +245,7 @@ def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Re
 
 def _plan_of_one_metric(text: str, report: Report, argument: str) -> tuple[Value, ...]:
     """Return the values of a metric at its cutoffs; raise InputError if the text has several metrics."""
-    values = plan(text, report.convention, compares_lists=None)
+    values = plan(text, report.convention, compares_lists=None, customs=by_name(report.state.custom_metrics))
     if len({replace(value, name="", cutoff=None).identity for value in values}) > 1:
         raise input_error(argument, "one metric, perhaps at several cutoffs", repr(text))
     return values

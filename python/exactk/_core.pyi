@@ -662,6 +662,7 @@ def evaluate(
     progress: collections.abc.Callable[[int], typing.Any] | None,
     items: Items | None,
     item_tallies: collections.abc.Sequence[ItemTallyRequest],
+    given: numpy.ndarray | None,
 ) -> Result:
     """
     Compute all values in one pass.

@@ -45,6 +45,8 @@ struct Request {
   Count group_count = 1;
   std::span<const PlannedValue> values;
   std::span<const ItemTallyRequest> item_tallies = {};
+  // Given values x 2 x users: numerators and denominators, of users whom the convention computes.
+  std::span<const double> given = {};
   Rules tally_rules;           // rules by which the tally calls an item relevant
   std::span<double> per_user;  // values x users, one row per value; empty: not kept
   // Micro values x 2 x users: numerators and denominators, NaN for users who are left out of the

@@ -59,7 +59,14 @@ struct MetricInfo {
   // A value of all lists together, from how many of them have each item: no user has one.
   bool of_collection = false;
   bool reads_popularity = false;  // needs to know in how many lists of train an item is
+  // The request has the numerators and denominators. The parameter is their row there.
+  bool is_given = false;
 };
+
+// Names of values whose numerators and denominators the request has: of lists beside the truth, and
+// of lists alone, for which users without relevant items count as all others do.
+inline constexpr std::string_view kGivenOfJudged = "given";
+inline constexpr std::string_view kGivenOfLists = "given_of_lists";
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;
 

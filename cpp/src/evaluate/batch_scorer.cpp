@@ -111,7 +111,8 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
     const Violation violation = std::min(
         {apply_policies(run, rows), check_item_count(run, rows), check_items(run, rows, lists)});
     if (violation == Violation::none) reduce(run, rows);  // otherwise the values may be anything
-    if (is_strict(run.rules.ties) && !batch.tied_users.empty() && !run.info->walks_list) {
+    if (is_strict(run.rules.ties) && !batch.tied_users.empty() && !run.info->walks_list &&
+        !run.info->is_given) {
       score_extremes(run, rules_index, batch, checkpoint);
       const Rows best_rows = batch.extreme_rows.front()[rules_index].rows();
       count_tie_dependent(run, rows, batch.tied_users, best_rows, tally);
@@ -128,6 +129,10 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
 void BatchScorer::compute_ratios(const Run& run, Rows rows, Lists lists,
                                  std::span<const HitCounts> hit_counts, BatchRatios& ratios,
                                  const Checkpoint& checkpoint) const {
+  if (run.info->is_given) {
+    read_given(run, ratios);
+    return;
+  }
   run.score({.rows = rows,
              .cutoffs = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs(),
              .hit_counts = hit_counts,
@@ -138,6 +143,20 @@ void BatchScorer::compute_ratios(const Run& run, Rows rows, Lists lists,
              .lists = lists,
              .item_values = run.item_values},
             ratios);
+}
+
+// Reads what the request gives of the users.
+void BatchScorer::read_given(const Run& run, BatchRatios& ratios) const {
+  const auto size = static_cast<std::size_t>(job_.request.truth.row_count());
+  const auto parts =
+      job_.request.given.subspan(2 * static_cast<std::size_t>(run.parameter) * size, 2 * size);
+  for (std::size_t output = 0; output < run.outputs.size(); ++output) {
+    for (std::size_t i = 0; i < users_.size(); ++i) {
+      const auto user = static_cast<std::size_t>(users_[i]);
+      ratios.numerators[output][i] = parts[user];
+      ratios.denominators[output][i] = parts[size + user];
+    }
+  }
 }
 
 void BatchScorer::compute_values(const Run& run) {

@@ -50,6 +50,7 @@ class BatchScorer {
                         const Checkpoint& checkpoint);
   void compute_ratios(const Run& run, Rows rows, Lists lists, std::span<const HitCounts> hit_counts,
                       BatchRatios& ratios, const Checkpoint& checkpoint) const;
+  void read_given(const Run& run, BatchRatios& ratios) const;
   void compute_values(const Run& run);
   [[nodiscard]] UserPolicy policy_of(const Run& run, Rows rows, std::size_t index) const;
   Violation apply_policies(const Run& run, Rows rows);

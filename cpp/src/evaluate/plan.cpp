@@ -1,6 +1,7 @@
 #include "evaluate/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <optional>
@@ -26,7 +27,24 @@ Fault fault_of(const PlannedValue& value, std::string expected, std::string foun
   throw InputError(fault_of(value, std::move(expected), std::move(found)));
 }
 
+// What is given may be of any size, as other people's formulas are.
+constexpr std::array<MetricInfo, 2> kGiven = {MetricInfo{.name = kGivenOfJudged,
+                                                         .summary = {},
+                                                         .formula = {},
+                                                         .source = {},
+                                                         .unit_range = false,
+                                                         .is_given = true},
+                                              MetricInfo{.name = kGivenOfLists,
+                                                         .summary = {},
+                                                         .formula = {},
+                                                         .source = {},
+                                                         .unit_range = false,
+                                                         .reads_truth = false,
+                                                         .is_given = true}};
+
 const MetricInfo& find_metric(std::string_view name) {
+  const auto given = std::ranges::find(kGiven, name, &MetricInfo::name);
+  if (given != kGiven.end()) return *given;
   const auto info = std::ranges::find(AllMetrics::info, name, &MetricInfo::name);
   if (info == AllMetrics::info.end()) {
     throw InputError({.argument = "metrics",
@@ -121,6 +139,7 @@ void check_average(const MetricInfo& info, const PlannedValue& value) {
   }
 }
 
+// Of a metric that the core computes.
 std::size_t metric_index(const MetricInfo& info) {
   return static_cast<std::size_t>(&info - AllMetrics::info.data());
 }
@@ -140,7 +159,7 @@ void check_ties(const MetricInfo& info, const PlannedValue& value) {
   if (info.pairwise && value.cutoff != kNoCutoff) {
     refuse(value, "no cutoff", std::to_string(value.cutoff));
   }
-  if (value.rules.ties != Ties::expected) return;
+  if (value.rules.ties != Ties::expected || info.is_given) return;
   if (AllMetrics::expected[metric_index(info)] == nullptr) {
     refuse(value, "ties other than 'expected' (overrides can set them for one metric)",
            "'expected', for which this metric has no formula");
@@ -304,11 +323,13 @@ Plan make_plan(const Request& request) {
              existing.rules == rules;
     });
     if (run == plan.runs.end()) {
-      const bool expected = rules.ties == Ties::expected;
+      const auto& functions =
+          rules.ties == Ties::expected ? AllMetrics::expected : AllMetrics::score;
+      const ScoreFunction score = info.is_given ? nullptr : functions[metric_index(info)];
       plan.runs.push_back(
           {.info = &info,
-           .score = (expected ? AllMetrics::expected : AllMetrics::score)[metric_index(info)],
-           .item_values_of = AllMetrics::item_values[metric_index(info)],
+           .score = score,
+           .item_values_of = info.is_given ? nullptr : AllMetrics::item_values[metric_index(info)],
            .parameter = value.parameter,
            .rules = rules,
            .judging_rules_index = 0,

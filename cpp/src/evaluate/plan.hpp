@@ -18,7 +18,7 @@ inline constexpr double kMaxGain = 0x1p256;
 // Values computed in one pass over a HitRow: one metric and rules at several cutoffs.
 struct Run {
   const MetricInfo* info;
-  ScoreFunction score;
+  ScoreFunction score;                // null if the request has the values
   ItemValuesFunction item_values_of;  // null unless the metric reads the items of the list
   double parameter;
   Rules rules;

@@ -26,7 +26,6 @@ from exactk._plan.conventions import as_convention, conventions
 from exactk._plan.fields import FIELDS, field_name
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import agreement_metrics as registry
 from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
@@ -202,7 +201,7 @@ def _depths(values: Sequence[Value]) -> dict[str, int | None]:
     """Return down to which rank each list is read; None: to its end."""
     cutoffs = [value.cutoff for value in values]
     deepest = None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
-    reads_all_of_one = any(registry[value.metric].reads_beyond_cutoff for value in values)
+    reads_all_of_one = any(value.info.reads_beyond_cutoff for value in values)
     return {"one": None if reads_all_of_one else deepest, "other": deepest}
 
 

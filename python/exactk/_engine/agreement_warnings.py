@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._engine.warnings import describe_disjoint_keys, describe_values_without_weight
-from exactk._plan.metrics import agreement_metrics
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import plural
 
@@ -55,7 +54,7 @@ def _warn_of_cutoffs(name: str, longest: int, values: Sequence[Value]) -> None:
     for value in values:
         if not longest or value.cutoff is None:
             continue
-        if name == "one" and agreement_metrics[value.metric].reads_beyond_cutoff:
+        if name == "one" and value.info.reads_beyond_cutoff:
             if value.cutoff >= longest:
                 warn(
                     f"{name}: no list is longer than {longest}, so {value.spelling} is 0: it needs ranks beyond its cutoff"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,16 +23,20 @@ from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from exactk._engine.paired_problem import PairedProblem
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._plan.conventions import Convention
+    from exactk._plan.metric_strings import Value
 
 
 def _evaluate(problem: Problem) -> Outcome:
     """Evaluate with the C++ core."""
     _check_counted_users(problem)
+    given = [problem.given[value.identity] for value in problem.values if value.custom is not None]
     with core_view(problem.predictions, problem.candidates) as predictions:
         result = _core.evaluate(
             problem.truth.core,
@@ -42,7 +46,7 @@ def _evaluate(problem: Problem) -> Outcome:
             None if problem.weights is None else problem.weights.values,
             None if problem.groups is None else problem.groups.values,
             problem.group_count,
-            [value.core for value in problem.values],
+            _planned_values(problem.values),
             _tally_rules(problem.convention),
             problem.per_user,
             problem.num_threads,
@@ -53,10 +57,25 @@ def _evaluate(problem: Problem) -> Outcome:
                 _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists)
                 for tally in problem.item_tallies
             ],
+            np.concatenate(given).ravel() if given else None,
         )
     counts = _counts_of_tally(problem, result.tally)
     item_counts = tuple(ItemCounts(*counts) for counts in result.item_tallies)
     return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios, item_counts)
+
+
+def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
+    """Return the values for the core, which finds the numbers of custom ones by their row."""
+    rows = count()
+    return [
+        value.core
+        if value.custom is None
+        else _core.PlannedValue(_GIVEN[value.custom.of], value.cutoff, next(rows), core_rules(value.rules))
+        for value in values
+    ]
+
+
+_GIVEN = {"judged": "given", "lists": "given_of_lists"}
 
 
 @lru_cache(maxsize=64)  # like plans

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings, warn_of_unused_columns
+from exactk._engine.custom_values import given_by_functions
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.item_tallies import tally_of_counts
@@ -25,6 +26,7 @@ from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
+from exactk._report.customs import customs_of
 from exactk._report.report import Report
 from exactk._report.state import State
 from exactk._report.statistics import value_of_sums
@@ -117,6 +119,7 @@ class Evaluation:
             item_tallies=plan_item_tallies(self.values),
         )
         with name_rows_and_keys(inputs), restricted.original_positions("predictions"):
+            problem = replace(problem, given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
         order = None if self.groups is None else self.groups.order
@@ -310,6 +313,7 @@ def _state_of_outcome(
         problem.truth.columns.grade,
         truth_digest,
         None if items is None else Catalogue(items.digest, len(items), items.source),
+        custom_metrics=customs_of(values),
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
+from exactk._engine.judged_rows import JudgedRows
 from exactk._engine.pipeline import align_systems, prepare_call
-from exactk._engine.problem import presence_of
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import (
     EvaluatedSystem,
@@ -26,7 +26,6 @@ from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import checked_cutoff, plan
-from exactk._report.judged_lists import JudgedLists
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.progress import Progress
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from exactk._inputs.types import CandidatesLike, ExclusionsLike
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import Value
+    from exactk._report.judged_lists import JudgedLists
     from exactk._runtime.progress import ProgressCallback
 
 _POLICIES = "users=union,empty_truth=compute,empty_list=compute,missing_list=compute,average=macro"
@@ -78,23 +78,14 @@ class Judging(NamedTuple):
     def blocks(self, block_users: int) -> Iterator[JudgedLists]:
         """Yield the users in blocks: one block without users if there are none."""
         size = self.user_count
-        in_truth, has_list = presence_of(self.inputs.truth), presence_of(self.inputs.predictions)
-        item_keys, users = self.inputs.item_keys, self.inputs.user_array
+        rows = JudgedRows(self.inputs)
         with self.progress.track(size):
             for begin in range(0, max(1, size), block_users):
                 block = range(begin, min(begin + block_users, size))
-                some = slice(block.start, block.stop)
                 with self.call.explained():
                     cells = self.judge(block)
                 self.progress.add_finished(len(block))
-                yield JudgedLists(
-                    *cells,
-                    in_truth=in_truth[some].copy(),  # a view would keep all users as long as the block
-                    has_list=has_list[some].copy(),
-                    users=None if users is None else users[some].copy(),
-                    item_keys=item_keys,
-                    first_user=begin,
-                )
+                yield rows.lists(cells, block)
 
 
 class _Call(NamedTuple):

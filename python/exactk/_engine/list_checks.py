@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._plan.metrics import metrics
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
 
     `unused` are the arguments for values of users, None where they are not given.
     """
-    of_collection = [value for value in values if metrics[value.metric].of_collection]
+    of_collection = [value for value in values if value.info.of_collection]
     for value in of_collection:
         for argument, given in unused.items():
             if given is not None:
@@ -29,7 +28,7 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
 
 
 def _check_fields(value: Value) -> None:
-    rules, own_fields = value.rules, metrics[value.metric].own_fields
+    rules, own_fields = value.rules, value.info.own_fields
     if rules["duplicate_items"] == "count" and "list_similarity" in own_fields:
         expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"
         raise input_error("metrics", expected, "'count', by which a list is no set of items")

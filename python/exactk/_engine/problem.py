@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from exactk._inputs.model.sparse_scores import SparseScores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import Counts
     from exactk._report.sums import Sums
+
+
+Given: TypeAlias = "Mapping[tuple[object, ...], NDArray[np.float64]]"
+"""The numerators and denominators of custom values, 2 x users, by the identity of the value."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Problem:
     report_progress: Callable[[int], object]  # called often, with the number of finished users
     items: CanonicalItems | None = None  # for metrics that read them
     item_tallies: tuple[TallyPlan, ...] = ()
+    given: Given = field(default_factory=dict)
 
     @property
     def has_candidates(self) -> bool:

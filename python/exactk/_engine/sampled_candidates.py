@@ -13,7 +13,6 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
-from exactk._plan.metrics import metrics
 from exactk._report.system_warnings import warn_of_systems
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def warn_of_sampled_candidates(values: Sequence[Value], systems: Mapping[str, Ca
 
 
 def _is_kept_by_samples(value: Value) -> bool:
-    info = metrics[value.metric]
+    info = value.info
     return info.pairwise or not info.reads_truth
 
 

@@ -14,7 +14,6 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import part_indices
-from exactk._plan.metrics import metrics
 from exactk._report.counts import count_text
 from exactk._report.display import DIGITS, format_number
 from exactk._report.state import plan_of_state
@@ -123,7 +122,11 @@ def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
         return min(columns, len(inputs.truth.items)) < fewest or bool((inputs.truth.items < columns).any())
     if not isinstance(lists, Rankings) or min(len(lists.items), len(inputs.truth.items)) < fewest:
         return True
-    return bool(np.isin(inputs.truth.items, lists.items).any())
+    few = inputs.truth.items[:_FEW], lists.items[:_FEW]  # which mostly tell
+    return bool(np.isin(*few).any() or np.isin(inputs.truth.items, lists.items).any())
+
+
+_FEW = 10_000
 
 
 def has_exclusions(inputs: AlignedInputs) -> bool:
@@ -140,9 +143,7 @@ def _has_common_user(report: Report) -> bool:
 def has_no_hit(report: Report) -> bool:
     """Return whether no value shows a hit."""
     return not any(
-        report[value.name] > 0
-        for value in plan_of_state(report.state)
-        if not metrics[value.metric].positive_without_hits
+        report[value.name] > 0 for value in plan_of_state(report.state) if not value.info.positive_without_hits
     )
 
 

@@ -6,7 +6,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._plan.fields import fields_of
-from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +33,7 @@ def plan_item_tallies(values: Sequence[Value]) -> tuple[TallyPlan, ...]:
     """Return what to count for the values, whatever their order."""
     by_key: dict[tuple[Any, ...], list[Value]] = {}
     for value in values:
-        if metrics[value.metric].of_collection:
+        if value.info.of_collection:
             by_key.setdefault(_key(value), []).append(value)
     return tuple(_plan_of_values(by_key[key]) for key in sorted(by_key, key=repr))
 
@@ -48,8 +47,7 @@ def tally_index(value: Value, tallies: Sequence[TallyPlan]) -> tuple[int, int]:
 def _plan_of_values(values: Sequence[Value]) -> TallyPlan:
     cutoffs = sorted({value.cutoff for value in values}, key=lambda cutoff: inf if cutoff is None else cutoff)
     needs_lengths = any(
-        "list_similarity" in metrics[value.metric].own_fields and value.rules["list_similarity"] == "cosine"
-        for value in values
+        "list_similarity" in value.info.own_fields and value.rules["list_similarity"] == "cosine" for value in values
     )
     return TallyPlan(values[0].rules, tuple(cutoffs), needs_lengths)
 

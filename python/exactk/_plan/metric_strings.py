@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from exactk import _core
 from exactk._plan.conventions import Convention, override_name
+from exactk._plan.custom_metric import CustomInfo, CustomMetric
 from exactk._plan.fields import FIELDS, core_rules, field_name, fields_of, number_of_text, within_spelling
 from exactk._plan.metrics import agreement_metrics, metric_info, metrics
 from exactk._runtime.errors import ExactkError, input_error, type_error
@@ -17,7 +18,7 @@ from exactk._runtime.faults import quote
 from exactk._runtime.names import did_you_mean, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10")
 """What is evaluated where no metrics are given."""
@@ -27,6 +28,7 @@ _PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The metrics that can be computed from the means of other metrics, and those metrics."""
 
+_ANY_METRIC = "ndcg"  # whose override may have every field
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
 _MAX_GAINS = 2**24  # over all values of a plan, one table per value
 
@@ -49,6 +51,13 @@ class Value:
     rules: Mapping[str, Any]
     spelling: str = field(compare=False)
     label: str = field(compare=False)
+    custom: CustomInfo | None = None
+    function: Callable[[Any], object] | None = field(default=None, compare=False)  # of a custom metric
+
+    @property
+    def info(self) -> _core.MetricInfo | CustomInfo:
+        """The description of the metric."""
+        return self.custom or metrics[self.metric]
 
     @cached_property
     def core(self) -> _core.PlannedValue:
@@ -58,7 +67,7 @@ class Value:
     @cached_property
     def parts(self) -> tuple[Value, ...]:
         """The parts to sum over users: the value itself, or those whose means it combines; none of a value of all lists."""
-        if metrics[self.metric].of_collection:
+        if self.info.of_collection:
             return ()
         if self.rules["average"] != "of_means":
             return (self,)
@@ -96,26 +105,37 @@ def part_indices(values: Sequence[Value]) -> list[tuple[int, ...]]:
     return [tuple(indices[part.identity] for part in value.parts) for value in values]
 
 
-MetricsLike: TypeAlias = str | Iterable[str]
-"""The type of every argument `metrics=`: metric strings in order."""
+MetricsLike: TypeAlias = str | CustomMetric | Iterable[str | CustomMetric]
+"""The type of every argument `metrics=`: metric strings, and what `exactk.custom` returns, in order."""
+
+Customs: TypeAlias = Mapping[str, CustomInfo]
+"""The metrics of one's own that strings may name, by name."""
+
+NO_CUSTOMS: Customs = MappingProxyType({})
 
 
-def plan(requested: MetricsLike, convention: Convention, *, compares_lists: bool | None = False) -> tuple[Value, ...]:
+def plan(
+    requested: MetricsLike,
+    convention: Convention,
+    *,
+    compares_lists: bool | None = False,
+    customs: Customs = NO_CUSTOMS,
+) -> tuple[Value, ...]:
     """Resolve metric strings against a convention.
 
     A repeated value is reported once, where it came first and as it was spelled there. Only metrics that compare two
     lists are accepted, or only others; None: all.
     """
-    values = _resolve(requested, convention)
+    values = _resolve(requested, convention, customs)
     for value in values:
-        if compares_lists is not None and metrics[value.metric].compares_lists != compares_lists:
+        if compares_lists is not None and value.info.compares_lists != compares_lists:
             _refuse_kind(value)
     return values
 
 
 def _refuse_kind(value: Value) -> NoReturn:
     """Raise InputError for a metric of another function."""
-    if metrics[value.metric].compares_lists:
+    if value.info.compares_lists:
         expected, call = "metrics of predictions and truth", "agreement(one, other"
         found = f"{quote(value.spelling)}, which compares two lists"
     else:
@@ -127,8 +147,8 @@ def _refuse_kind(value: Value) -> NoReturn:
     raise input_error("metrics", expected, found, hint=f"exactk.{call}, {value.spelling!r}) computes it")
 
 
-def _resolve(requested: MetricsLike, convention: Convention) -> tuple[Value, ...]:
-    if isinstance(requested, str):
+def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -> tuple[Value, ...]:
+    if isinstance(requested, (str, CustomMetric)):
         requested = [requested]
     if isinstance(requested, Mapping):
         hint = "metrics=list(metrics)"  # a report has values
@@ -141,17 +161,37 @@ def _resolve(requested: MetricsLike, convention: Convention) -> tuple[Value, ...
         raise type_error("metrics", "a metric string or a list of them", type(requested).__name__)
     spellings = tuple(requested)
     for spelling in spellings:
-        if not isinstance(spelling, str):
-            raise type_error("metrics", "metric strings", repr(spelling))
-    return _cached_plan(spellings, convention)
+        if not isinstance(spelling, (str, CustomMetric)):
+            raise type_error("metrics", "metric strings, or metrics of exactk.custom", repr(spelling))
+    texts = tuple(one if isinstance(one, str) else one.spelling for one in spellings)
+    custom_metrics = [one for one in spellings if isinstance(one, CustomMetric)]
+    if not custom_metrics and not customs:
+        return _cached_plan(texts, convention)
+    functions = {one.info.name: one.function for one in custom_metrics}
+    values = _distinct_values(texts, convention, {**customs, **_infos_by_name(custom_metrics)})
+    return tuple(replace(value, function=functions.get(value.metric)) for value in values)
+
+
+def _infos_by_name(custom_metrics: Sequence[CustomMetric]) -> Customs:
+    """Return the descriptions by name; raise InputError if two differ."""
+    customs: dict[str, CustomInfo] = {}
+    for metric in custom_metrics:
+        if customs.setdefault(metric.info.name, metric.info) != metric.info:
+            hint = "give each a name of its own"
+            raise input_error("metrics", "one function per name", f"two named {metric.info.name}", hint=hint)
+    return customs
 
 
 @lru_cache(maxsize=64)  # the same metrics are evaluated over and over, and are slow to resolve
 def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Value, ...]:
+    return _distinct_values(spellings, convention, NO_CUSTOMS)
+
+
+def _distinct_values(spellings: tuple[str, ...], convention: Convention, customs: Customs) -> tuple[Value, ...]:
     values: dict[str, Value] = {}
     gains = 0
     for spelling in spellings:
-        for value in _parse_metrics(spelling, convention):
+        for value in _parse_metrics(spelling, convention, customs):
             values.setdefault(value.name, value)
             gains += len(value.rules["gain_table"])
             if gains > _MAX_GAINS:
@@ -161,15 +201,15 @@ def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Va
     return tuple(values.values())
 
 
-def canonical_name(spelling: str, convention: Convention) -> str:
+def canonical_name(spelling: str, convention: Convention, customs: Customs = NO_CUSTOMS) -> str:
     """Return the canonical name of the value in a metric string."""
-    names = [value.name for value in _parse_metrics(spelling, convention)]
+    names = [value.name for value in _parse_metrics(spelling, convention, customs)]
     if len(names) > 1:
         raise input_error("metric", "one metric at one cutoff", quote(spelling))
     return names[0]
 
 
-def _parse_metrics(text: object, convention: Convention) -> Iterator[Value]:
+def _parse_metrics(text: object, convention: Convention, customs: Customs) -> Iterator[Value]:
     """Yield the values of a string, which may have several metrics with commas between them."""
     if not isinstance(text, str):
         raise type_error("metrics", "metric strings", repr(text))
@@ -180,7 +220,7 @@ def _parse_metrics(text: object, convention: Convention) -> Iterator[Value]:
         if len(spellings) > 1 and not spelling.strip("0123456789"):
             hint = "brackets hold several cutoffs, as in ndcg@[5,10]" if spelling else ""
             raise input_error("metrics", "a metric before and after each comma", quote(text), hint=hint)
-        yield from _parse_metric(spelling, convention)
+        yield from _parse_metric(spelling, convention, customs)
 
 
 def _split_at_commas(text: str) -> Iterator[str]:
@@ -195,16 +235,17 @@ def _split_at_commas(text: str) -> Iterator[str]:
     yield text[begin:]
 
 
-def _parse_metric(spelling: str, convention: Convention) -> Iterator[Value]:
+def _parse_metric(spelling: str, convention: Convention, customs: Customs) -> Iterator[Value]:
     split = _split_spelling(spelling)
-    info = metric_info(split.name, spelling)
+    info = customs.get(split.name) or metric_info(split.name, spelling)
     if split.suffix and (split.cutoffs or info.parameter):  # f_2 might mean beta = 2
         hint = f"{info.name}@{split.suffix} has cutoff {split.suffix}" if len(split.suffix) <= 10 else ""
         raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=hint)
     parameter, changes = _parse_arguments(split.arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     try:
-        changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
+        any_name = _ANY_METRIC if isinstance(info, CustomInfo) else info.name
+        changes = dict(Convention(overrides={any_name: changes}).overrides[any_name])
     except ExactkError as error:
         raise error.amended(argument="metrics") from None
     yield from _resolve_values(info, split, parameter, changes, convention)
@@ -261,7 +302,7 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     return cutoffs
 
 
-def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
+def _parse_arguments(text: str, info: _core.MetricInfo | CustomInfo, spelling: str) -> tuple[float, dict[str, Any]]:
     """Split the text in parentheses into the metric's parameter and convention fields."""
     parameter: float | None = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
@@ -300,7 +341,7 @@ def checked_cutoff(k: object) -> int:
     return int(k)
 
 
-def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> float:
+def checked_parameter(info: _core.MetricInfo | CustomInfo, number: float, argument: str) -> float:
     """Return the metric's parameter, or raise if it is out of range."""
     bounds = info.parameter
     if bounds is None:
@@ -313,7 +354,7 @@ def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> f
 
 
 def _resolve_values(
-    info: _core.MetricInfo,
+    info: _core.MetricInfo | CustomInfo,
     spelling: _Spelling,
     parameter: float,
     changes: dict[str, Any],
@@ -321,6 +362,9 @@ def _resolve_values(
 ) -> Iterator[Value]:
     """Yield the value at each cutoff."""
     cutoffs = _parse_cutoffs(spelling.suffix or spelling.cutoffs, spelling.text)
+    custom = info if isinstance(info, CustomInfo) else None
+    if custom is not None and cutoffs == [None]:
+        raise input_error("metrics", f"{info.name}@k, as for every custom metric", quote(spelling.text))
     convention_rules = convention.rules(override_name(info.name, cutoffs[0]))  # all are cutoffs, or there is none
     rules = convention_rules | changes
     if info.of_collection:
@@ -341,7 +385,14 @@ def _resolve_values(
         name = info.name + (f"@{cutoff}" if cutoff is not None else "") + in_parentheses
         if len(name) > _MAX_LENGTH:  # it could not be read again
             raise input_error("metrics", f"names of at most {_MAX_LENGTH} characters", str(len(name)))
-        yield Value(name, info.name, cutoff, parameter, rules_of_all, spelling.at(cutoff), spelling.label)
+        yield Value(name, info.name, cutoff, parameter, rules_of_all, spelling.at(cutoff), spelling.label, custom)
+
+
+def spelling_of_custom(name: str, k: int, average: str | None) -> str:
+    """Return the metric string of a custom metric, with an average of its own if there is one."""
+    if average is None:
+        return f"{name}@{k}"
+    return f"{name}@{k}(average={FIELDS['average'].check(average, 'average')})"
 
 
 def _format_value(value: object) -> str:

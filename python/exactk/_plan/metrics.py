@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from exactk import _core
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import quote
 from exactk._runtime.names import Registry
+
+if TYPE_CHECKING:
+    from exactk._plan.custom_metric import CustomInfo
 
 
 def _describe(info: _core.MetricInfo) -> str:
@@ -42,12 +46,12 @@ _USER_POLICIES = frozenset({"average", "missing_list", "empty_list"})
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
 
 
-def reads_items(info: _core.MetricInfo) -> bool:
+def reads_items(info: _core.MetricInfo | CustomInfo) -> bool:
     """Return whether the metric needs the catalogue: it depends on which items are recommended, relevant or not."""
     return info.walks_list
 
 
-def ignored_fields(info: _core.MetricInfo) -> frozenset[str]:
+def ignored_fields(info: _core.MetricInfo | CustomInfo) -> frozenset[str]:
     """Return the fields of a convention that the metric does not read, such as the gain for precision."""
     ignored = _OWN_FIELDS - set(info.own_fields)
     if not info.uses_gains or info.takes_max_grade:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import base_of, changes_from, conventions, override_name
 from exactk._plan.fields import FIELDS
-from exactk._plan.metrics import ignored_fields, metrics
+from exactk._plan.metrics import ignored_fields
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 
@@ -21,7 +21,7 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
     """Warn once of each field that was changed and has no effect on any value, or on the metric for which it was changed."""
     warned: set[str] = set()
     for value in values:
-        ignored = ignored_fields(metrics[value.metric])
+        ignored = ignored_fields(value.info)
         for name in _fields_of_metric(value, convention):
             text = f"{name} has no effect on {value.metric}: leave it out"
             if name in ignored and text not in warned and _is_of_metric(name, value, convention):

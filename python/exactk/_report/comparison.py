@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inference.power import POWER, units_for
-from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import metrics
 from exactk._report.comparison_options import (
     MOST_SYSTEMS,
     ClaimsLike,
@@ -397,7 +395,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """
         check_power(power)
         margin = parse_margin(difference, "difference")
-        name = name_of_metric(metric, self._first.convention, "metric")
+        name = self._name_of(metric, "metric")
         compared = [
             one
             for one in self._compared(None, self._paired_state().totals)
@@ -494,7 +492,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         for claim, claimed in claims.items():
             convention, values = self._first.convention, plan_of_state(self._first.state)
             for metric, margin in claimed_margins(claim, claimed, self._margins, convention, values).items():
-                name = name_of_metric(metric, convention, claim)
+                name = self._name_of(metric, claim)
                 if name not in compared:
                     raise input_error(claim, f"metrics among {', '.join(self)}", repr(metric))
                 checks += [check_claim(claim, one, margin, self._options.confidence) for one in compared[name]]
@@ -540,24 +538,23 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         tied for the top: c, b
         paired t test; Holm over 3 comparisons per metric; level 0.05
         """
-        name = name_of_metric(metric, self._first.convention, "metric")
+        name = self._name_of(metric, "metric")
         if name not in self.metrics:
             raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
         if self._options.baseline is not None:
             raise input_error("baseline", "None, so that every pair is compared", repr(self._options.baseline))
         if self._options.alternative != "two_sided":
             raise input_error("alternative", "'two_sided', to rank systems", repr(self._options.alternative))
-        (value,) = plan([metric], self._first.convention, compares_lists=None)
-        direction = metrics[value.metric].direction
+        values = plan_of_state(self._first.state)
+        value = next(one for one in values if one.name == name)
+        direction = value.info.direction
         if direction == "none":
             raise input_error("metric", "a metric whose values are better if they are higher, or lower", repr(metric))
         systems = self._options.compared_systems(self._reports)
-        values = plan_of_state(self._first.state)
-        spelling = next(one.spelling for one in values if one.name == name)
-        rows = [row for row in self.differences if row.metric == spelling]
+        rows = [row for row in self.differences if row.metric == value.spelling]
         without = next((row for row in rows if row.reason), None)
         if without is not None:
-            expected = f"a p-value of every pair of systems in {spelling}"
+            expected = f"a p-value of every pair of systems in {value.spelling}"
             raise input_error(
                 "metric", expected, f"none of {without.system!r} and {without.baseline!r}: {without.reason}"
             )
@@ -566,7 +563,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         order = sorted(systems, key=lambda system: shown[system], reverse=direction == "higher")
         method = self._method(self._paired_state())
         note = "; ".join([method.test_text(rows), method.adjustment_text, method.level_text, *self._options.runs_texts])
-        return Ranks(spelling, shown, {system: intervals[system] for system in order}, note)
+        return Ranks(value.spelling, shown, {system: intervals[system] for system in order}, note)
 
     def best(self, metric: str) -> tuple[str, ...]:
         """Return the systems with the best value of a metric: all that are equal, in the order of the comparison.
@@ -575,9 +572,16 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         direction (``"none"``) or every value is NaN. Training runs, ``runs=``, are systems of their own here, and the best
         single run is no evidence for its model: ``differences`` has the means over runs.
         """
-        values = self[metric]
-        (value,) = plan([metric], self._first.convention, compares_lists=None)
-        return best_systems(values, metrics[value.metric].direction)
+        numbers = self[metric]
+        values = plan_of_state(self._first.state)
+        name = self._name_of(metric, "metric")
+        (direction,) = (value.info.direction for value in values if value.name == name)
+        return best_systems(numbers, direction)
+
+    def _name_of(self, metric: str, argument: str) -> str:
+        """Return the canonical name of a metric in any spelling; errors are of this argument."""
+        spellings = {value.name: value.spelling for value in plan_of_state(self._first.state)}
+        return name_of_metric(metric, self._first.convention, argument, spellings)
 
     @property
     def _table(self) -> ComparisonTable:
@@ -602,7 +606,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         labels: Sequence[Label | None] = self._labels() if table == "by_group" else [None]
         rows = [(label, value.spelling) for label in labels for value in values]
         columns = {system: column for column, system in enumerate(self._reports, start=1 + (table == "by_group"))}
-        directions = {value.spelling: metrics[value.metric].direction for value in values}
+        directions = {value.spelling: value.info.direction for value in values}
         shown = differences.by_group if table == "by_group" else differences
         if all(one.reason for one in shown):
             return NO_MARKS

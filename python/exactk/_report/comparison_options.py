@@ -234,19 +234,20 @@ class ComparisonOptions:
 
     def checked_margins(self, convention: Convention, values: Sequence[Value]) -> Mapping[str, Margin]:
         """Return the margins of these values. Raise InputError also for one that no difference exceeds."""
-        margins = self.margins(convention, [value.name for value in values])
+        margins = self.margins(convention, {value.name: value.spelling for value in values})
         for value in values:
             check_size(margins.get(value.name, margins.get("")), value, "margin")
         return margins
 
-    def margins(self, convention: Convention, metrics: Sequence[str]) -> Mapping[str, Margin]:
+    def margins(self, convention: Convention, spellings: Mapping[str, str]) -> Mapping[str, Margin]:
         """Return the margin of each metric, by canonical name; that of all others under the empty name.
 
-        Raise InputError if a metric is none of these canonical names.
+        Raise InputError if a metric is none of these, which are spellings by canonical name.
         """
-        parsed = parse_margins(self.margin)
+        parsed, metrics = parse_margins(self.margin), list(spellings)
         margins = {
-            name_of_metric(metric, convention, "margin") if metric else "": margin for metric, margin in parsed.items()
+            name_of_metric(metric, convention, "margin", spellings) if metric else "": margin
+            for metric, margin in parsed.items()
         }
         for metric, name in zip(parsed, margins, strict=True):
             if name and name not in metrics:
@@ -316,8 +317,11 @@ def _check_text(argument: str, expected: str, name: object) -> None:
         raise type_error(argument, expected, _shown(name))
 
 
-def name_of_metric(metric: str, convention: Convention, argument: str) -> str:
-    """Return the canonical name of a metric; errors are of this argument."""
+def name_of_metric(metric: str, convention: Convention, argument: str, spellings: Mapping[str, str]) -> str:
+    """Return the canonical name of a metric, which may be spelled as one by name; errors are of this argument."""
+    for name, spelling in spellings.items():
+        if metric in {name, spelling}:
+            return name
     try:
         return canonical_name(metric, convention)
     except ExactkError as error:
@@ -453,7 +457,7 @@ def claimed_margins(
     margins = {}
     for metric in claims:
         _check_no_margin(_checked_metric(metric, argument), argument, values)
-        name = name_of_metric(metric, convention, argument)
+        name = name_of_metric(metric, convention, argument, {value.name: value.spelling for value in values})
         margin = default.get(name, default.get(""))
         if argument == "better":
             margin = Margin(0.0, is_relative=True)

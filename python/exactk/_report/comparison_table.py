@@ -6,7 +6,6 @@ import math
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._plan.metrics import metrics
 from exactk._report.counts import count_label
 from exactk._report.display import DIGITS, format_number, format_text
 from exactk._report.state import plan_of_state
@@ -81,8 +80,7 @@ class ComparisonTable(NamedTuple):
         """Return the canonical name, the spelling and the direction of each metric."""
         values = plan_of_state(next(iter(self.reports.values())).state)
         return [
-            (value.name, spelling, metrics[value.metric].direction)
-            for value, spelling in zip(values, self.spellings, strict=True)
+            (value.name, spelling, value.info.direction) for value, spelling in zip(values, self.spellings, strict=True)
         ]
 
     def _rows_of_values(self) -> Iterator[_Row]:
@@ -108,7 +106,7 @@ class ComparisonTable(NamedTuple):
         """Yield a row for each count that is not 0 in all systems; for the number of users, if systems differ."""
         counts = [report.state.counts.scalars() for report in self.reports.values()]
         first, *_ = plan_of_state(next(iter(self.reports.values())).state)
-        compares_lists = metrics[first.metric].compares_lists
+        compares_lists = first.info.compares_lists
         for name in dict.fromkeys(name for one in counts for name in one):
             cells = [one.get(name, 0) for one in counts]
             if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer

@@ -22,7 +22,6 @@ from exactk._inference.significance import (
     sign_test,
     t_test,
 )
-from exactk._plan.metrics import metrics
 from exactk._report.paired_sums import estimate_of
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
@@ -207,7 +206,7 @@ class Compared:
     @property
     def direction(self) -> str:
         """Which values are better: higher, lower, or none."""
-        return metrics[self.value.metric].direction
+        return self.value.info.direction
 
 
 def difference_row(

@@ -100,7 +100,7 @@ class ComparisonMethod:
 
     def _margins_text(self, metrics: Collection[str]) -> list[str]:
         """Return the margin of all metrics, or that of each which has one."""
-        margins = self.options.margins(self.convention, list(self.spellings))
+        margins = self.options.margins(self.convention, self.spellings)
         if "" in margins:
             return [f"margin {margins['']}"]
         of_metrics = [

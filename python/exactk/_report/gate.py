@@ -9,7 +9,6 @@ from exactk._inference.intervals import relative_interval, t_interval
 from exactk._inference.levels import level_of
 from exactk._inference.margins import Margin, contrast_at, p_above, p_below
 from exactk._inference.power import units_to_decide
-from exactk._plan.metrics import metrics
 from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
 from exactk._report.difference_table import FEW_USERS
@@ -169,7 +168,7 @@ def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: fl
 
 def check_direction(claim: Claim, value: Value) -> None:
     """Raise InputError if the claim is of better or worse values, and the metric has neither."""
-    if claim != "equivalent" and metrics[value.metric].direction == "none":
+    if claim != "equivalent" and value.info.direction == "none":
         hint = (Option("equivalent", {value.spelling: "1%"}), " needs no direction")
         expected = "metrics of which higher or lower values are better"
         raise input_error(claim, expected, value.spelling, hint=hint)

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from exactk._inference.estimates import Estimate, estimate, f_of_means, mean_of, size_under_exchange
-from exactk._plan.metrics import metrics
 from exactk._runtime.errors import StateMismatchError
 
 if TYPE_CHECKING:
@@ -129,5 +128,5 @@ def _ratios_of(
 
 def precision_share(value: Value) -> Fraction:
     """Return a in F = P R / ((1 - a) P + a R), which is 1 / (1 + beta^2)."""
-    beta = 1.0 if metrics[value.metric].parameter is None else value.parameter
+    beta = 1.0 if value.info.parameter is None else value.parameter
     return Fraction(0) if beta == float("inf") else 1 / (1 + Fraction(beta) ** 2)

@@ -16,9 +16,9 @@ from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
 from exactk._plan.item_tallies import plan_item_tallies, tally_index
 from exactk._plan.metric_strings import canonical_name, part_indices
-from exactk._plan.metrics import metrics
 from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
+from exactk._report.customs import by_name
 from exactk._report.disparity import disparity_of_groups
 from exactk._report.display import format_number, format_text, printable
 from exactk._report.exports import Exports
@@ -203,7 +203,7 @@ class Report(Exports, Mapping[str, float]):
     def _values(self) -> MetricMapping[float]:
         of_users = self._statistic_by_metric(self._state.totals, value_of_sums)
         values = [
-            self._collection_value(value) if metrics[value.metric].of_collection else number
+            self._collection_value(value) if value.info.of_collection else number
             for value, number in zip(self._plan, of_users.values(), strict=True)
         ]
         return self._by_metric(values)
@@ -359,7 +359,9 @@ class Report(Exports, Mapping[str, float]):
 
     def _index_of(self, metric: str) -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
-        canonical = canonical_name(metric, self.convention)
+        if metric in self._state.spellings:
+            return self._state.spellings.index(metric)
+        canonical = canonical_name(metric, self.convention, by_name(self._state.custom_metrics))
         if canonical not in self._state.metrics:
             raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
         return self._state.metrics.index(canonical)
@@ -618,7 +620,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _remarks(self) -> str:
         counts = self._state.counts.scalars()
-        compares_lists = metrics[self._plan[0].metric].compares_lists
+        compares_lists = self._plan[0].info.compares_lists
         remarks = [
             count_text(name, count, compares_lists=compares_lists)
             for name, count in counts.items()

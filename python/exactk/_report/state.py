@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from exactk._plan.conventions import Convention, description
 from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import metrics
 from exactk._report.catalogue import Catalogue, describe_difference
 from exactk._report.counts import Counts
+from exactk._report.customs import by_name, checked_customs, custom_to_plain, customs_of
 from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
 from exactk._report.validation import (
     checked_digest,
@@ -35,6 +35,7 @@ from exactk._runtime.faults import plural
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from exactk._plan.custom_metric import CustomInfo
     from exactk._plan.metric_strings import Value
     from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Label, Sums
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 STATE_PREFIX = b"exactk-state\n"
 _VERSION = 3
 _OLD_VERSIONS = (1, 2)  # without a digest of the truth; without a catalogue
-_LATER_FIELDS = ("truth_digest", "catalogue")  # which old versions lack
+_LATER_FIELDS = ("truth_digest", "catalogue", "custom_metrics")  # which old versions lack
 _EXPECTED = "the output of State.to_dict"
 
 
@@ -83,6 +84,8 @@ class State:
     item_tallies : tuple of ItemTally
         How many lists have each item, for the values of all lists together, such as coverage. Values of the same lists
         share one.
+    custom_metrics : tuple of CustomInfo
+        The name, the range, the direction and a digest of the function of each metric of `exactk.custom`.
 
     Examples
     --------
@@ -108,6 +111,7 @@ class State:
     truth_digest: int | None = None
     catalogue: Catalogue | None = None
     item_tallies: tuple[ItemTally, ...] = ()
+    custom_metrics: tuple[CustomInfo, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
@@ -185,6 +189,7 @@ class State:
             "grade_column": self.grade_column,
             "truth_digest": None if self.truth_digest is None else f"{self.truth_digest:#034x}",
             "catalogue": None if self.catalogue is None else self.catalogue.to_plain(),
+            "custom_metrics": list(map(custom_to_plain, self.custom_metrics)),
         }
 
     @classmethod
@@ -211,7 +216,8 @@ class State:
             if type(data["weighted"]) is not bool:
                 raise fail("weighted to be true or false", data["weighted"])
             convention = Convention.from_dict(data["convention"])
-            values = checked_metrics(data["metrics"], data["spellings"], convention)
+            customs = checked_customs(data.get("custom_metrics", []))
+            values = checked_metrics(data["metrics"], data["spellings"], convention, customs)
             counts = Counts.from_plain(data["counts"], data["metrics"])
             totals = checked_sums(data["totals"], values, counts.users, weighted=data["weighted"])
             groups = checked_groups(data["groups"], values, totals, weighted=data["weighted"])
@@ -231,6 +237,7 @@ class State:
                 checked_digest(data.get("truth_digest")),
                 catalogue,
                 _checked_tallies(tallies, values, counts.users, None if catalogue is None else catalogue.size),
+                customs_of(values),
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -351,6 +358,7 @@ class StateSums:
             self._truth_digest,
             self._catalogue,
             self._item_tallies,
+            first.custom_metrics,
         )
 
 
@@ -386,6 +394,13 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
         differences.append(f"weighted {one.weighted} and {other.weighted}")
     if (one.groups is None) != (other.groups is None):
         differences.append("groups in only one of them")
+    differences += [
+        f"other functions named {mine.name}"
+        for mine, others in (
+            (mine, {theirs.name: theirs for theirs in other.custom_metrics}) for mine in one.custom_metrics
+        )
+        if others.get(mine.name, mine) != mine
+    ]
     if items := describe_difference(one.catalogue, other.catalogue):
         differences.append(items)
     scales = [[sums.scales for sums in state.totals] for state in (one, other)]
@@ -406,7 +421,7 @@ def check_same_truth(states: Mapping[str, State], argument: str) -> None:
                 f"{name!r} ({plural(states[name].counts.users - states[name].counts.missing_truth, 'user')})"
                 for name in (first, system)
             )
-            if metrics[plan_of_state(states[first])[0].metric].compares_lists:
+            if plan_of_state(states[first])[0].info.compares_lists:
                 found = f"those of {one} and others of {other}"
                 raise input_error(argument, "systems compared with the same lists (`one` of exactk.agreement)", found)
             found = f"one truth of {one} and another of {other}"
@@ -429,4 +444,4 @@ def _sums_to_plain(sums: Sums) -> list[int | str]:
 
 def plan_of_state(state: State) -> tuple[Value, ...]:
     """Return the plan that the state was computed by, with the caller's spellings."""
-    return plan(state.spellings, state.convention, compares_lists=None)
+    return plan(state.spellings, state.convention, compares_lists=None, customs=by_name(state.custom_metrics))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from exactk._inference.intervals import mean_interval
 from exactk._inference.significance import Interval, exp
-from exactk._plan.metrics import metrics
 from exactk._report.collection import collection_value
 from exactk._runtime.errors import input_error
 
@@ -116,7 +115,7 @@ def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
 
 def _f_of_means(value: Value, precision: Ratio, recall: Ratio) -> Ratio:
     """Return P R / ((1 - a) P + a R) with a = 1 / (1 + beta^2), which is P for beta = 0 and R for beta = inf."""
-    beta = 1.0 if metrics[value.metric].parameter is None else value.parameter
+    beta = 1.0 if value.info.parameter is None else value.parameter
     a = 1 / (1 + Fraction(beta) ** 2) if math.isfinite(beta) else Fraction(0)
     hits = precision[0] * recall[0]
     divisor = (a.denominator - a.numerator) * precision[0] * recall[1] + a.numerator * recall[0] * precision[1]

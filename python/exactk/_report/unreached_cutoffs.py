@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._plan.metrics import metrics
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
 
@@ -26,7 +25,7 @@ def _message(state: State) -> str:
     values = [
         value
         for value in plan_of_state(state)
-        if value.cutoff is not None and value.cutoff > longest and metrics[value.metric].reads_truth
+        if value.cutoff is not None and value.cutoff > longest and value.info.reads_truth
     ]
     if not longest or not values:  # other counts report that all lists are empty
         return ""
@@ -37,7 +36,7 @@ def _message(state: State) -> str:
 
 
 def _divides_by_cutoff(value: Value) -> bool:
-    info = metrics[value.metric]
+    info = value.info
     return info.every_rank or any(value.rules[field] == "cutoff" for field in info.own_fields)
 
 

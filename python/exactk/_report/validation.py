@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from exactk._plan.custom_metric import CustomInfo
 from exactk._plan.fields import ANY_GRADE
 from exactk._plan.metric_strings import distinct_parts, plan
-from exactk._plan.metrics import metrics
 from exactk._report.sums import Label, Sums
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -103,12 +103,15 @@ def checked_digest(data: object, what: str = "truth_digest") -> int | None:
     return int(data, 16)
 
 
-def checked_metrics(names: object, spellings: object, convention: Convention) -> tuple[Value, ...]:
+def checked_metrics(
+    names: object, spellings: object, convention: Convention, customs: Sequence[CustomInfo] = ()
+) -> tuple[Value, ...]:
     """Return the plan of distinct values, from their canonical names and spellings."""
     names, spellings = tuple(checked_list(names, "metrics")), tuple(checked_list(spellings, "spellings"))
-    if tuple(value.name for value in plan(names, convention, compares_lists=None)) != names:
+    by_name = {one.name: one for one in customs}
+    if tuple(value.name for value in plan(names, convention, compares_lists=None, customs=by_name)) != names:
         raise fail("distinct canonical metric names", names)
-    values = plan(spellings, convention, compares_lists=None)
+    values = plan(spellings, convention, compares_lists=None, customs=by_name)
     if (tuple(value.name for value in values), tuple(value.spelling for value in values)) != (names, spellings):
         raise fail(f"spellings of {', '.join(names)}", spellings)
     return values
@@ -144,14 +147,17 @@ def read_hex(text: object) -> int:
 
 def is_in_unit_range(value: Value) -> bool:
     """Return whether each user's value is in [0, 1] for any list."""
-    return metrics[value.metric].unit_range and value.rules["duplicate_items"] != "count"
+    if value.custom is not None:  # the range holds for whatever the lists are
+        return value.custom.range is not None and value.custom.range[0] >= 0 and value.custom.range[1] <= 1
+    return value.info.unit_range and value.rules["duplicate_items"] != "count"
 
 
 def _scales_of_part(part: Value, *, weighted: bool) -> tuple[int, int, int]:
     """Return the scales of the core's sums."""
     if weighted or part.rules["average"] == "micro":
         return _WEIGHED_SCALES
-    return _UNIT_SCALES if is_in_unit_range(part) and part.rules["average"] == "macro" else _WIDE_SCALES
+    has_unit_sums = is_in_unit_range(part) and part.custom is None and part.rules["average"] == "macro"
+    return _UNIT_SCALES if has_unit_sums else _WIDE_SCALES
 
 
 def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
@@ -199,7 +205,9 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
 
 def _least_value(part: Value) -> int:
     """Return the least value of a metric that is not in [0, 1]: correlations and gains of negative grades are below 0."""
-    info, min_grade = metrics[part.metric], part.rules["min_grade"]
+    info, min_grade = part.info, part.rules["min_grade"]
+    if isinstance(info, CustomInfo):
+        return -_MAX_VALUE
     is_negative = info.compares_lists or (info.uses_gains and (min_grade == ANY_GRADE or (min_grade or 0) < 0))
     return -_MAX_VALUE if is_negative else 0
 
@@ -208,8 +216,9 @@ def _check_micro(part: Value, sums: Sums) -> None:
     bound = sums.users * _MAX_WEIGHT * _MAX_VALUE
     if sums.squares or sums.undefined:
         raise fail(f"no squares and no undefined values of {part.name}, which is a ratio of sums", sums.squares)
-    for number, scale in ((sums.total, sums.total_scale), (sums.weight, sums.weight_scale)):
-        if not 0 <= number <= bound << scale:
+    least = 0 if part.custom is None else -bound
+    for low, number, scale in ((least, sums.total, sums.total_scale), (0, sums.weight, sums.weight_scale)):
+        if not low << scale <= number <= bound << scale:
             raise fail(f"non-negative sums of {part.name} that {sums.users} users can have", number)
     most = 1 if is_in_unit_range(part) else _MAX_VALUE
     if sums.total << sums.weight_scale > sums.weight * most << sums.total_scale:

@@ -11,7 +11,6 @@ from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import STRICT_TIES
-from exactk._plan.metrics import metrics as registry
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 from exactk.reference.item_counts import is_counted_list
@@ -103,7 +102,7 @@ def _rules_of_readers(problem: Problem) -> list[Rules]:
 
 
 def _check_value(value: Value) -> None:
-    info, rules = registry[value.metric], resolved_rules(value)
+    info, rules = value.info, resolved_rules(value)
     if rules["average"] == "micro":
         if not info.micro:
             raise input_error("metrics", f"{value.metric}: average='macro'", "'micro'")
@@ -127,7 +126,7 @@ def _check_value(value: Value) -> None:
 
 def _check_item_fields(value: Value) -> None:
     """Raise InputError if the value divides by fewer users than an item may have, or has a share above 1."""
-    info, rules = registry[value.metric], value.rules
+    info, rules = value.info, value.rules
     if "tail" in info.own_fields and rules["tail"] != "at_most" and value.parameter > 1:
         raise input_error("metrics", f"{value.metric}: head in [0, 1] unless tail='at_most'", f"{value.parameter:g}")
     by_users = "novelty_over" in info.own_fields and rules["novelty_over"] == "users"
@@ -139,7 +138,7 @@ def _check_item_fields(value: Value) -> None:
 def _check_items(problem: Problem) -> None:
     """Raise InputError if a value needs more of the items, or an order of the list."""
     for value in problem.values:
-        info, rules, items = registry[value.metric], value.rules, problem.items
+        info, rules, items = value.info, value.rules, problem.items
         if not info.walks_list:
             continue
         if items is None:
@@ -159,7 +158,7 @@ def _check_items(problem: Problem) -> None:
 
 
 def _divides_by_users(value: Value) -> bool:
-    fields = registry[value.metric].own_fields
+    fields = value.info.own_fields
     over = next((value.rules[field] for field in ("novelty_over", "arp_over") if field in fields), None)
     return over == "users" or "popularity" not in fields
 
@@ -181,11 +180,11 @@ def _check_gain_fields(metric: str, rules: Rules) -> None:
 
 
 def _check_tie_rules(value: Value) -> None:
-    info = registry[value.metric]
+    info = value.info
     if info.pairwise and value.cutoff is not None:
         raise input_error("metrics", f"{value.metric}: no cutoff", str(value.cutoff))
     if value.rules["ties"] == "expected":
-        if value.metric not in EXPECTATIONS:
+        if value.custom is None and value.metric not in EXPECTATIONS:
             raise input_error("metrics", f"{value.metric}: ties other than 'expected'", "'expected'")
         if info.averages_precisions and value.rules["ap_over"] == "hits":
             raise input_error("metrics", f"{value.metric}: ap_over other than 'hits' with ties='expected'", "'hits'")
@@ -243,7 +242,7 @@ def _check_ranks(rankings: Rankings) -> None:
 
 
 def _counts_pairs(value: Value) -> bool:
-    info = registry[value.metric]
+    info = value.info
     return info.pairwise or info.takes_item_count
 
 
@@ -256,7 +255,7 @@ def _check_rank_gaps(problem: Problem, lists: Rankings | None) -> None:
 
 def _has_gain(grade: float, value: Value) -> bool:
     rules = resolved_rules(value)
-    if registry[value.metric].takes_max_grade:
+    if value.info.takes_max_grade:
         return 0 <= grade <= value.parameter
     match rules["gain"]:
         case "binary":
@@ -272,7 +271,7 @@ def _has_gain(grade: float, value: Value) -> bool:
 
 
 def _check_gains(problem: Problem, value: Value) -> None:
-    if not registry[value.metric].uses_gains:
+    if not value.info.uses_gains:
         return
     truth = problem.truth
     if truth.grades is None:
@@ -328,7 +327,7 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Value], tuple[str
 
 def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
     """Raise InputError if a list has items outside the catalogue, or not in train, and the rules refuse these."""
-    values = [value for value in problem.values if registry[value.metric].walks_list]
+    values = [value for value in problem.values if value.info.walks_list]
     computed = {
         user: [value for value in values if policy(user, value)[0] == "compute"] for user in range(len(problem.truth))
     }

@@ -13,7 +13,6 @@ import numpy as np
 from exactk._engine.problem import Engine, ItemCounts, JudgedCells, Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import STRICT_TIES
-from exactk._plan.metrics import metrics as registry
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
@@ -114,7 +113,7 @@ def _check_item_counts(users: JudgedUsers, values: Sequence[Value]) -> None:
         misses = len(judged.top(value.cutoff)) - judged.hits(value.cutoff)
         return _user_policy(users, user, value)[0] == _COMPUTE and judged.relevant + misses > value.parameter
 
-    list_aucs = [value for value in values if registry[value.metric].takes_item_count]
+    list_aucs = [value for value in values if value.info.takes_item_count]
     broken = [user for user in range(len(users)) if any(has_too_many(user, value) for value in list_aucs)]
     if broken:
         expected = "list_auc: items=... of at least |T| + misses for every user"
@@ -123,7 +122,7 @@ def _check_item_counts(users: JudgedUsers, values: Sequence[Value]) -> None:
 
 def _user_policy(users: JudgedUsers, user: int, value: Value) -> tuple[str, str]:
     """Return how the user as a whole is treated, and the policy that decides it."""
-    info, rules = registry[value.metric], value.rules
+    info, rules = value.info, value.rules
     if not users.is_counted(user, rules):
         return "skip", "users"
     judged = users.judged_user(user, {**rules, "gain": "binary"})  # gains do not matter, and a gain table may lack some
@@ -150,7 +149,9 @@ def _ratio_of_user(users: JudgedUsers, user: int, value: Value) -> Ratio | None:
             return 1.0, 1.0
     rules = resolved_rules(value)
     judged = users.judged_user(user, rules)
-    if rules["ties"] == "expected":
+    if value.custom is not None:
+        numerator, denominator = users.given_ratio(user, value)
+    elif rules["ties"] == "expected":
         numerator, denominator = expected_ratio(value.metric, judged, value.cutoff, rules, value.parameter)
     else:
         numerator, denominator = METRICS[value.metric](judged, value.cutoff, rules, value.parameter)
@@ -268,11 +269,11 @@ def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
     fall both when a hit comes later and when one more hit comes late.
     """
     rules = resolved_rules(value)
-    if registry[value.metric].walks_list:  # whose values depend on other items of a tie too
+    if value.custom is not None or value.info.walks_list:  # whose values depend on other items of a tie too
         return None
     if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value)[0] != _COMPUTE:
         return None
-    if registry[value.metric].averages_precisions and rules["ap_over"] == "hits":
+    if value.info.averages_precisions and rules["ap_over"] == "hits":
         ties = tied_hits(users.judged_user(user, {**rules, "ties": "expected"}))
         last = math.inf if value.cutoff is None else value.cutoff
         if any(len(hits) in range(1, size) and first < last for first, size, hits in ties):

@@ -14,6 +14,7 @@ from exactk.reference.ranking import ScoredRow, scored_row
 
 if TYPE_CHECKING:
     from exactk._engine.problem import Problem
+    from exactk._plan.metric_strings import Value
     from exactk.reference.rules import Rules
 
 
@@ -61,6 +62,11 @@ class JudgedUsers:
         """Return the user's excluded items."""
         exclude = self._problem.exclude
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
+
+    def given_ratio(self, user: int, value: Value) -> tuple[float, float]:
+        """Return what the function of a custom value says of the user."""
+        numerator, denominator = self._problem.given[value.identity][:, user].tolist()
+        return numerator, denominator
 
     def judged_user(self, user: int, rules: Rules) -> JudgedUser:
         """Return the user, judged under these rules."""

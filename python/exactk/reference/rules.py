@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.fields import STRICT_TIES
-from exactk._plan.metrics import metrics as registry
 
 if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
@@ -22,7 +21,7 @@ def list_rules(rules: Rules) -> Rules:
 
 def resolved_rules(value: Value) -> Rules:
     """Return the value's rules as adapted to its metric: irrelevant or fixed gains, expected ties for pairs, and an order of the list."""
-    info, rules = registry[value.metric], dict(value.rules)
+    info, rules = value.info, dict(value.rules)
     if not info.uses_gains:
         rules["gain"] = "binary"
     if info.takes_max_grade:

@@ -1,6 +1,7 @@
 #include "evaluate/validate/request.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <variant>
 
@@ -26,6 +27,30 @@ void check_rank_gaps(const Request& request, const Run& run) {
                     .expected = std::string(run.info->name) + ": ranks without gaps",
                     .found = "rank_gaps='keep'",
                     .hint = std::string(run.info->name) + "(rank_gaps=close) closes them"});
+}
+
+// Rejects given values whose numbers the request lacks, or no sum has room for.
+void check_given(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
+  const auto numbers = 2 * static_cast<double>(request.truth.row_count());
+  for (const Run& run : plan.runs) {
+    if (!run.info->is_given) continue;
+    const double row = run.parameter;
+    const bool has_row = row >= 0 && row == std::floor(row) &&
+                         (row + 1) * numbers <= static_cast<double>(request.given.size());
+    if (has_row) continue;
+    throw InputError({.argument = "given",
+                      .expected = "two numbers per given value and user",
+                      .found = std::to_string(request.given.size())});
+  }
+  in_chunks(request.given.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    const auto chunk = request.given.subspan(begin, end - begin);
+    const auto bad =
+        std::ranges::find_if_not(chunk, [](double number) { return std::abs(number) <= kMaxGain; });
+    if (bad == chunk.end()) return;
+    throw InputError({.argument = "given",
+                      .expected = "numbers from -2^256 to 2^256",
+                      .found = format_number(*bad)});
+  });
 }
 
 }  // namespace
@@ -68,6 +93,7 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
     check_gains(request, run, checkpoint);
     check_min_grade(request, run.rules);
   }
+  check_given(request, plan, checkpoint);
   if (!request.per_user.empty()) {
     check_size(request.per_user.size(), users * static_cast<Count>(request.values.size()),
                "per_user", "one number per value and user");
