@@ -129,7 +129,12 @@ def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
     catalogue = data.draw(st.sets(ids, min_size=1))
     cutoff = data.draw(st.one_of(st.none(), st.integers(1, 6)))
     options = {"convention": rules, "items": exactk.Items(sorted(catalogue)), "exclude": exclude}
-    names = [name for name in NAMES if name != "personalization" or rules["duplicate_items"] == "first"]
+    refused = {"personalization"} if rules["duplicate_items"] == "count" else set()
+    if rules["foreign_items"] == "count":
+        refused |= {"coverage"}
+        refused |= {"gini"} if rules["gini_items"] == "catalogue" else set()
+        refused |= {"entropy"} if rules["entropy_over"] == "log_items" else set()
+    names = [name for name in NAMES if name not in refused]
     texts = [name if cutoff is None else f"{name}@{cutoff}" for name in names]
     evaluation = Evaluation(truth, data.draw(rows), texts, options)
     report = outcome(evaluation, exactk.evaluate)
@@ -141,6 +146,13 @@ def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
             assert math.isnan(report[text]), text
         else:
             assert report[text] == pytest.approx(float(expected), rel=2e-16, abs=1e-50), text
+
+
+@pytest.mark.parametrize("text", ["coverage@2", "gini", "entropy(entropy_over=log_items)"])
+def test_what_divides_by_the_catalogue_counts_no_other_items(text: str) -> None:
+    items = exactk.Items([1, 2, 3])
+    with pytest.raises(exactk.InputError, match="foreign_items of 'ignore' or 'raise', found 'count'"):
+        exactk.evaluate(None, [[1, 2], [3, 9]], text, items=items, convention={"foreign_items": "count"})
 
 
 @settings(max_examples=examples(300))

@@ -27,8 +27,26 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
         _check_fields(value)
 
 
+def _with_field(value: Value, field: str) -> str:
+    cutoff = "" if value.cutoff is None else f"@{value.cutoff}"
+    return f"{value.metric}{cutoff}({field})"
+
+
+def _divides_by_catalogue(value: Value) -> bool:
+    info, rules = value.info, value.rules
+    if "gini_items" in info.own_fields:
+        return bool(rules["gini_items"] == "catalogue")
+    if "entropy_over" in info.own_fields:
+        return bool(rules["entropy_over"] == "log_items")
+    return info.unit_range and "list_similarity" not in info.own_fields
+
+
 def _check_fields(value: Value) -> None:
     rules, own_fields = value.rules, value.info.own_fields
+    if rules["foreign_items"] == "count" and _divides_by_catalogue(value):
+        expected = f"{value.spelling}: foreign_items of 'ignore' or 'raise'"
+        hint = f"it divides by the items of the catalogue: {_with_field(value, 'foreign_items=ignore')} leaves out the others"
+        raise input_error("metrics", expected, "'count', by which other items count too", hint=hint)
     if rules["duplicate_items"] == "count" and "list_similarity" in own_fields:
         expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"
         raise input_error("metrics", expected, "'count', by which a list is no set of items")

@@ -77,8 +77,7 @@ def _gini(tally: ItemTally, column: int, catalogue_size: int, rules: Mapping[str
     Counts of 0 add nothing. Equal counts c at j = a + 1, ..., a + m add m (2 a + m - n) c.
     """
     recommended = _num_items(tally, column)
-    # Foreign items may count, so that there are more recommended items than the catalogue has.
-    items = recommended if rules["gini_items"] == "recommended" else max(catalogue_size, recommended)
+    items = recommended if rules["gini_items"] == "recommended" else catalogue_size
     numerator, below = 0, items - recommended
     for count, equal in _distinct_counts(tally.counts[:, column]):
         numerator += count * equal * (2 * below + equal - items)
