@@ -99,8 +99,10 @@ OF_COLLECTION = [name for name, info in exactk.metrics.items() if info.of_collec
 
 
 def without_digest(report: exactk.Report) -> exactk.Report:
-    """Return the report without the digests of its truth and items, which depend on the keys, as no number does."""
-    return exactk.Report(replace(report.state, truth_digest=None, catalogue=None), report.users, report.user_table)
+    """Return the report without the digests of its truth and items, and the keys of items, on which no number depends."""
+    tallies = tuple(replace(tally, keys=np.arange(len(tally.keys))) for tally in report.state.item_tallies)
+    state = replace(report.state, truth_digest=None, catalogue=None, item_tallies=tallies)
+    return exactk.Report(state, report.users, report.user_table)
 
 
 @dataclass(frozen=True)
