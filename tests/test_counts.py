@@ -14,7 +14,12 @@ FEW = SCALARS._replace(
     candidates=CandidateCounts(2, 7, 3, 4), unknown_actual=2, ties=(TieCounts(1, 30), TieCounts(0, 0))
 )
 MANY = SCALARS._replace(
-    longest_list=99, candidates=CandidateCounts(1, 9, 9, 9), rank_gaps=5, ties=(TieCounts(2, 40), TieCounts(9, 8))
+    longest_list=99,
+    candidates=CandidateCounts(1, 9, 9, 9),
+    rank_gaps=5,
+    foreign_recommended=8,
+    unseen_recommended=0,
+    ties=(TieCounts(2, 40), TieCounts(9, 8)),
 )
 PLAIN: dict[str, int] = {
     "users": 9, "empty_truth": 1, "empty_predictions": 2, "missing_predictions": 3, "missing_truth": 4,
@@ -30,6 +35,8 @@ def test_counts_are_added_but_extremes_are_chosen() -> None:
         candidates=CandidateCounts(3, 16, 3, 9),
         unknown_actual=2,
         rank_gaps=5,
+        foreign_recommended=8,
+        unseen_recommended=0,
         ties=(TieCounts(3, 70), TieCounts(9, 8)),
     )
     assert FEW.merge(MANY) == MANY.merge(FEW) == expected
@@ -53,6 +60,10 @@ def test_plain_counts_have_the_names_that_states_are_written_with() -> None:
     assert FEW.to_plain(METRICS) == PLAIN
     assert "rank_gaps" not in PLAIN
     assert MANY.to_plain(METRICS)["rank_gaps"] == 5
+    assert PLAIN.keys().isdisjoint({"foreign_recommended", "unseen_recommended"})
+    plain = MANY.to_plain(METRICS)
+    assert (plain["foreign_recommended"], plain["unseen_recommended"]) == (8, 0)
+    assert MANY.merge(MANY).to_plain(METRICS)["foreign_recommended"] == 16
 
 
 @pytest.mark.parametrize("name", [name for name in PLAIN if name != "unknown_actual"])

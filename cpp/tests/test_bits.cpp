@@ -110,6 +110,8 @@ void check_equal(const Tally& actual, const Tally& expected) {
   CHECK(actual.missing_truth == expected.missing_truth);
   CHECK(actual.duplicates == expected.duplicates);
   CHECK(actual.excluded_recommended == expected.excluded_recommended);
+  CHECK(actual.foreign_recommended == expected.foreign_recommended);
+  CHECK(actual.unseen_recommended == expected.unseen_recommended);
   CHECK(actual.relevant_excluded == expected.relevant_excluded);
 }
 

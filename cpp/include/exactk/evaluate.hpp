@@ -78,8 +78,8 @@ struct Tally {
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
-  // Of the lists down to the last rank that a metric reads: items outside the catalogue, and items
-  // of the catalogue that are not in train.
+  // Items at the ranks that a metric of the list reads, each once per user: those outside the
+  // catalogue, and those of the catalogue that are not in train.
   Count foreign_recommended = 0;
   Count unseen_recommended = 0;
   // The greatest rank of an item that is not excluded, over all users, up to the largest rank that

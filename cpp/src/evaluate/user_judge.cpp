@@ -188,6 +188,8 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
   const Plan& plan = job_.plan;
   if (open_scores(user, checkpoint) && raises(plan, &Rules::nan)) return Violation::nan_score;
   bool may_depend = false;
+  foreign_items_.clear();
+  unseen_items_.clear();
   for (const Ties ties : plan.ties) {
     const Matches& matches = match(user, ties, checkpoint);
     may_depend = may_depend || may_depend_on_ties(user, ties);
@@ -200,9 +202,11 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
           judge_.judge(rules, matches, grades_of(user), batch.hit_rows[index], checkpoint);
       if (index == plan.tally_rules_index) add_to_tally(user, matches, row, tally, checkpoint);
       if (plan.list_depths[index] == 0) continue;
-      add_list(user, matches, index, row, batch.list_rows[index], tally, checkpoint);
+      add_list(user, matches, index, row, batch.list_rows[index], checkpoint);
     }
   }
+  tally.foreign_recommended += count_distinct(foreign_items_, checkpoint);
+  tally.unseen_recommended += count_distinct(unseen_items_, checkpoint);
   if (may_depend) judge_extremes(user, batch, checkpoint);
   batch.users.push_back(user);
   return Violation::none;
@@ -291,8 +295,7 @@ void UserJudge::read_scored_list(AnyScoreRanker& any_ranker, Ties ties,
 
 // Adds the user's list, down to the last rank that a metric reads.
 void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_index,
-                         const HitRow& row, ListRows& rows, Tally& tally,
-                         const Checkpoint& checkpoint) {
+                         const HitRow& row, ListRows& rows, const Checkpoint& checkpoint) {
   const JudgingRules& rules = job_.plan.judging_rules[rules_index];
   const Count depth = std::min(job_.plan.list_depths[rules_index], row.depth());
   list_items_.clear();
@@ -309,34 +312,42 @@ void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_i
   if (matches.list_duplicates > 0 && rules.duplicate_items == Duplicates::first) {
     leave_out_repeats(numbers, checkpoint);
   }
-  const UnusualItems unusual = find_unusual_items(numbers, rows, checkpoint);
-  const auto is_read = [](Count list_depth) { return list_depth > 0; };
-  const auto first_read = std::ranges::find_if(job_.plan.list_depths, is_read);
-  if (std::cmp_equal(rules_index, first_read - job_.plan.list_depths.begin())) {
-    tally.foreign_recommended += unusual.foreign;
-    tally.unseen_recommended += unusual.unseen;
-  }
+  note_unusual_items(numbers, rows, checkpoint);
 }
 
-// Adds to the last row which of its items are outside the catalogue, or not in train.
-UserJudge::UnusualItems UserJudge::find_unusual_items(std::span<const ItemNumber> numbers,
-                                                      ListRows& rows,
-                                                      const Checkpoint& checkpoint) {
-  UnusualItems unusual;
+// Notes which items of the list read last are outside the catalogue, or not in train: for the user,
+// and in the last row.
+void UserJudge::note_unusual_items(std::span<const ItemNumber> numbers, ListRows& rows,
+                                   const Checkpoint& checkpoint) {
   Count first_foreign = 0;
   Count first_unseen = 0;
   in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto rank = static_cast<Count>(i) + 1;
       if (numbers[i] == job_.catalogue.foreign()) {
-        if (unusual.foreign++ == 0) first_foreign = rank;
+        if (first_foreign == 0) first_foreign = rank;
         rows.add_foreign_item(list_items_[i]);
+        foreign_items_.push_back(list_items_[i]);
+      } else if (is_unseen(numbers[i])) {
+        if (first_unseen == 0) first_unseen = rank;
+        unseen_items_.push_back(list_items_[i]);
       }
-      if (is_unseen(numbers[i]) && unusual.unseen++ == 0) first_unseen = rank;
     }
   });
   rows.set_first_ranks(first_foreign, first_unseen);
-  return unusual;
+}
+
+Count UserJudge::count_distinct(std::span<const std::int64_t> items, const Checkpoint& checkpoint) {
+  if (items.size() < 2) return static_cast<Count>(items.size());
+  Count distinct = 0;
+  list_index_.build(items, checkpoint);
+  in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Offset first = list_index_.find(items, static_cast<std::uint64_t>(items[i]));
+      distinct += std::cmp_equal(first, i) ? 1 : 0;
+    }
+  });
+  return distinct;
 }
 
 // Whether the item of the catalogue is known not to be in train.

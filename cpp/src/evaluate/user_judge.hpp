@@ -69,13 +69,11 @@ class UserJudge {
   void read_scored_list(AnyScoreRanker& any_ranker, Ties ties, std::span<std::int64_t> items,
                         const Checkpoint& checkpoint);
   void add_list(Count user, const Matches& matches, std::size_t rules_index, const HitRow& row,
-                ListRows& rows, Tally& tally, const Checkpoint& checkpoint);
-  struct UnusualItems {
-    Count foreign = 0;
-    Count unseen = 0;
-  };
-  UnusualItems find_unusual_items(std::span<const ItemNumber> numbers, ListRows& rows,
-                                  const Checkpoint& checkpoint);
+                ListRows& rows, const Checkpoint& checkpoint);
+  void note_unusual_items(std::span<const ItemNumber> numbers, ListRows& rows,
+                          const Checkpoint& checkpoint);
+  [[nodiscard]] Count count_distinct(std::span<const std::int64_t> items,
+                                     const Checkpoint& checkpoint);
   [[nodiscard]] bool is_unseen(ItemNumber number) const noexcept;
   void leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint);
   void judge_extremes(Count user, JudgedBatch& batch, const Checkpoint& checkpoint);
@@ -95,7 +93,10 @@ class UserJudge {
   std::vector<Offset> tied_repeats_;
   HitRows list_rows_;                     // of the user whose list is judged
   std::vector<std::int64_t> list_items_;  // of the list read last, by rank
-  IdIndex list_index_;                    // of these
+  IdIndex list_index_;                    // of these, or of some of them
+  // Of the current user's lists that a metric reads, perhaps repeated.
+  std::vector<std::int64_t> foreign_items_;
+  std::vector<std::int64_t> unseen_items_;
   enum class EntryScore : std::uint8_t { none, masked, other };
   std::vector<EntryScore> entry_scores_;  // by truth entry
   std::vector<Count> masked_entries_;     // of the truth

@@ -140,6 +140,8 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
         relevant_not_rankable=tally.relevant_not_rankable,
         longest_list=tally.longest_list,
         candidates=candidates,
+        foreign_recommended=tally.foreign_recommended if problem.reads_lists else None,
+        unseen_recommended=tally.unseen_recommended if problem.reads_lists and problem.knows_train else None,
         ties=tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread)) or None,
     )
 

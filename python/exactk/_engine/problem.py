@@ -58,6 +58,16 @@ class Problem:
         """Whether only some items may be ranked."""
         return self.candidates is not None or isinstance(self.predictions, SparseScores)
 
+    @property
+    def reads_lists(self) -> bool:
+        """Whether a metric reads the items of the lists."""
+        return bool(self.item_tallies) or any(value.info.walks_list for value in self.values)
+
+    @property
+    def knows_train(self) -> bool:
+        """Whether it is known which items are in train."""
+        return self.items is not None and not (self.items.users is None and self.items.interactions is None)
+
 
 class ItemCounts(NamedTuple):
     """How many lists have each item, for one plan of a tally."""

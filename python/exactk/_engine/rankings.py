@@ -25,7 +25,8 @@ Ranking: TypeAlias = tuple[Any, ...]
 def solve(engine: Engine, problem: Problem) -> Outcome:
     """Solve the problem once for each ranking that a value needs, and join the outcomes.
 
-    The counts are those of the convention's own ranking or, if no value uses it, of the first.
+    The counts are those of the convention's own ranking or, if no value uses it, of the first; those of unusual items in the
+    lists that metrics read are added up, so that none of these is left out.
     """
     rules = [*(value.rules for value in problem.values), *(tally.rules for tally in problem.item_tallies)]
     check_input_order(problem.predictions, [one["ties"] for one in rules], "predictions")
@@ -106,6 +107,8 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -
     joined_counts = counts[0]._replace(
         longest_list=max(one.longest_list for one in counts),  # each to its own cutoffs
         candidates=next((one.candidates for one in counts if one.candidates is not None), None),
+        foreign_recommended=_sum_of_present([one.foreign_recommended for one in counts]),
+        unseen_recommended=_sum_of_present([one.unseen_recommended for one in counts]),
         ties=_join_ties(counts, indices, size),
     )
     per_user = ratios = None
@@ -115,6 +118,11 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -
             per_user[part] = outcome.per_user
             ratios[[micro.index(index) for index in part if index in micro]] = outcome.ratios
     return Outcome([by_index[index] for index in range(len(by_index))], joined_counts, per_user, ratios)
+
+
+def _sum_of_present(counts: list[int | None]) -> int | None:
+    present = [count for count in counts if count is not None]
+    return sum(present) if present else None
 
 
 def _join_ties(counts: list[Counts], indices: list[list[int]], size: int) -> tuple[TieCounts, ...] | None:

@@ -21,7 +21,8 @@ _REQUIRED = (
     *("users", *_OF_USERS, "duplicates", "excluded_recommended"),
     *("relevant_excluded", "relevant_not_rankable", "longest_list"),
 )
-_SCALARS = (*_REQUIRED, "unknown_actual", "rank_gaps")
+_OPTIONAL = ("unknown_actual", "rank_gaps", "foreign_recommended", "unseen_recommended")
+_SCALARS = (*_REQUIRED, *_OPTIONAL)
 _CANDIDATES = tuple(("candidates", statistic) for statistic in ("users", "total", "min", "max"))
 
 
@@ -37,6 +38,8 @@ _TEXTS = {
     "relevant_not_rankable": ("relevant item not rankable", "relevant items not rankable"),
     "unknown_actual": ("row without an actual rating", "rows without an actual rating"),
     "rank_gaps": ("user with rank gaps", "users with rank gaps"),
+    "foreign_recommended": ("recommended item outside the catalogue", "recommended items outside the catalogue"),
+    "unseen_recommended": ("recommended item not in train", "recommended items not in train"),
 }
 
 
@@ -108,6 +111,8 @@ class Counts(NamedTuple):
     candidates: CandidateCounts | None = None  # where only some items may be ranked
     unknown_actual: int | None = None  # set by `exactk.from_ratings`
     rank_gaps: int = 0
+    foreign_recommended: int | None = None  # where a metric reads the items of the list
+    unseen_recommended: int | None = None  # likewise, and it is known what is in train
     ties: tuple[TieCounts, ...] | None = None  # by value, for scores
 
     def merge(self, other: Counts) -> Counts:
@@ -126,13 +131,15 @@ class Counts(NamedTuple):
             candidates=_merge_optional(self.candidates, other.candidates, CandidateCounts.merge),
             unknown_actual=_merge_optional(self.unknown_actual, other.unknown_actual, int.__add__),
             rank_gaps=self.rank_gaps + other.rank_gaps,
+            foreign_recommended=_merge_optional(self.foreign_recommended, other.foreign_recommended, int.__add__),
+            unseen_recommended=_merge_optional(self.unseen_recommended, other.unseen_recommended, int.__add__),
             ties=_merge_optional(self.ties, other.ties, _merge_ties),
         )
 
     def scalars(self) -> dict[str, int]:
         """Return the scalar counts by name, rare ones only if they apply."""
         counts = {name: getattr(self, name) for name in _REQUIRED}
-        optional = {"unknown_actual": self.unknown_actual, "rank_gaps": self.rank_gaps or None}
+        optional = {name: getattr(self, name) for name in _OPTIONAL} | {"rank_gaps": self.rank_gaps or None}
         return counts | {name: count for name, count in optional.items() if count is not None}
 
     def by_name(self, metrics: Sequence[str]) -> dict[CountName, int]:

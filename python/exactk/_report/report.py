@@ -115,6 +115,9 @@ class Report(Exports, Mapping[str, float]):
         - ``longest_list``: the length of the longest list (its last rank if ranks keep their gaps), or the most items
           that scores rank for a user. Excluded items and items below the deepest cutoff do not count;
         - ``rank_gaps``: users whose rank gaps were closed; absent if there are none;
+        - ``foreign_recommended`` and ``unseen_recommended``, where a metric reads the items of the list, as ``novelty`` does:
+          recommended items outside the catalogue, and items of the catalogue that are not in train, each once per user,
+          at the ranks that these metrics read;
         - ``tie_dependent``, for scores: a mapping from metric to the number of users whose value depends on the order
           of ties;
         - ``candidates``, with ``candidates=``, sparse scores, or scored rows of a mapping, data frame or file: the

@@ -25,6 +25,7 @@ from exactk.reference.judged_users import JudgedUsers
 from exactk.reference.rules import Rules, resolved_rules
 from exactk.reference.ties import expected_ratio
 from exactk.reference.truth_digest import reference_truth_digest
+from exactk.reference.unusual_items import count_unusual_items
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -249,6 +250,7 @@ def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
         users=len(users),
         **counts,
         candidates=_candidate_counts(problem, users),
+        **count_unusual_items(problem, users),
         ties=None if ties is None else tuple(ties),
     )
 
