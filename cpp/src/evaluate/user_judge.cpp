@@ -352,8 +352,9 @@ Count UserJudge::count_distinct(std::span<const std::int64_t> items, const Check
 
 // Whether the item of the catalogue is known not to be in train.
 bool UserJudge::is_unseen(ItemNumber number) const noexcept {
-  const Items& items = *job_.request.items;
-  const std::span<const Count> counts = items.users.empty() ? items.interactions : items.users;
+  const std::optional<Items>& items = job_.request.items;
+  if (!items) return false;
+  const std::span<const Count> counts = items->users.empty() ? items->interactions : items->users;
   return number < counts.size() && counts[number] == 0;
 }
 

@@ -66,8 +66,8 @@ class UserJudge {
   Violation check_matches(const Matches& matches, Ties ties, const Checkpoint& checkpoint);
   void read_list(Count user, const Matches& matches, Ties ties, std::span<std::int64_t> items,
                  const Checkpoint& checkpoint);
-  void read_scored_list(AnyScoreRanker& any_ranker, Ties ties, std::span<std::int64_t> items,
-                        const Checkpoint& checkpoint);
+  static void read_scored_list(AnyScoreRanker& any_ranker, Ties ties, std::span<std::int64_t> items,
+                               const Checkpoint& checkpoint);
   void add_list(Count user, const Matches& matches, std::size_t rules_index, const HitRow& row,
                 ListRows& rows, const Checkpoint& checkpoint);
   void note_unusual_items(std::span<const ItemNumber> numbers, ListRows& rows,
