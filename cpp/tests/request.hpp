@@ -54,12 +54,27 @@ inline OwnedLists lists(const std::vector<Row>& rows) {
   return owned;
 }
 
+// A catalogue of the ids below 10,000, some of them in no list of train.
+inline Items catalogue() {
+  static const auto arrays = [] {
+    std::pair<std::vector<std::int64_t>, std::vector<Count>> made;
+    for (std::int64_t id = 0; id < 10'000; ++id) {
+      made.first.push_back(id);
+      made.second.push_back(id % 7);
+    }
+    return made;
+  }();
+  return {
+      .ids = arrays.first, .users = arrays.second, .interactions = arrays.second, .train_users = 9};
+}
+
 // A request that owns its arrays.
 struct Input {
   OwnedLists truth;
   std::vector<double> grades = {};
   OwnedLists predictions;
   std::optional<OwnedLists> exclude = {};
+  std::optional<Items> items = catalogue();
   std::optional<std::vector<double>> weights = {};
   std::vector<Offset> groups = {};
   Count group_count = 1;
@@ -82,6 +97,7 @@ struct Input {
                      .grades = grades,
                      .predictions = predictions.view(),
                      .exclude = excluded,
+                     .items = items,
                      .weights = weighted,
                      .groups = groups,
                      .group_count = group_count,

@@ -73,7 +73,7 @@ Input random_input(std::size_t users, bool weighted) {
   geometric.average = Average::geometric;
   for (const MetricInfo& info : metric_table()) {
     for (const Count cutoff : {Count{3}, kNoCutoff}) {
-      if (info.pairwise && cutoff != kNoCutoff) continue;
+      if (info.of_collection || (info.pairwise && cutoff != kNoCutoff)) continue;
       const double parameter = parameter_of(info);
       const std::string name(info.name);
       input.values.push_back(value(name, cutoff, rules, parameter));
@@ -295,7 +295,7 @@ TEST_CASE("metrics that promise the unit range keep it under any divisors") {
       choice_field.set(changed, choice);
       if (changed.ideal_over == Over::cutoff) changed.gain = Gain::binary;
       for (const MetricInfo& info : metric_table()) {
-        if (!info.unit_range) continue;
+        if (!info.unit_range || info.walks_list) continue;
         for (const Count cutoff : {1, 5, 100}) {
           if (info.pairwise) continue;
           input.values.push_back(
