@@ -17,6 +17,7 @@ import scipy.sparse
 
 import exactk
 from exactk.reference.metrics import DIRECTIONS
+from strategies import OF_COLLECTION
 
 TRUTH: dict[str, list[str]] = {"ann": ["film", "song"], "bob": ["film"], "eve": ["book"]}
 POPULAR = {user: ["film", "book"] for user in TRUTH}
@@ -464,7 +465,8 @@ def test_nobody_is_marked_alone_and_nan_is_not_the_best() -> None:
 
 def test_directions_are_those_of_the_definitions() -> None:
     infos = {**exactk.metrics, **exactk.agreement_metrics}
-    assert {name: info.direction for name, info in infos.items()} == DIRECTIONS
+    directions = DIRECTIONS | dict.fromkeys(OF_COLLECTION, "higher") | {"gini": "lower"}
+    assert {name: info.direction for name, info in infos.items()} == directions
     assert set(DIRECTIONS.values()) <= {"higher", "lower", "none"}
     assert {name for name, direction in DIRECTIONS.items() if direction == "none"} == {
         *("judged", "num_relevant", "num_recommended"),

@@ -242,7 +242,7 @@ def test_items_survive_pickling() -> None:
     [
         (exactk.Items, "catalogue: expected a catalogue, train or popularity, found none"),
         (lambda: exactk.Items([]), "catalogue: expected at least one item, found none"),
-        (lambda: exactk.Items(train=[[], None]), "train: expected at least one item, found none"),
+        (lambda: exactk.Items(train=[[], None]), "train: expected at least one interaction, found none"),
         (lambda: exactk.Items(["a", "b", "a", "a"]), "distinct items, found item 'a' again at position 2 (the first of 2)"),
         (lambda: exactk.Items([1, True]), "catalogue: expected integers, strings or bytes, found bool"),
         (lambda: exactk.Items(np.array([True])), "catalogue: expected integer ids, found bool"),
@@ -303,3 +303,24 @@ def test_faults_name_the_argument_and_the_item(arguments: Callable[[], exactk.It
     with pytest.raises(exactk.ExactkError) as caught:
         arguments()
     assert message in str(caught.value)
+
+
+def test_what_the_items_do_not_say_is_no_zero() -> None:
+    """Popularity alone says nothing of the rows of train, and train without rows nothing of popularity."""
+    items = exactk.Items(popularity={1: 4, 2: 2}, train_users=5)
+    for text in ("arp(arp_over=interactions)", "novelty(novelty_over=interactions)"):
+        with pytest.raises(exactk.InputError, match=r"items: expected .* to have the popularity of items, found none"):
+            exactk.evaluate(None, {"u": [1]}, text, items=items)
+    with pytest.raises(exactk.InputError, match="train: expected at least one interaction, found none"):
+        exactk.Items([1, 2], train={"a": [], "b": []})
+
+
+def test_lists_of_users_with_relevant_items_need_a_truth() -> None:
+    with pytest.raises(exactk.InputTypeError, match="relevant items of each user, which coverage needs"):
+        exactk.evaluate(None, {"u": [1]}, "coverage", items=exactk.Items([1]), convention={"list_users": "users"})
+
+
+def test_choose_takes_the_highest_value_alone() -> None:
+    report = exactk.evaluate(None, {"u": [1]}, ["arp", "novelty"], items=[[1], [2]])
+    with pytest.raises(exactk.InputError, match="optimize: expected a metric of which higher values are better"):
+        exactk.choose({"one": report, "other": report}, "arp")

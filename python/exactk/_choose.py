@@ -217,6 +217,9 @@ def _options_of_system(system: str, report: Report, optimize: str, constraints: 
     if not isinstance(report, Report):
         raise type_error("reports", "a Report for each system", type(report).__name__)
     optimized = _plan_of_one_metric(optimize, report, "optimize")
+    if optimized[0].info.direction == "lower":
+        hint = "comparison.best takes the system with the lowest value"
+        raise input_error("optimize", "a metric of which higher values are better", repr(optimize), hint=hint)
     has_cutoffs = len(optimized) > 1
     options = []
     for value in optimized:

@@ -280,7 +280,7 @@ def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
     values = plan_of_state(report.state)
     measures = _measures_by_rules(report.convention)
     printed = []
-    for value, (first_part, *_) in zip(values, part_indices(values), strict=True):
+    for value, parts in zip(values, part_indices(values), strict=True):
         order = measures.get(_rules_of_value(value)) if not report.state.weighted else None
         measure = None if order is None else _MEASURES[order]
         if measure is None:
@@ -289,7 +289,7 @@ def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
             name = measure.name if value.cutoff is None else f"{measure.name}_{value.cutoff}"
         total = None
         if value.metric in _COUNTS and value.rules["average"] == "macro" and not report.state.weighted:
-            sums = report.state.totals[first_part]
+            sums = report.state.totals[parts[0]]
             total = sums.total >> sums.total_scale
         printed.append(
             _PrintedMeasure(

@@ -321,8 +321,13 @@ def _checked_truth(call: Call) -> Truth | Rows | None:
     return call.truth_rows
 
 
+def _reads_truth(value: Value) -> bool:
+    counts_users = value.info.of_collection and value.rules["list_users"] == "users"  # who have relevant items
+    return value.info.reads_truth or counts_users
+
+
 def _check_truth_is_not_read(call: Call) -> None:
-    reader = next((value for value in call.evaluation.values if value.info.reads_truth), None)
+    reader = next((value for value in call.evaluation.values if _reads_truth(value)), None)
     if reader is None:
         return
     others = ", ".join(name for name, info in evaluation_metrics.items() if not info.reads_truth)

@@ -13,7 +13,7 @@ from exactk._inputs.conversions import exclusions_of
 from exactk._inputs.keys.item_keys import ItemEntries
 from exactk._inputs.model.rows import remove_padding
 from exactk._inputs.paths import open_path
-from exactk._runtime.errors import ExactkError, type_error
+from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
@@ -71,7 +71,10 @@ def interactions_of(value: Any, argument: str, columns: ColumnNames, encoding: E
             raise type_error(argument, "the interactions of each user", repr(value), hint=hint)
         exclusions = exclusions_of(open_path(value, "exclude", columns), columns, encoding)
         assert exclusions is not None  # noqa: S101 - only None is
-        return remove_padding(exclusions.rows())
+        rows = remove_padding(exclusions.rows())
+        if not len(rows.items):
+            raise input_error(argument, "at least one interaction", "none")
+        return rows
 
 
 def counts_of_interactions(rows: Rows) -> ItemCounts:

@@ -144,7 +144,9 @@ def _check_items(problem: Problem) -> None:
         if items is None:
             raise input_error("items", f"{value.metric} to have a catalogue", "none")
         counts = items.users if rules["popularity"] == "users" else items.interactions
-        if info.reads_popularity and counts is None:
+        over = [rules[field] for field in ("novelty_over", "arp_over") if field in info.own_fields]
+        lacks_interactions = "interactions" in over and items.interactions is None
+        if info.reads_popularity and (counts is None or lacks_interactions):
             raise input_error("items", f"{value.metric} to have the popularity of items", "none")
         if items.train_users is None and _divides_by_users(value):
             raise input_error("items", f"{value.metric} to have the number of users in train", "none")

@@ -57,6 +57,15 @@ bool needs_train_users(const Run& run) {
   return run.info->reads_popularity && !reads("popularity");
 }
 
+// Whether the metric divides by the number of rows in train.
+bool needs_interactions(const Run& run) {
+  const auto reads = [&](std::string_view field) {
+    return std::ranges::find(run.info->own_fields, field) != run.info->own_fields.end();
+  };
+  return (reads("novelty_over") && run.rules.novelty_over == PopularityOver::interactions) ||
+         (reads("arp_over") && run.rules.arp_over == PopularityOver::interactions);
+}
+
 [[noreturn]] void refuse_missing(const Run& run, std::string what, std::string hint) {
   throw InputError({.argument = "items",
                     .expected = std::string(run.info->name) + " to have " + std::move(what),
@@ -71,8 +80,10 @@ void check_needs(const Request& request, const Run& run) {
   }
   if (!run.info->reads_popularity) return;
   const bool by_users = run.rules.popularity == Popularity::users;
+  const bool lacks_interactions = needs_interactions(run) && request.items->interactions.empty();
   if (!request.items->ids.empty() &&
-      (by_users ? request.items->users : request.items->interactions).empty()) {
+      (lacks_interactions ||
+       (by_users ? request.items->users : request.items->interactions).empty())) {
     refuse_missing(run, "the popularity of items", "items=exactk.Items(train=...) counts it");
   }
   if (request.items->train_users == kUnknownUsers && needs_train_users(run)) {
