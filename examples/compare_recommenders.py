@@ -3,7 +3,8 @@
 ``python examples/compare_recommenders.py`` draws a synthetic catalogue; with a path it reads a file in the form of
 MovieLens's ``ratings.csv``.
 
-A second call tests their difference in nDCG@10 by how many ratings the users have in train, which needs SciPy.
+A second call tests their difference in nDCG@10 by how many ratings the users have in train, which needs SciPy. A third
+shows what the popular items cost: how much of the catalogue the lists cover, and how known their items are.
 
 Everything up to these calls is plain NumPy, and `run` hands back the truth and the lists that they evaluated, so that
 `exactk.reference.compare` can check each number of the tables.
@@ -34,6 +35,9 @@ METRICS = tuple(
     f"{name}@[5,10,20]" for name in ("precision", "recall", "ndcg", "average_precision", "reciprocal_rank", "hit_rate")
 )
 COMPARED_METRIC = "ndcg@10"
+CATALOGUE_METRICS = tuple(
+    f"{name}@10" for name in ("ndcg", "coverage", "gini", "personalization", "novelty", "arp", "aplt")
+)
 ACTIVITY = (30, 100)  # ratings in train, from which on a user is in the next group
 SEED = 20
 TEST_SHARE = 5  # a user's latest ratings, one in five, are the test
@@ -93,6 +97,7 @@ class Demo:
     predictions: dict[str, npt.NDArray[np.int64]]
     result: exactk.Comparison
     by_activity: exactk.Comparison
+    by_catalogue: exactk.Comparison
     seconds: float  # of the call of exactk.compare alone
 
     def describe(self) -> str:
@@ -109,6 +114,7 @@ class Demo:
             f"Users left out for having fewer than {FEWEST_RATINGS} ratings: {self.users_left_out:,}.\n"
             f"\n{self.result!r}\n"
             f"\nIs item-item cosine better than popularity?\n{self.by_activity.differences!r}\n"
+            f"\nWhat do they recommend of the catalogue?\n{self.by_catalogue!r}\n"
             f"\nAnd for whom? By the number of the user's ratings in train:\n{self.by_activity.differences.by_group!r}\n\n"
             f"exactk.compare gave {n_values} values from {n_lists:,} lists with {n_ids:,} ids "
             f"in {self.seconds * 1e3:,.1f} ms.\n"
@@ -129,7 +135,9 @@ def run(path: str | Path | None = None) -> Demo:
     seconds = time.perf_counter() - start
     groups = activity_groups(train)
     by_activity = exactk.compare(truth, predictions, COMPARED_METRIC, baseline="popularity", groups=groups)
-    return Demo(source, users_left_out, train, test, truth, predictions, result, by_activity, seconds)
+    items = exactk.Items(train.n_items, train=items_of_users(train))
+    by_catalogue = exactk.compare(truth, predictions, CATALOGUE_METRICS, items=items)
+    return Demo(source, users_left_out, train, test, truth, predictions, result, by_activity, by_catalogue, seconds)
 
 
 def synthetic(seed: int, n_users: int = 3_000, n_items: int = 2_000) -> Ratings:
@@ -262,6 +270,12 @@ def truth_of(test: Ratings) -> exactk.Truth:
         raise exactk.InputError(message)
     counts = np.bincount(relevant.users, minlength=test.n_users)
     return exactk.Truth(np.concatenate(([0], np.cumsum(counts))), relevant.items)
+
+
+def items_of_users(train: Ratings) -> list[npt.NDArray[np.int64]]:
+    """Return the items that each user has rated."""
+    counts = np.bincount(train.users, minlength=train.n_users)
+    return np.split(train.items[np.argsort(train.users, kind="stable")], np.cumsum(counts)[:-1])
 
 
 def activity_groups(train: Ratings) -> list[str]:

@@ -354,3 +354,25 @@ def test_the_script_runs_by_itself() -> None:
     assert finished.returncode == 2
     assert finished.stderr.startswith("error: cannot read absent.csv")
     assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize("which", ["synthetic_demo", "movielens_demo"])
+def test_what_is_recommended_of_the_catalogue(which: str, request: pytest.FixtureRequest) -> None:
+    run: demo.Demo = request.getfixturevalue(which)
+    raters = np.bincount(run.train.items, minlength=run.train.n_items)
+    for system, lists in run.predictions.items():
+        top = lists[:, :10]
+        report = run.by_catalogue.reports[system]
+        recommended = top[top >= 0]
+        assert report["coverage@10"] == len(np.unique(recommended)) / run.train.n_items
+        counted = [row[row >= 0] for row in top]
+        novelty = [np.log2(run.train.n_users / np.maximum(raters[row], 1)).mean() for row in counted if len(row)]
+        assert report["novelty@10"] == pytest.approx(np.sum(novelty) / len(counted), rel=1e-12)
+        assert report["arp@10"] == pytest.approx(np.mean([raters[row].mean() for row in counted]), rel=1e-12)
+
+
+def test_popularity_covers_less_of_movielens(movielens_demo: demo.Demo) -> None:
+    popular, similar = (movielens_demo.by_catalogue.reports[system] for system in ("popularity", "item-item cosine"))
+    assert popular["coverage@10"] < similar["coverage@10"]
+    assert popular["novelty@10"] < similar["novelty@10"]
+    assert popular["ndcg@10"] < similar["ndcg@10"]

@@ -52,8 +52,8 @@ struct Gini {
           "how unequally often the items of the catalogue are recommended: 0 if all are "
           "equally often, (n - 1) / n if only one is",
       .formula =
-          "(sum over j of (2 j - n - 1) c(j)) / (n T), where c(j) is the j-th lowest number "
-          "of lists that have an item",
+          "(sum over j of (2 j - n - 1) c(j)) / (n C), where c(j) is the j-th lowest number "
+          "of lists that have an item, and C their sum",
       .source = "Fleder, Hosanagar 2009",
       .direction = Direction::lower,
       .micro = false,
@@ -74,7 +74,8 @@ struct Entropy {
       .summary =
           "bits that tell which item a recommendation is of: 0 if all are of one, log2 n if "
           "all items are recommended equally often",
-      .formula = "log2 T - (sum over items of c log2 c) / T",
+      .formula = "log2 C - (sum over items of c log2 c) / C, with c lists that have the item, "
+                 "and C their sum",
       .source = "Shannon 1948; Szlavik, Kowalczyk, Schut 2011",
       .unit_range = false,
       .micro = false,
