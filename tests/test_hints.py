@@ -482,6 +482,7 @@ def first_expression(text: str) -> str:
 
 SOURCES = Path(__file__).parents[1]
 PUBLIC_CALLS = (
+    exactk.custom,
     exactk.Items,
     exactk.evaluate,
     exactk.compare,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -324,3 +325,16 @@ def test_choose_takes_the_highest_value_alone() -> None:
     report = exactk.evaluate(None, {"u": [1]}, ["arp", "novelty"], items=[[1], [2]])
     with pytest.raises(exactk.InputError, match="optimize: expected a metric of which higher values are better"):
         exactk.choose({"one": report, "other": report}, "arp")
+
+
+@pytest.mark.parametrize("predictions", [{"u": [1], "v": []}, {"u": [1]}])
+def test_empty_lists_are_not_the_best_without_a_word(predictions: dict[str, list[int]]) -> None:
+    truth, items = {"u": [1], "v": [2]}, [[1], [1, 2]]
+    with pytest.warns(
+        exactk.EvaluationWarning, match=r"^1 user has no item in the list and counts as 0, the best value, in arp@2"
+    ):
+        assert exactk.evaluate(truth, predictions, "arp@2", items=items)["arp@2"] == 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert exactk.evaluate(truth, predictions, "arp@2(undefined=skip)", items=items)["arp@2(undefined=skip)"] == 2.0
+        exactk.evaluate(truth, predictions, "novelty@2", items=items)

@@ -3236,8 +3236,8 @@ def gini_at_k(
     Definition: how unequally often the items of the catalogue are recommended: 0 if all are equally often, (n - 1) / n
     if only one is.
 
-    Formula under the standard convention: ``(sum over j of (2 j - n - 1) c(j)) / (n T), where c(j) is the j-th lowest
-    number of lists that have an item``, where T is the set of relevant items.
+    Formula under the standard convention: ``(sum over j of (2 j - n - 1) c(j)) / (n C), where c(j) is the j-th lowest
+    number of lists that have an item, and C their sum``.
 
     Source: Fleder, Hosanagar 2009.
 
@@ -3333,8 +3333,8 @@ def entropy_at_k(
     Definition: bits that tell which item a recommendation is of: 0 if all are of one, log2 n if all items are
     recommended equally often.
 
-    Formula under the standard convention: ``log2 T - (sum over items of c log2 c) / T``, where T is the set of relevant
-    items.
+    Formula under the standard convention: ``log2 C - (sum over items of c log2 c) / C, with c lists that have the item,
+    and C their sum``.
 
     Source: Shannon 1948; Szlavik, Kowalczyk, Schut 2011.
 

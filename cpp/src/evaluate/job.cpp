@@ -108,6 +108,7 @@ std::vector<Accumulator> make_accumulators(const Job& job) {
 
 std::vector<ItemCounter> make_item_counters(const Job& job) {
   std::vector<ItemCounter> counters;
+  counters.reserve(job.plan.list_counts.size());
   for (const ListCount& list_count : job.plan.list_counts) {
     counters.emplace_back(*list_count.request, job.catalogue.size());
   }

@@ -329,7 +329,7 @@ Plan make_plan(const Request& request) {
       plan.runs.push_back(
           {.info = &info,
            .score = score,
-           .item_values_of = info.is_given ? nullptr : AllMetrics::item_values[metric_index(info)],
+           .item_values_of = info.is_given ? nullptr : AllMetrics::kItemValues[metric_index(info)],
            .parameter = value.parameter,
            .rules = rules,
            .judging_rules_index = 0,

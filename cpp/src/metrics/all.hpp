@@ -36,7 +36,7 @@ struct MetricList {
       score_function<Metrics>()...};
   static constexpr std::array<ScoreFunction, sizeof...(Metrics)> expected = {
       expected_score<Metrics>()...};
-  static constexpr std::array<ItemValuesFunction, sizeof...(Metrics)> item_values = {
+  static constexpr std::array<ItemValuesFunction, sizeof...(Metrics)> kItemValues = {
       item_values_function<Metrics>()...};
 };
 

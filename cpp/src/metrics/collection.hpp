@@ -74,8 +74,9 @@ struct Entropy {
       .summary =
           "bits that tell which item a recommendation is of: 0 if all are of one, log2 n if "
           "all items are recommended equally often",
-      .formula = "log2 C - (sum over items of c log2 c) / C, with c lists that have the item, "
-                 "and C their sum",
+      .formula =
+          "log2 C - (sum over items of c log2 c) / C, with c lists that have the item, "
+          "and C their sum",
       .source = "Shannon 1948; Szlavik, Kowalczyk, Schut 2011",
       .unit_range = false,
       .micro = false,

@@ -127,11 +127,14 @@ void score(const ScoringTask& task, BatchRatios& ratios) {
   const std::size_t cutoffs = task.cutoffs.size();
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
     const HitRow& row = task.rows[user];
-    Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
-    if constexpr (ReadsItems<Metric>) {
-      if (!task.lists.empty()) context.list = task.lists[user];
-      context.item_values = task.item_values;
-    }
+    const bool has_list = ReadsItems<Metric> && !task.lists.empty();
+    const Context context{row,
+                          task.rules,
+                          task.discounts,
+                          task.parameter,
+                          task.checkpoint,
+                          has_list ? task.lists[user] : ListRow{},
+                          task.item_values};
     auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
     if constexpr (AccumulatesItems<Metric>) accumulate_items(metric, context, ratios.partials);
     for (std::size_t i = 0; i < cutoffs; ++i) {

@@ -27,9 +27,9 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
         _check_fields(value)
 
 
-def _with_field(value: Value, field: str) -> str:
+def _with_field(value: Value, field: str, choice: str) -> str:
     cutoff = "" if value.cutoff is None else f"@{value.cutoff}"
-    return f"{value.metric}{cutoff}({field})"
+    return f"{value.metric}{cutoff}({field}={choice})"
 
 
 def _divides_by_catalogue(value: Value) -> bool:
@@ -45,7 +45,7 @@ def _check_fields(value: Value) -> None:
     rules, own_fields = value.rules, value.info.own_fields
     if rules["foreign_items"] == "count" and _divides_by_catalogue(value):
         expected = f"{value.spelling}: foreign_items of 'ignore' or 'raise'"
-        hint = f"it divides by the items of the catalogue: {_with_field(value, 'foreign_items=ignore')} leaves out the others"
+        hint = f"it divides by the items of the catalogue: {_with_field(value, 'foreign_items', 'ignore')} leaves out the others"
         raise input_error("metrics", expected, "'count', by which other items count too", hint=hint)
     if rules["duplicate_items"] == "count" and "list_similarity" in own_fields:
         expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"

@@ -219,6 +219,7 @@ def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) 
     items, as is usual in long format, missing items are no reason to warn.
     """
     warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
+    warn_of_systems({system: _describe_empty_lists_at_best(report) for system, report in reports.items()})
     warn_of_systems({system: describe_values_without_weight(report) for system, report in reports.items()})
     gaps = _describe_count(reports, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps")
     if any(gaps.values()):
@@ -254,10 +255,34 @@ def _describe_count(reports: Mapping[str, Report], name: str, one: str, many: st
 
 
 def _describe_values_without_users(report: Report) -> str:
-    if all(sums.users for sums in report.state.totals):
+    if all(report.counts["evaluated"].values()):
         return ""
     names = [name for name, users in report.counts["evaluated"].items() if users == 0]
     return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""
+
+
+def _describe_empty_lists_at_best(report: Report) -> str:
+    """Return a warning if lists without items have 0 where lower values are better."""
+    for value in plan_of_state(report.state):
+        users = _users_of_empty_lists(report, value)
+        if users and value.info.direction == "lower" and value.rules["undefined"] == "zero":
+            have = (
+                "user has no item in the list and counts"
+                if users == 1
+                else "users have no item in their lists and count"
+            )
+            return f"{users} {have} as 0, the best value, in {value.spelling}; undefined=skip leaves them out"
+    return ""
+
+
+def _users_of_empty_lists(report: Report, value: Value) -> int:
+    """Return how many users without items in their lists a mean over the list counts."""
+    if not value.info.walks_list or value.info.of_collection:
+        return 0
+    counts, rules = report.state.counts, value.rules
+    empty = counts.empty_predictions if rules["empty_list"] == "compute" else 0
+    missing = counts.missing_predictions if rules["missing_list"] == "compute" else 0
+    return empty + (missing if rules["users"] in {"truth", "union"} else 0)
 
 
 def _reason_of_no_users(report: Report) -> str:
