@@ -403,7 +403,7 @@ std::size_t common_prefix_length(const Vocabulary& vocabulary, std::size_t count
 
 std::uint64_t sort_head(std::string_view string) {
   std::uint64_t head = 0;
-  std::memcpy(&head, string.data(), std::min(string.size(), sizeof(head)));
+  if (!string.empty()) std::memcpy(&head, string.data(), std::min(string.size(), sizeof(head)));
   if constexpr (std::endian::native == std::endian::little) head = __builtin_bswap64(head);
   return head;
 }

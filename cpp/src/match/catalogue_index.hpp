@@ -26,11 +26,12 @@ class CatalogueIndex {
     in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       highest = std::max(highest, *std::max_element(&ids[begin], &ids[begin] + (end - begin)));
     });
-    if (static_cast<std::size_t>(highest + 1) > kMaxSpread * ids.size() + kSmall) {
+    const std::size_t spread = static_cast<std::size_t>(highest) + 1;  // 0 without ids
+    if (spread > kMaxSpread * ids.size() + kSmall) {
       index_.build(ids, checkpoint);
       return;
     }
-    grow(numbers_, static_cast<std::size_t>(highest + 1), kAbsent, checkpoint);
+    grow(numbers_, spread, kAbsent, checkpoint);
     in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         ItemNumber& number = numbers_[static_cast<std::size_t>(ids[i])];
