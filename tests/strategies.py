@@ -86,12 +86,14 @@ WITHOUT_ITEMS = [name for name, info in exactk.metrics.items() if not info.walks
 
 def walks_list(metric: str) -> bool:
     """Return whether the metric of a string needs items."""
-    return exactk.metrics[re.split("[@(]", metric)[0]].walks_list
+    info = exactk.metrics.get(re.split("[@(]", metric)[0])  # None: there is no such metric
+    return info is not None and info.walks_list
 
 
 def is_of_collection(metric: str) -> bool:
     """Return whether all lists together have the value of a string."""
-    return exactk.metrics[re.split("[@(]", metric)[0]].of_collection
+    info = exactk.metrics.get(re.split("[@(]", metric)[0])
+    return info is not None and info.of_collection
 
 
 OF_COLLECTION = [name for name, info in exactk.metrics.items() if info.of_collection]

@@ -15,6 +15,8 @@ from exactk import _core
 from strategies import ANY_ITEMS, OF_COLLECTION, Evaluation, evaluations, examples, spellings
 from test_laws import run_if_legal
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* as 0, the best value:exactk.EvaluationWarning")
+
 METRICS = [
     text for name in exactk.metrics if name not in OF_COLLECTION for text in spellings(name, [1, 5, 10], whole=False)
 ]

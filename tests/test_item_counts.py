@@ -96,6 +96,7 @@ def test_the_core_counts_as_the_reference(kind: str, data: st.DataObject) -> Non
         assert tally_by_id(actual, problem, cutoffs) == tally_by_id(expected, problem, cutoffs)
 
 
+@pytest.mark.filterwarnings("ignore:.* as 0, the best value:exactk.EvaluationWarning")
 def test_which_items_and_lists_are_counted() -> None:
     lists, truth = [[3, 8, 1], [8], [1, 3, 1], [], None, [9]], [[1], [], [2], [3], [1], None]
     items = {"items": exactk.Items([1, 3], train=[[1]]), "exclude": [[], [], [], [], [], [9]]}

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <string>
@@ -55,11 +56,12 @@ PyJudgedLists judged_lists(const OwnedLists& truth, const std::optional<py::arra
                       .expected = "at most the users of the truth",
                       .found = std::to_string(user_count)});
   }
+  const Count columns = std::clamp<Count>(value.cutoff, 0, kMaxCutoff);  // others are refused below
   constexpr Count kCellBytes = sizeof(std::int64_t) + sizeof(double) + sizeof(bool);
   require_memory(
-      user_count, std::min(value.cutoff, kMaxCutoff) * kCellBytes,
+      user_count, columns * kCellBytes,
       {.argument = "k", .hint = "exactk.judge_blocks with a smaller block_users needs less"});
-  const std::vector<Count> shape = {user_count, std::min(value.cutoff, kMaxCutoff)};
+  const std::vector<Count> shape = {user_count, columns};
   py::array_t<std::int64_t> items(shape);
   py::array_t<double> item_grades(shape);
   py::array_t<bool> hits(shape);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,11 +97,19 @@ std::vector<std::int64_t> checked_totals(const Resampling& request, int magnitud
   check_resamples(request);
   check_units(request, timed_checkpoint(request.poll));
   std::vector<std::int64_t> totals(request.columns.size());
+  std::vector<std::optional<Fault>> faults(request.columns.size());
   const auto sum_column = [&](int /*worker*/, Count column, const Checkpoint& checkpoint) {
     const auto index = static_cast<std::size_t>(column);
-    totals[index] = checked_total(request, index, magnitude_bits, checkpoint);
+    try {
+      totals[index] = checked_total(request, index, magnitude_bits, checkpoint);
+    } catch (const InputError& error) {
+      faults[index] = error.fault();  // threads may find those of later columns first
+    }
   };
   parallel_for(static_cast<Count>(totals.size()), request.threads, sum_column, request.poll);
+  for (const std::optional<Fault>& fault : faults) {
+    if (fault) throw InputError(*fault);
+  }
   return totals;
 }
 
