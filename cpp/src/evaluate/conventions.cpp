@@ -163,8 +163,9 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "train, or the items of popularity `head` or less"),
     choice<&Rules::list_users, ListUsers::lists, ListUsers::users>(
         "list_users",
-        "whose lists count in metrics of all lists: all of them, or those of the users in the mean "
-        "who have relevant items"),
+        "whose lists count in metrics of all lists: all of them, or those of the users in the "
+        "mean, "
+        "without relevant items only if empty_truth is not skip"),
     choice<&Rules::gini_over, GiniOver::items, GiniOver::items_less_one>(
         "gini_over", "the divisor of gini beside the recommendations: the items, or one fewer"),
     choice<&Rules::gini_items, GiniItems::catalogue, GiniItems::recommended>(

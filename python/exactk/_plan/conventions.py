@@ -118,8 +118,8 @@ class Convention(FieldValues):
         The tail of aplt: the items outside the most popular ones that have the share `head` of the total popularity,
         the least popular ones beside the share `head` of the items of train, or the items of popularity `head` or less.
     list_users : {'lists', 'users'}, default 'lists'
-        Whose lists count in metrics of all lists: all of them, or those of the users in the mean who have relevant
-        items.
+        Whose lists count in metrics of all lists: all of them, or those of the users in the mean, without relevant
+        items only if empty_truth is not skip.
     gini_over : {'items', 'items_less_one'}, default 'items'
         The divisor of gini beside the recommendations: the items, or one fewer.
     gini_items : {'catalogue', 'recommended'}, default 'catalogue'

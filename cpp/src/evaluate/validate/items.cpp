@@ -47,23 +47,21 @@ void check_ids(const Items& items, const Checkpoint& checkpoint) {
                     .position = negative.first});
 }
 
+bool reads(const Run& run, std::string_view field) {
+  return std::ranges::find(run.info->own_fields, field) != run.info->own_fields.end();
+}
+
 // Whether the metric divides by the number of users in train.
 bool needs_train_users(const Run& run) {
-  const auto reads = [&](std::string_view field) {
-    return std::ranges::find(run.info->own_fields, field) != run.info->own_fields.end();
-  };
-  if (reads("novelty_over")) return run.rules.novelty_over == PopularityOver::users;
-  if (reads("arp_over")) return run.rules.arp_over == PopularityOver::users;
-  return run.info->reads_popularity && !reads("popularity");
+  if (reads(run, "novelty_over")) return run.rules.novelty_over == PopularityOver::users;
+  if (reads(run, "arp_over")) return run.rules.arp_over == PopularityOver::users;
+  return run.info->reads_popularity && !reads(run, "popularity");
 }
 
 // Whether the metric divides by the number of rows in train.
 bool needs_interactions(const Run& run) {
-  const auto reads = [&](std::string_view field) {
-    return std::ranges::find(run.info->own_fields, field) != run.info->own_fields.end();
-  };
-  return (reads("novelty_over") && run.rules.novelty_over == PopularityOver::interactions) ||
-         (reads("arp_over") && run.rules.arp_over == PopularityOver::interactions);
+  return (reads(run, "novelty_over") && run.rules.novelty_over == PopularityOver::interactions) ||
+         (reads(run, "arp_over") && run.rules.arp_over == PopularityOver::interactions);
 }
 
 [[noreturn]] void refuse_missing(const Run& run, std::string what, std::string hint) {
