@@ -29,7 +29,7 @@ CATALOGUE = ["song", "film", "book", "play"]  # no one is recommended a play
 LISTS = {"ann": ["song", "book"], "bob": ["film", "radio"]}
 TRUTH = {"bob": ["film"], "ann": ["book", "opera"]}
 TRAIN = {"eve": ["film", "film", "book"], "ann": ["film"], "sam": ["opera"]}
-NUMBERS = {"book": 7, "film": 3, "opera": 90, "play": 11, "radio": 1, "song": 12}
+ID_OF_KEY = {"book": 7, "film": 3, "opera": 90, "play": 11, "radio": 1, "song": 12}
 SCORES = np.array([[0.5, 0.25, 0.125], [0.125, 0.5, 0.25]])
 COLUMNS = ["song", "film", "book"]
 
@@ -52,8 +52,8 @@ def evaluate(problems: list[Problem], truth: Any, predictions: Any, items: Any, 
     return report
 
 
-def numbered(lists: dict[Any, list[str]]) -> list[list[int]]:
-    return [[NUMBERS[item] for item in lists[user]] for user in ("ann", "bob")]
+def ids_of(lists: dict[Any, list[str]]) -> list[list[int]]:
+    return [[ID_OF_KEY[item] for item in lists[user]] for user in ("ann", "bob")]
 
 
 def frame(lists: dict[str, list[str]], **columns: list[float]) -> pl.DataFrame:
@@ -112,8 +112,8 @@ def test_keys_of_columns_have_their_numbers(problems: list[Problem], predictions
 
 
 def test_integers_are_ids(problems: list[Problem]) -> None:
-    truth, lists = [[NUMBERS["book"]], [NUMBERS["film"]]], numbered(LISTS)
-    catalogue = [NUMBERS[item] for item in CATALOGUE]
+    truth, lists = [[ID_OF_KEY["book"]], [ID_OF_KEY["film"]]], ids_of(LISTS)
+    catalogue = [ID_OF_KEY[item] for item in CATALOGUE]
     for items in (exactk.Items(catalogue), exactk.Items(train=[catalogue]), [catalogue[:1], catalogue[1:]]):
         for predictions in (lists, exactk.Scores(np.ones((2, 13))), scipy.sparse.csr_array(np.ones((2, 13)))):
             evaluate(problems, truth, predictions, items, convention={"ties": "expected"})
