@@ -301,6 +301,33 @@ class RawItems:
 
 
 @dataclass
+class RawHistories:
+    """The arguments of one `_core.Histories`, and the row of each user."""
+
+    indptr: Array
+    items: Array
+    rows: Array
+
+    @classmethod
+    def read(cls, source: Source, users: int, items: int) -> RawHistories:
+        count = source.below(5)
+        kept = [[item for item in range(items) if source.rarely(3)] for _ in range(count)]
+        indptr = np.cumsum([0, *map(len, kept)])
+        flat = np.array([item for row in kept for item in row], np.uint32)
+        rows = np.array([source.below(count + 1) - 1 for _ in range(users)], np.int64)
+        for array in (indptr, flat, rows):
+            if source.rarely(32) and len(array):
+                array[source.below(len(array))] = source.integers(1, str(array.dtype))[0]
+        return cls(indptr, flat, rows)
+
+    def repeat(self, times: int) -> RawHistories:
+        return replace(self, rows=np.tile(self.rows, times))
+
+    def core(self) -> tuple[_core.Histories, Array]:
+        return _core.Histories(self.indptr, self.items), self.rows
+
+
+@dataclass
 class Case:
     """The arguments of one evaluation, of lists, scores, sparse scores or embeddings."""
 
@@ -322,6 +349,7 @@ class Case:
     embeddings: RawEmbeddings | None = None
     items: RawItems | None = None
     tally_cutoffs: list[int | None] = field(default_factory=list)
+    histories: RawHistories | None = None
 
     @classmethod
     def read(cls, data: bytes) -> Case:
@@ -364,6 +392,8 @@ class Case:
             if source.rarely(2):
                 cutoffs: list[int | None] = [1 + source.below(4), 5 + source.below(4), None]
                 case.tally_cutoffs = cutoffs[source.below(3) :]
+            if not source.rarely(8):
+                case.histories = RawHistories.read(source, users, len(case.items.ids))
         return case.repeat(700) if many and users else case
 
     @staticmethod
@@ -386,6 +416,7 @@ class Case:
         self.sparse_scores = None if self.sparse_scores is None else self.sparse_scores.repeat(times)
         self.embeddings = None if self.embeddings is None else self.embeddings.repeat(times)
         self.grades, self.weights, self.groups = tile(self.grades), tile(self.weights), tile(self.groups)
+        self.histories = None if self.histories is None else self.histories.repeat(times)
         self.against_reference = False  # it is slow
         return self
 
@@ -617,6 +648,7 @@ def check(data: bytes) -> None:
         rules = core_rules(**case.fields, min_grade=case.min_grade, gain_table=case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
         items = None if case.items is None else case.items.core()
+        histories = (None, None) if case.histories is None else case.histories.core()
         tallies = [_core.ItemTallyRequest(rules, case.tally_cutoffs, True)] if case.tally_cutoffs else []
     except REFUSALS:
         return
@@ -626,7 +658,7 @@ def check(data: bytes) -> None:
         result = result_or_refusal(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
-            *(values, rules, True, threads, isa, None, items, tallies),
+            *(values, rules, True, threads, isa, None, items, tallies, None, *histories),
         )
         return plain_result(result) if isinstance(result, _core.Result) else result
 

@@ -63,6 +63,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "ArrowColumn.values": lambda: [arrow_column([1.5, 2.0]), "x"],
     "ArrowTable": lambda: [object(), "x"],
     "Embeddings": CALLS["Embeddings"][1],
+    "Histories": CALLS["Histories"][1],
     "ItemTallyRequest": CALLS["ItemTallyRequest"][1],
     "Items": CALLS["Items"][1],
     "Lists": CALLS["Lists"][1],

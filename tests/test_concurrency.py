@@ -117,6 +117,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
     values += [_core.PlannedValue("given", 3, 0, listed), _core.PlannedValue("given_of_lists", 3, 1, exp2)]
     given = np.ones(4 * users)
+    histories = _core.Histories(np.array([0, 2, 2, 3]), np.array([1, 3, 0], np.uint32))
     shared = [_core.Lists(items, indptr, None, None, "sound") for items in (truth, lists, exclude)]
     outcomes = {"result": 0, "refused": 0}
 
@@ -125,7 +126,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
         for triple in (shared, fresh):
             items = _core.Items(np.arange(4), popularity, popularity, 9, False)
             arguments = (triple[0], grades, triple[1], triple[2], weights, groups, 1, values, rules, True, 2, "", None)
-            _core.evaluate(*arguments, items, tallies, given)
+            _core.evaluate(*arguments, items, tallies, given, histories, np.arange(users) % 4 - 1)
 
     with repeat_meanwhile(
         Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr, popularity, given], call)
@@ -223,7 +224,24 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     def call() -> None:
         for planned in (values[:1], values):  # screened, and not
             _core.evaluate(
-                truth, None, model, exclude, None, None, 1, planned, rules, True, 2, "", None, None, (), None
+                truth,
+                None,
+                model,
+                exclude,
+                None,
+                None,
+                1,
+                planned,
+                rules,
+                True,
+                2,
+                "",
+                None,
+                None,
+                (),
+                None,
+                None,
+                None,
             )
         for ties in ("lowest_id", "highest_id"):
             positions, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
@@ -303,7 +321,9 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
     truth = job.truth.core
     result, expected_result = (
-        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, None, (), None)
+        _core.evaluate(
+            truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, None, (), None, None, None
+        )
         for each in (lists, expected)
     )
     assert plain_result(result) == plain_result(expected_result)

@@ -127,6 +127,10 @@ def sound_items() -> _core.Items:
     return _core.Items(np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False)
 
 
+def sound_histories() -> _core.Histories:
+    return _core.Histories(np.array([0, 0, 2]), np.array([0, 2], np.uint32))
+
+
 # Each function and type of the module, with arguments that it takes.
 CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
@@ -145,6 +149,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "ItemTallyRequest": (_core.ItemTallyRequest, lambda: [sound_rules(), [1, None], True]),
     "Items": (_core.Items, lambda: [np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False]),
+    "Histories": (_core.Histories, lambda: [np.array([0, 0, 2]), np.array([0, 2], np.uint32)]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
     "require_memory": (_core.require_memory, lambda: [3, 8, "x"]),
@@ -182,7 +187,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
             np.array([0, 1]), 2, [*sound_values(), *sound_list_values()], sound_rules(), True, 2, "", abs, sound_items(),
-            [sound_item_tally()], np.zeros(8),
+            [sound_item_tally()], np.zeros(8), sound_histories(), np.array([1, -1]),
         ],
     ),
 }  # fmt: skip
@@ -214,6 +219,8 @@ def can_evaluate() -> bool:
         None,
         None,
         (),
+        None,
+        None,
         None,
     )
     assert result.per_user is not None
@@ -286,6 +293,8 @@ def test_every_combination_of_hostile_arrays() -> None:
                 None,
                 (),
                 None,
+                None,
+                None,
             )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
@@ -306,6 +315,8 @@ def test_every_combination_of_hostile_arrays() -> None:
                 None,
                 None,
                 (),
+                None,
+                None,
                 None,
             )
     assert results > 0
@@ -340,6 +351,8 @@ def test_every_hostile_array_of_scores() -> None:
                 None,
                 None,
                 (),
+                None,
+                None,
                 None,
             )
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
@@ -379,6 +392,8 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             None,
             (),
             None,
+            None,
+            None,
         )
         for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
             results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
@@ -406,6 +421,8 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             None,
             None,
             (),
+            None,
+            None,
             None,
         )
         results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
@@ -465,6 +482,8 @@ def test_every_hostile_array_of_sparse_scores() -> None:
                 None,
                 (),
                 None,
+                None,
+                None,
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
                 results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
@@ -507,6 +526,8 @@ def test_every_hostile_array_of_embeddings() -> None:
                 None,
                 None,
                 (),
+                None,
+                None,
                 None,
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
@@ -640,6 +661,8 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
             None,
             (),
             None,
+            None,
+            None,
         )
 
     with pytest.raises(exactk.InputError, match=name.removesuffix("s")):
@@ -667,6 +690,8 @@ def test_metrics_that_are_none(metric: str) -> None:
             None,
             (),
             None,
+            None,
+            None,
         )
 
 
@@ -692,6 +717,8 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
                 None,
                 None,
                 (),
+                None,
+                None,
                 None,
             )
 
@@ -767,6 +794,7 @@ SOUND: dict[str, Callable[[], Any]] = {
     "Embeddings": sound_embeddings,
     "ItemTallyRequest": sound_item_tally,
     "Items": sound_items,
+    "Histories": sound_histories,
     "Rules": sound_rules,
     "PlannedValue": lambda: sound_values()[0],
     "PairedValue": lambda: sound_paired_values()[0],
@@ -859,7 +887,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](
-        *CALLS["evaluate"][1]()[:-6], threads, "", None, sound_items(), [], None
+        *CALLS["evaluate"][1]()[:-8], threads, "", None, sound_items(), [], None, None, None
     ),
     "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),
@@ -915,6 +943,7 @@ def test_objects_that_were_never_constructed() -> None:
         _core.Embeddings,
         _core.ItemTallyRequest,
         _core.Items,
+        _core.Histories,
         _core.Rules,
         _core.PlannedValue,
         _core.PairedValue,
@@ -941,6 +970,7 @@ def test_objects_that_were_never_constructed() -> None:
         (3, _core.Lists),
         (8, _core.Rules),
         (13, _core.Items),
+        (16, _core.Histories),
     ]
     for position, kind in replaced:
         with pytest.raises(TypeError):

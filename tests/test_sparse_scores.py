@@ -493,7 +493,24 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
         exactk.evaluate(truth, predictions, EVERY_METRIC, num_threads=2)
         assert exactk.topk(predictions, k, ties="highest_id", num_threads=2).ids.shape == (users, k)
         _core.evaluate(
-            truth.core, None, restricted_scores, None, None, None, 1, values, rules, True, 2, "", None, None, (), None
+            truth.core,
+            None,
+            restricted_scores,
+            None,
+            None,
+            None,
+            1,
+            values,
+            rules,
+            True,
+            2,
+            "",
+            None,
+            None,
+            (),
+            None,
+            None,
+            None,
         )
         positions, _ = _core.topk(restricted_scores, k, None, "lowest_id", "last", 2, "", None)
         assert -1 <= positions.min() <= positions.max() < size

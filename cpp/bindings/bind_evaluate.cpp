@@ -19,6 +19,7 @@
 #include "exactk/topk.hpp"
 #include "gil.hpp"
 #include "owned.hpp"
+#include "owned_histories.hpp"
 #include "owned_items.hpp"
 #include "predictions.hpp"
 #include "progress.hpp"
@@ -30,21 +31,21 @@ namespace {
 
 using OwnedAnyScores =
     std::variant<const OwnedScores*, const OwnedSparseScores*, const OwnedEmbeddings*>;
-PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>& grades,
-                         const OwnedPredictions& predictions,
-                         std::optional<const OwnedLists*> exclude,
-                         const std::optional<py::array>& weights,
-                         const std::optional<py::array>& groups, Count group_count,
-                         const std::vector<PlannedValue>& values, const Rules& tally_rules,
-                         bool per_user, int num_threads, const std::string& isa,
-                         const Progress& progress, std::optional<const OwnedItems*> items,
-                         const std::vector<ItemTallyRequest>& item_tallies,
-                         const std::optional<py::array>& given) {
+PyResult evaluate_values(
+    const OwnedLists& truth, const std::optional<py::array>& grades,
+    const OwnedPredictions& predictions, std::optional<const OwnedLists*> exclude,
+    const std::optional<py::array>& weights, const std::optional<py::array>& groups,
+    Count group_count, const std::vector<PlannedValue>& values, const Rules& tally_rules,
+    bool per_user, int num_threads, const std::string& isa, const Progress& progress,
+    std::optional<const OwnedItems*> items, const std::vector<ItemTallyRequest>& item_tallies,
+    const std::optional<py::array>& given, std::optional<const OwnedHistories*> histories,
+    const std::optional<py::array>& history_rows) {
   std::atomic<Count> finished = 0;
   const Count users = truth.lists().row_count();
   check_size(groups, users, "groups");
   check_grades(grades, truth.lists());
   const auto owned_groups = snapshot<Offset>(groups, "groups");
+  const auto owned_rows = snapshot<Offset>(history_rows, "histories.rows");
   Request request{.truth = truth.lists(),
                   .grades = view<double>(grades, "truth.grades"),
                   .predictions = view_of(predictions),
@@ -62,6 +63,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
                   .finished = &finished};
   if (exclude) request.exclude = (*exclude)->lists();
   if (items) request.items = (*items)->items();
+  if (histories) request.histories = (*histories)->of_rows(owned_rows);
   if (given) request.given = view<double>(*given, "given");
   if (weights) request.weights = view<double>(*weights, "weights");
   std::optional<py::array_t<double>> table;
@@ -184,6 +186,10 @@ void bind_evaluate(py::module_& module) {
                     const std::optional<py::array>&, std::optional<Count>, bool>(),
            py::arg("ids").noconvert(), py::arg("users").noconvert(),
            py::arg("interactions").noconvert(), py::arg("train_users"), py::arg("is_train"));
+  bind_class<OwnedHistories>(module, "Histories",
+                             "What users have in train; see exactk/histories.hpp.")
+      .def(py::init<const py::array&, const py::array&>(), py::arg("indptr").noconvert(),
+           py::arg("items").noconvert());
   bind_class<OwnedScores>(module, "Scores", "A matrix of scores; see exactk/scores.hpp.")
       .def(py::init<py::array, std::optional<double>, std::optional<const OwnedLists*>,
                     const std::string&>(),
@@ -249,7 +255,8 @@ void bind_evaluate(py::module_& module) {
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
              py::arg("progress"), py::arg("items"), py::arg("item_tallies"),
-             py::arg("given").noconvert(), "Compute all values in one pass.");
+             py::arg("given").noconvert(), py::arg("histories"),
+             py::arg("history_rows").noconvert(), "Compute all values in one pass.");
   module.def(
       "isas",
       [] {

@@ -76,6 +76,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("walks_list", &MetricInfo::walks_list)
       .def_readonly("of_collection", &MetricInfo::of_collection)
       .def_readonly("reads_popularity", &MetricInfo::reads_popularity)
+      .def_readonly("reads_history", &MetricInfo::reads_history)
       .def("__repr__", [](const MetricInfo& info) {
         return "<Metric " + std::string(info.name) + ": " + std::string(info.summary) + ">";
       });

@@ -15,6 +15,7 @@ __all__: list[str] = [
     "ArrowTable",
     "ConventionField",
     "Embeddings",
+    "Histories",
     "IntegerRows",
     "ItemTallyRequest",
     "Items",
@@ -176,6 +177,8 @@ class MetricInfo:
     @property
     def reads_beyond_cutoff(self) -> bool: ...
     @property
+    def reads_history(self) -> bool: ...
+    @property
     def reads_popularity(self) -> bool: ...
     @property
     def reads_truth(self) -> bool: ...
@@ -329,6 +332,12 @@ class Items:
         train_users: typing.SupportsInt | typing.SupportsIndex | None,
         is_train: bool,
     ) -> None: ...
+
+class Histories:
+    """
+    What users have in train; see exactk/histories.hpp.
+    """
+    def __init__(self, indptr: numpy.ndarray, items: numpy.ndarray) -> None: ...
 
 class Scores:
     """
@@ -663,6 +672,8 @@ def evaluate(
     items: Items | None,
     item_tallies: collections.abc.Sequence[ItemTallyRequest],
     given: numpy.ndarray | None,
+    histories: Histories | None,
+    history_rows: numpy.ndarray | None,
 ) -> Result:
     """
     Compute all values in one pass.

@@ -12,6 +12,7 @@
 
 #include "exactk/conventions.hpp"
 #include "exactk/embeddings.hpp"
+#include "exactk/histories.hpp"
 #include "exactk/isa.hpp"
 #include "exactk/item_tally.hpp"
 #include "exactk/items.hpp"
@@ -40,6 +41,7 @@ struct Request {
   Predictions predictions;
   std::optional<Lists> exclude;
   std::optional<Items> items = {};                 // for metrics that read the items of the list
+  std::optional<Histories> histories = {};         // for metrics that read what users have in train
   std::optional<std::span<const double>> weights;  // one per user; nullopt: every weight is 1
   std::span<const Offset> groups;  // the group of each user, in [0, group_count); empty: group 0
   Count group_count = 1;

@@ -59,6 +59,7 @@ struct MetricInfo {
   // A value of all lists together, from how many of them have each item: no user has one.
   bool of_collection = false;
   bool reads_popularity = false;  // needs to know in how many lists of train an item is
+  bool reads_history = false;     // needs to know what each user has in train
   // The request has the numerators and denominators. The parameter is their row there.
   bool is_given = false;
 };

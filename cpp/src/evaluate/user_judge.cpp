@@ -302,6 +302,7 @@ void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_i
   grow(list_items_, static_cast<std::size_t>(depth), std::int64_t{-1}, checkpoint);
   read_list(user, matches, rules.ties, list_items_, checkpoint);
   const std::span<ItemNumber> numbers = rows.add(list_items_.size(), checkpoint);
+  if (job_.request.histories) rows.set_history(job_.request.histories->of_user(user));
   const ItemNumber foreign = job_.catalogue.foreign();
   in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {

@@ -19,6 +19,7 @@ struct ListRow {
   std::span<const std::int64_t> foreign_items = {};  // ids of the items outside it, by rank
   Count first_foreign = 0;  // rank of the first item outside the catalogue; 0 if none
   Count first_unseen = 0;   // rank of the first item that is not in train; 0 if none
+  std::span<const ItemNumber> history = {};  // what the user has in train: ascending positions
 };
 
 // The lists of a batch.
@@ -39,7 +40,8 @@ class ListRows {
     rows_.push_back({.items = added});
     return added;
   }
-  // Changes the row added last.
+  // Changes the row added last. The history must outlive the rows.
+  void set_history(std::span<const ItemNumber> history) noexcept { rows_.back().history = history; }
   void set_first_ranks(Count first_foreign, Count first_unseen) noexcept {
     rows_.back().first_foreign = first_foreign;
     rows_.back().first_unseen = first_unseen;

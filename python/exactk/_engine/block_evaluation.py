@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.histories import Histories
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
@@ -235,10 +236,13 @@ def _empty_block(evaluation: Evaluation) -> tuple[Any, Any]:
     is_keyed = any(not values.is_by_row for values in by_user) or (
         evaluation.exclude is not None and evaluation.exclude.user_vocabulary is not None
     )
+    is_keyed = is_keyed or (evaluation.histories is not None and evaluation.histories.users is not None)
     return ({}, {}) if is_keyed else ([], [])
 
 
-def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Exclusions | CandidateItems | Weights | Groups]]:
+def _row_arguments(
+    evaluation: Evaluation,
+) -> list[tuple[str, Exclusions | CandidateItems | Weights | Groups | Histories]]:
     """Return the arguments that have a row for each user of all blocks."""
     exclude, candidates, weights, groups = (
         evaluation.exclude,
@@ -246,11 +250,13 @@ def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Exclusions | Candi
         evaluation.weights,
         evaluation.groups,
     )
+    histories = evaluation.histories
     arguments = (
         ("exclude", None if exclude is None or exclude.user_vocabulary is not None else exclude),
         ("candidates", candidates if candidates is not None and candidates.is_by_row else None),
         ("weights", weights if weights is None or weights.is_by_row else None),
         ("groups", groups if groups is None or groups.is_by_row else None),
+        ("train", histories if histories is None or histories.users is None else None),
     )
     return [(name, values) for name, values in arguments if values is not None]
 
@@ -272,6 +278,7 @@ def _slice_rows(evaluation: Evaluation, begin: int, end: int) -> Evaluation:
         candidates=None if candidates is None else candidates[begin:end],
         weights=None if weights is None else weights[begin:end],
         groups=None if groups is None else groups[begin:end],
+        block=range(begin, end),
     )
 
 

@@ -58,6 +58,8 @@ def _evaluate(problem: Problem) -> Outcome:
                 for tally in problem.item_tallies
             ],
             np.concatenate(given).ravel() if given else None,
+            None if problem.histories is None else problem.histories.histories.core,
+            None if problem.histories is None else problem.histories.rows,
         )
     counts = _counts_of_tally(problem, result.tally)
     item_counts = tuple(ItemCounts(*counts) for counts in result.item_tallies)

@@ -22,6 +22,7 @@ from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
+from exactk._inputs.user_histories import histories_of_users, rows_by_code
 from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.histories import Histories
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
@@ -77,6 +79,8 @@ class Evaluation:
     columns: ColumnNames
     encoding: Encoding
     items: CanonicalItems | None = None  # None if no metric reads them
+    history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
+    block: range | None = None  # the positions of a block of users among all of them
     has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
 
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
@@ -96,12 +100,19 @@ class Evaluation:
         return None if self.exclude is None else in_shared_vocabularies(self.exclude.rows(), "exclude", self.encoding)
 
     def encode_user_keys(self, users: Vocabulary) -> Evaluation:
-        """Add the keys of weights and groups to a vocabulary of users, whose codes find the values from then on."""
+        """Add the keys of weights, groups and train to a vocabulary of users, whose codes find the values from then on."""
         return replace(
             self,
             weights=None if self.weights is None else self.weights.encode_keys(users),
             groups=None if self.groups is None else self.groups.encode_keys(users),
+            history_rows=None if self.histories is None else rows_by_code(self.histories, users),
         )
+
+    @property
+    def histories(self) -> Histories | None:
+        """What users have in train; None if unknown, or if no metric reads it."""
+        is_read = any(value.info.reads_history for value in self.values)
+        return None if self.items is None or not is_read else self.items.histories
 
     def evaluate_all(self, inputs: AlignedInputs, truth_digest: int | None = None) -> Report:
         """Evaluate all users at once. The digest of the truth is computed unless it is given."""
@@ -128,13 +139,18 @@ class Evaluation:
             truth_digest = self.engine.truth_digest(keyed, self.num_threads)
         if not self.has_truth:
             outcome = outcome._replace(counts=outcome.counts._replace(empty_truth=0))
-        state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self.items)
+        state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self._catalogue())
         if self.items is not None and problem.item_tallies:
             tallies = zip(problem.item_tallies, outcome.item_counts, strict=True)
             state = replace(
                 state, item_tallies=tuple(tally_of_counts(*tally, self.items, restricted.inputs) for tally in tallies)
             )
         return Report(state, inputs.users, _user_table(problem, outcome, self.values, labels))
+
+    def _catalogue(self) -> Catalogue | None:
+        if self.items is None:
+            return None
+        return Catalogue(self.items.digest_of(self.histories), len(self.items), self.items.source)
 
     def judged_users(self, inputs: AlignedInputs) -> Callable[[range], JudgedCells]:
         """Return a function that judges the lists of some users, by the only value."""
@@ -233,6 +249,9 @@ class Evaluation:
             report_progress,
             None if self.items is None else items_of_inputs(self.items, inputs),
             item_tallies,
+            histories=None
+            if self.histories is None
+            else histories_of_users(self.histories, inputs, self.block, self.history_rows),
         )
 
     def warn_of_columns(self, truth: Truth | Rows) -> None:
@@ -291,7 +310,7 @@ def _state_of_outcome(
     labels: list[Label] | None,
     group_order: tuple[Label, ...] | None,
     truth_digest: int,
-    items: CanonicalItems | None,
+    catalogue: Catalogue | None,
 ) -> State:
     size = len(problem.values)
     by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), max(1, size))]
@@ -312,7 +331,7 @@ def _state_of_outcome(
         group_order,
         problem.truth.columns.grade,
         truth_digest,
-        None if items is None else Catalogue(items.digest, len(items), items.source),
+        catalogue,
         custom_metrics=customs_of(values),
     )
 

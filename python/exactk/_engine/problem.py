@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.histories import UserHistories
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
@@ -52,6 +53,7 @@ class Problem:
     items: CanonicalItems | None = None  # for metrics that read them
     item_tallies: tuple[TallyPlan, ...] = ()
     given: Given = field(default_factory=dict)
+    histories: UserHistories | None = None  # for metrics that read them
 
     @property
     def has_candidates(self) -> bool:

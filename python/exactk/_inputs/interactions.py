@@ -1,4 +1,4 @@
-"""Interactions: the rows of training data, and how many users and rows each item has there."""
+"""Interactions: the rows of training data, and the items in them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from exactk._inputs.conversions import exclusions_of
 from exactk._inputs.keys.item_keys import ItemEntries
+from exactk._inputs.model.histories import Histories
 from exactk._inputs.model.rows import remove_padding
 from exactk._inputs.paths import open_path
 from exactk._runtime.errors import ExactkError, input_error, type_error
@@ -26,14 +27,25 @@ if TYPE_CHECKING:
     from exactk._inputs.model.rows import Rows
 
 
-class ItemCounts(NamedTuple):
-    """The counts of each item."""
+class Interactions(NamedTuple):
+    """The rows of train by item."""
 
-    items: ItemEntries | None  # None: in the order of the catalogue
-    users: NDArray[np.int64]
-    interactions: NDArray[np.int64] | None
-    train_users: int | None
-    has_columns: bool = False
+    rows: Rows
+    items: ItemEntries  # each once
+    counts: NDArray[np.int64]  # rows of each of the items
+    codes: NDArray[Any]  # of each row's item
+    held: NDArray[np.int64]  # the code of each of the items
+
+    @property
+    def user_count(self) -> int:
+        """The number of users with an item."""
+        return int((np.diff(self.rows.indptr) > 0).sum())
+
+    def histories(self, positions: NDArray[np.int64], catalogue: int) -> Histories:
+        """Return what each user has of a catalogue of so many items, where the items have these positions."""
+        by_code = np.full(int(self.held[-1]) + 1, -1, np.int64)
+        by_code[self.held] = positions
+        return Histories.of_interactions(self.rows.indptr, by_code[self.codes], self.rows.user_vocabulary, catalogue)
 
 
 @contextmanager
@@ -77,30 +89,14 @@ def interactions_of(value: Any, argument: str, columns: ColumnNames, encoding: E
         return rows
 
 
-def counts_of_interactions(rows: Rows) -> ItemCounts:
-    """Return how many users and rows each item has; a row may repeat a user's item."""
-    sizes = np.diff(rows.indptr)
+def items_of_interactions(rows: Rows) -> Interactions:
+    """Return the items of the rows, and where each is."""
     is_dense = rows.item_vocabulary is not None or not len(rows.items) or rows.items.max() < 8 * len(rows.items)
     if is_dense:
         items, codes = None, rows.items
     else:
         items, codes = np.unique(rows.items, return_inverse=True)
-    interactions = np.bincount(codes)
-    users = _distinct_users(codes, sizes, len(interactions))
-    held = np.flatnonzero(interactions)
-    return ItemCounts(
-        ItemEntries(held if items is None else items[held], rows.item_vocabulary),
-        users[held],
-        interactions[held],
-        int((sizes > 0).sum()),
-        rows.has_columns,
-    )
-
-
-def _distinct_users(codes: NDArray[Any], sizes: NDArray[np.int64], item_count: int) -> NDArray[np.int64]:
-    """Return the number of distinct rows with each item."""
-    pairs = np.repeat(np.arange(len(sizes)), sizes) * item_count + codes
-    if len(pairs) and (pairs[1:] <= pairs[:-1]).any():
-        pairs.sort()
-        codes = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] % item_count
-    return np.bincount(codes, minlength=item_count)
+    counts = np.bincount(codes)
+    held = np.flatnonzero(counts)
+    entries = ItemEntries(held if items is None else items[held], rows.item_vocabulary)
+    return Interactions(rows, entries, counts[held], codes, held)

@@ -9,7 +9,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import key_array, number_array, read_only
-from exactk._inputs.interactions import ItemCounts, counts_of_interactions
+from exactk._inputs.interactions import items_of_interactions
 from exactk._inputs.item_features import features_of
 from exactk._inputs.keys.item_keys import ItemEntries, ItemKeys
 from exactk._inputs.model.item_table import CanonicalItems
@@ -19,9 +19,18 @@ from exactk._runtime.errors import input_error, type_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from exactk._inputs.interactions import Interactions
     from exactk._inputs.model.item_features import ItemFeatures
     from exactk._inputs.model.item_table import CatalogueSource
     from exactk._inputs.model.rows import Rows
+
+
+class _Popularity(NamedTuple):
+    """The number of distinct users of each item, as given."""
+
+    items: ItemEntries | None  # None: in the order of the catalogue
+    users: NDArray[np.int64]
+    train_users: int | None
 
 
 class _Catalogue(NamedTuple):
@@ -45,7 +54,8 @@ def canonical_items(
     """Return the canonical form of the arguments."""
     if train is not None and popularity is not None:
         raise input_error("popularity", "either train or popularity", "both")
-    counts = counts_of_interactions(train) if train is not None else _given_popularity(popularity, train_users)
+    interactions = None if train is None else items_of_interactions(train)
+    counts = interactions or _given_popularity(popularity, train_users)
     if train is not None and train_users is not None:
         raise input_error("train_users", "None beside train, which has the users", repr(train_users))
     of_catalogue = _catalogue(catalogue, counts, "train" if train is not None else "popularity")
@@ -53,8 +63,8 @@ def canonical_items(
         of_catalogue.keys,
         np.arange(len(of_catalogue.keys)) if of_catalogue.keys.integers is None else of_catalogue.keys.integers,
         of_catalogue.source,
-        has_columns=of_catalogue.has_columns or (counts is not None and counts.has_columns),
-        **_counts_by_item(of_catalogue, counts, is_train=train is not None),
+        has_columns=of_catalogue.has_columns or (train is not None and train.has_columns),
+        **_counts_by_item(of_catalogue, counts),
         **_groups_by_item(of_catalogue, item_groups),
         item_values=_values_by_item(of_catalogue, values),
         features=_features_by_item(of_catalogue, features),
@@ -65,8 +75,8 @@ _MOST = 2**53  # of all counts together, which is exact as a double
 _MOST_ITEMS = 2**31 - 3
 
 
-def _given_popularity(popularity: object, train_users: object) -> ItemCounts | None:
-    """Return the counts of an argument."""
+def _given_popularity(popularity: object, train_users: object) -> _Popularity | None:
+    """Return the popularity of an argument."""
     if train_users is not None:
         _check_count(train_users, "train_users")
     if popularity is None:
@@ -83,7 +93,7 @@ def _given_popularity(popularity: object, train_users: object) -> ItemCounts | N
     if numbers.sum() > _MOST:
         raise input_error("popularity", "counts with a sum of at most 2^53", f"{numbers.sum():g}")
     users = None if train_users is None else int(train_users)  # type: ignore[call-overload]
-    return ItemCounts(items, numbers.astype(np.int64), None, users)
+    return _Popularity(items, numbers.astype(np.int64), users)
 
 
 def _check_numbers(
@@ -106,7 +116,7 @@ def _check_count(value: object, argument: str, most: int = 2**53) -> int:
     return int(value)
 
 
-def _catalogue(catalogue: Any, counts: ItemCounts | None, source: CatalogueSource) -> _Catalogue:  # noqa: ANN401 - of any library
+def _catalogue(catalogue: Any, counts: Interactions | _Popularity | None, source: CatalogueSource) -> _Catalogue:  # noqa: ANN401 - of any library
     """Return the items of the catalogue."""
     if catalogue is None:
         if counts is None:
@@ -140,26 +150,28 @@ def _raise_repeated(entries: ItemEntries, positions: NDArray[np.int64]) -> None:
     raise input_error("catalogue", "distinct items", f"{entries.text(position)} again", position=position, count=count)
 
 
-def _counts_by_item(catalogue: _Catalogue, counts: ItemCounts | None, *, is_train: bool) -> dict[str, Any]:
-    """Return the fields of the popularity, in the order of the catalogue."""
+def _counts_by_item(catalogue: _Catalogue, counts: Interactions | _Popularity | None) -> dict[str, Any]:
+    """Return the fields of the popularity and the histories, in the order of the catalogue."""
     if counts is None:
         return {}
-    argument = "train" if is_train else "popularity"
-    positions = _positions(catalogue, counts.items, len(counts.users), argument, may_be_foreign=is_train)
+    size = len(catalogue.keys)
+    if isinstance(counts, _Popularity):
+        users = np.zeros(size, np.int64)
+        users[_positions(catalogue, counts.items, len(counts.users), "popularity")] = counts.users
+        return {"users": read_only(users), "train_users": counts.train_users}
+    positions = _positions(catalogue, counts.items, len(counts.counts), "train", may_be_foreign=True)
     is_held = positions >= 0
-    if is_train and len(positions) and not is_held.any():
+    if len(positions) and not is_held.any():
         raise input_error("train", "interactions with items of the catalogue", f"none of {len(positions)} items in it")
-
-    def by_item(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        of_items = np.zeros(len(catalogue.keys), np.int64)
-        of_items[positions[is_held]] = numbers[is_held]
-        return read_only(of_items)
-
+    interactions = np.zeros(size, np.int64)
+    interactions[positions[is_held]] = counts.counts[is_held]
+    histories = counts.histories(positions, size)
     return {
-        "users": by_item(counts.users),
-        "interactions": None if counts.interactions is None else by_item(counts.interactions),
-        "train_users": counts.train_users,
+        "users": read_only(np.bincount(histories.items, minlength=size)),
+        "interactions": read_only(interactions),
+        "train_users": counts.user_count,
         "foreign_items": int((~is_held).sum()),
+        "histories": histories,
     }
 
 

@@ -50,6 +50,7 @@ class CustomInfo:
     positive_without_hits: ClassVar[bool] = True  # for all that is known
     reads_beyond_cutoff: ClassVar[bool] = False
     reads_popularity: ClassVar[bool] = False
+    reads_history: ClassVar[bool] = False
     takes_item_count: ClassVar[bool] = False
     takes_max_grade: ClassVar[bool] = False
     unit_range: ClassVar[bool] = False  # sums have room for all numbers, whatever the range

@@ -9,6 +9,7 @@
 #include "base/checks.hpp"
 #include "base/parallel.hpp"
 #include "evaluate/validate/grades.hpp"
+#include "evaluate/validate/histories.hpp"
 #include "evaluate/validate/items.hpp"
 #include "evaluate/validate/lists.hpp"
 #include "evaluate/validate/scores.hpp"
@@ -88,6 +89,7 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   check_codes(request.groups, request.group_count, users, "group", checkpoint);
   for (const Run& run : plan.runs) check_rank_gaps(request, run);
   validate_items(request, plan, checkpoint);
+  validate_histories(request, plan, checkpoint);
   check_min_grade(request, request.tally_rules);
   for (const Run& run : plan.runs) {
     check_gains(request, run, checkpoint);

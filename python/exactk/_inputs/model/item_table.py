@@ -13,6 +13,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.keys.item_keys import ItemKeys
 from exactk._inputs.keys.vocabulary import KIND_HINT
+from exactk._inputs.model.histories import Histories
 from exactk._inputs.model.item_features import ItemFeatures
 from exactk._runtime.errors import type_error
 
@@ -41,6 +42,7 @@ class CanonicalItems:
     group_labels: tuple[int | str, ...] = ()
     item_values: NDArray[np.float64] | None = None  # NaN for none
     features: ItemFeatures | None = None
+    histories: Histories | None = None  # what each user has in train; None: unknown
     has_columns: bool = False  # whether integers are column numbers, never keys
 
     def __len__(self) -> int:
@@ -90,17 +92,27 @@ class CanonicalItems:
         digest.update(json.dumps([self.train_users, *self.group_labels]).encode())
         return int.from_bytes(digest.digest(), "little")
 
+    def digest_of(self, histories: Histories | None) -> int:
+        """Return 128 bits that tell these items, with the histories that metrics read, from others."""
+        if histories is None:
+            return self.digest
+        both = b"".join(digest.to_bytes(16, "little") for digest in (self.digest, histories.digest))
+        return int.from_bytes(blake2b(both, digest_size=16).digest(), "little")
+
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for `from_plain`, so that pickles name no private class."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        features = None if self.features is None else self.features.to_plain()
-        return plain | {"keys": self.keys.to_plain(), "features": features}
+        parts = {"features": self.features, "histories": self.histories}
+        plain |= {name: None if part is None else part.to_plain() for name, part in parts.items()}
+        return plain | {"keys": self.keys.to_plain()}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> CanonicalItems:
         """Return the items that `to_plain` described."""
         features = None if plain["features"] is None else ItemFeatures(**plain["features"])
-        return cls(**plain | {"keys": ItemKeys.from_plain(plain["keys"]), "features": features})
+        histories = None if plain["histories"] is None else Histories.from_plain(plain["histories"])
+        parts = {"keys": ItemKeys.from_plain(plain["keys"]), "features": features, "histories": histories}
+        return cls(**plain | parts)
 
 
 def _canonical_bytes(numbers: NDArray[Any] | None) -> bytes:

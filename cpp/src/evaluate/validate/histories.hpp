@@ -1,0 +1,14 @@
+// Checks of what users have in train.
+#pragma once
+
+#include "base/checkpoint.hpp"
+#include "evaluate/plan.hpp"
+#include "exactk/evaluate.hpp"
+
+namespace exactk {
+
+// Throws InputError unless the histories of the request's users are valid, and there if the plan
+// needs them. Requires a valid catalogue.
+void validate_histories(const Request& request, const Plan& plan, const Checkpoint& checkpoint);
+
+}  // namespace exactk
