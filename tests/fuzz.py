@@ -277,6 +277,7 @@ class RawItems:
     users: Array | None
     interactions: Array | None
     train_users: int | None
+    values: Array | None = None
 
     @classmethod
     def read(cls, source: Source) -> RawItems:
@@ -294,10 +295,11 @@ class RawItems:
             None if source.rarely(16) else users,
             None if source.rarely(16) else interactions,
             source.integer() if source.rarely(32) else train_users,
+            source.numbers(len(ids)) if source.rarely(2) else None,
         )
 
     def core(self) -> _core.Items:
-        return _core.Items(self.ids, self.users, self.interactions, self.train_users, False)
+        return _core.Items(self.ids, self.users, self.interactions, self.train_users, False, self.values)
 
 
 @dataclass
@@ -387,7 +389,8 @@ class Case:
             case.sparse_scores = RawSparseScores.read(source, len(predictions.items))
         elif case.scores is None and source.rarely(2):
             case.embeddings = RawEmbeddings.read(source, users if not source.rarely(64) else source.below(6))
-        if any(metric in INFOS and INFOS[metric].walks_list for metric, _, _ in values):
+        reads_values = fields.get("weight") == "values" and any(metric == "recall" for metric, _, _ in values)
+        if reads_values or any(metric in INFOS and INFOS[metric].walks_list for metric, _, _ in values):
             case.items = RawItems.read(source)
             if source.rarely(2):
                 cutoffs: list[int | None] = [1 + source.below(4), 5 + source.below(4), None]

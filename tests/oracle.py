@@ -17,7 +17,7 @@ from functools import cache
 from itertools import groupby, permutations, product
 from typing import Any, NamedTuple
 
-from oracle_items import Catalogue, Item, RefusedError, item_number
+from oracle_items import Catalogue, Item, RefusedError, item_number, item_value
 
 Rules = Mapping[str, Any]
 
@@ -107,6 +107,7 @@ class Judged:
     slots: Sequence[Slot]
     relevant: Sequence[Fraction]  # grades of T
     nonrelevant: int
+    relevant_items: Sequence[Item] = ()  # T, beside the grades
 
     def length(self, k: int | None) -> int:
         """Return how many items the list has down to the cutoff."""
@@ -220,7 +221,10 @@ def _arrange(
         if item not in grades or (item in seen and rules["duplicate_items"] != "count"):
             return _NO_MERIT
         seen.add(item)
-        return (2, _gain(grades[item], rules)) if _is_relevant(grades[item], rules) else (1, Fraction(0))
+        if not _is_relevant(grades[item], rules):
+            return 1, Fraction(0)
+        is_valued = rules["weight"] == "values"
+        return 2, item_value(item, rules["catalogue"]) if is_valued else _gain(grades[item], rules)
 
     merits = [merit(item) for item in group]
     positions = sorted(range(len(group)), key=lambda i: merits[i], reverse=ties == "optimistic")
@@ -247,8 +251,9 @@ def _judge(user: User, order: Sequence[tuple[int, Item]], rules: Rules) -> Judge
         list_rank = rank if user.scores is None else position
         slots.append(Slot(list_rank, rank, item, grade, grade is not None and _is_relevant(grade, rules)))
         seen.add(item)
-    relevant = [grade for _, grade in counted if _is_relevant(grade, rules)]
-    return Judged(slots, relevant, len(counted) - len(relevant))
+    relevant = [(item, grade) for item, grade in counted if _is_relevant(grade, rules)]
+    items, grades_of_relevant = [item for item, _ in relevant], [grade for _, grade in relevant]
+    return Judged(slots, grades_of_relevant, len(counted) - len(relevant), items)
 
 
 # The formulas.
@@ -317,6 +322,11 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
     match asked.metric:
         case "precision":
             return Fraction(h), over_precision
+        case "recall" if rules["weight"] == "values":
+            assert asked.catalogue is not None
+            found = (item_value(slot.item, asked.catalogue) for slot in hits)
+            every = (item_value(item, asked.catalogue) for item in judged.relevant_items)
+            return sum(found, Fraction(0)), sum(every, Fraction(0))
         case "recall":
             return Fraction(h), over_recall
         case "f1" | "fbeta":
@@ -478,7 +488,8 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     gain = {"err": "exp2", "dcg": rules["gain"], "ndcg": rules["gain"], "rbp": rules["gain"]}.get(
         asked.metric, "binary"
     )
-    rules = {**rules, "gain": gain}
+    weight = rules["weight"] if asked.metric == "recall" else "one"
+    rules = {**rules, "gain": gain, "weight": weight, "catalogue": asked.catalogue}
     if asked.metric == "auc" and ties in STRICT:
         ties = "expected"
     if asked.metric in _OF_ITEMS and ties == "raise":  # only ties with items of the truth are refused
@@ -518,6 +529,8 @@ def _refuse_without_meaning(asked: Asked) -> None:
     counts_rows = rules["popularity"] == "interactions" and rules["novelty_over"] == "users"
     if counts_rows and asked.metric in {"novelty", "surprisal"}:
         raise RefusedError("a user may have an item more than once")
+    if asked.metric == "recall" and rules["weight"] == "values" and rules["recall_over"] != "relevant":
+        raise RefusedError("values are divided by values")
     if asked.metric == "aplt" and rules["tail"] != "at_most" and asked.parameter > 1:
         raise RefusedError("a share is at most 1")
     if asked.metric == "average_precision" and rules["ap_over"] == "hits" and rules["ties"] == "expected":

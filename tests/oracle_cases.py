@@ -27,6 +27,7 @@ from oracle_items import Catalogue, Item
 DEFAULTS: dict[str, Any] = {
     "precision_over": "cutoff",
     "recall_over": "relevant",
+    "weight": "one",
     "ap_over": "min_cutoff_relevant",
     "ideal_over": "min_cutoff_relevant",
     "rbo_over": "extrapolated",
@@ -62,6 +63,7 @@ DEFAULTS: dict[str, Any] = {
 CHOICES: dict[str, list[Any]] = {
     "precision_over": ["cutoff", "list", "min_cutoff_relevant", "min_list_relevant"],
     "recall_over": ["relevant", "min_cutoff_relevant", "min_list_relevant"],
+    "weight": ["one", "values"],
     "ap_over": ["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"],
     "ideal_over": ["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"],
     "gain": ["linear", "binary", "exp2"],
@@ -116,7 +118,7 @@ class Case:
 
     def evaluate(self, users: Mapping[Any, User], evaluate: Callable[..., Any] = exactk.evaluate) -> exactk.Report:
         truth, predictions, options = self.form.build(users)
-        if any(asked.metric in OF_ITEMS for asked in self.asked):
+        if any(asked.metric in OF_ITEMS or reads_values(asked) for asked in self.asked):
             options["items"] = self._items()
         report = evaluate(truth, predictions, self.metrics, convention=self.convention, per_user=True, **options)
         assert isinstance(report, exactk.Report)
@@ -125,15 +127,21 @@ class Case:
     def _items(self) -> Any:
         """Return the catalogue, or the training data alone."""
         train = {f"reader {number}": list(row) for number, row in enumerate(self.catalogue.train)}
+        values = self.catalogue.values if any(map(reads_values, self.asked)) else None
         if self.catalogue.given is None:
-            return train
-        return exactk.Items(sorted(self.catalogue.given, key=str, reverse=True), train=train)
+            return train if values is None else exactk.Items(train=train, values=values)
+        return exactk.Items(sorted(self.catalogue.given, key=str, reverse=True), train=train, values=values)
 
     def halves(self) -> Iterator[dict[Any, User]]:
         """Yield every other user, and then the rest."""
         keys = list(self.users)
         for half in (keys[::2], keys[1::2]):
             yield {key: self.users[key] for key in half}
+
+
+def reads_values(asked: Asked) -> bool:
+    """Return whether items count by their values."""
+    return asked.metric == "recall" and bool(asked.rules["weight"] == "values")
 
 
 def draw_case(number: int) -> Case:
@@ -171,9 +179,12 @@ def _draw_catalogue(rng: random.Random, items: Sequence[Item]) -> Catalogue:
     frequent = rng.sample(items, 3)
     train = [rng.choices([*items, *frequent * 3], k=rng.randrange(7)) for _ in range(rng.randrange(1, 7))]
     train = [*train, [rng.choice(items)]]
-    if rng.random() < 0.3:
-        return Catalogue(None, train)
-    return Catalogue(frozenset(train[-1]) | frozenset(rng.sample(items, rng.randrange(len(items) + 1))), train)
+    train = [list(items), *train] if rng.random() < 0.3 else train  # so that every item may have a value
+    given = frozenset(train[-1]) | frozenset(rng.sample(items, rng.randrange(len(items) + 1)))
+    catalogue = Catalogue(None if rng.random() < 0.3 else given, train)
+    share = rng.choice([0.8, 1.0, 1.0, 1.0])
+    values = {item: rng.choice([0.0, 0.1, 0.7, 1.0, 3.0, 1e15]) for item in catalogue.items if rng.random() < share}
+    return replace(catalogue, values=values)
 
 
 def _with_ranks(user: User, rng: random.Random, rules: Mapping[str, Any]) -> User:
@@ -228,6 +239,21 @@ def _draw_rules(rng: random.Random, *, is_scored: bool) -> tuple[dict[str, Any],
     return rules, overrides
 
 
+def _draw_item_fields(
+    rng: random.Random, name: str, rules: Mapping[str, Any], *, may_refuse_ties: bool
+) -> dict[str, Any]:
+    """Return fields that metrics of the items read."""
+    if name == "recall" and rng.random() < 0.5:
+        return {"weight": "values", "recall_over": "relevant"}
+    if name not in OF_ITEMS:
+        return {}
+    own_fields = exactk.metrics[name].own_fields
+    choices = {field: rng.choice(CHOICES[field]) for field in ITEM_FIELDS if rng.random() < 0.3 and field in own_fields}
+    if rules["ties"] not in STRICT and not (may_refuse_ties and rng.random() < 0.2):
+        choices["ties"] = "lowest_id"
+    return choices
+
+
 def _draw_metrics(
     rng: random.Random,
     rules: dict[str, Any],
@@ -248,14 +274,7 @@ def _draw_metrics(
         for field in ("users", "empty_truth", "missing_list", "undefined", *RANKING_FIELDS):
             if rng.random() < (0.05 if field in RANKING_FIELDS else 0.15):
                 choices[field] = rng.choice(CHOICES[field])
-        if name in OF_ITEMS:
-            choices |= {
-                field: rng.choice(CHOICES[field])
-                for field in ITEM_FIELDS
-                if rng.random() < 0.3 and field in info.own_fields
-            }
-            if rules["ties"] not in STRICT and not (may_refuse_ties and rng.random() < 0.2):
-                choices["ties"] = "lowest_id"
+        choices |= _draw_item_fields(rng, name, rules, may_refuse_ties=may_refuse_ties)
         of_metric = {**rules, **overrides.get(name, {}), **choices}
         if of_metric["ties"] == "expected" and name not in EXPECTED:
             choices["ties"] = "lowest_id" if name in OF_ITEMS else "pessimistic"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache, cached_property
@@ -27,6 +27,7 @@ class Catalogue:
 
     given: frozenset[Item] | None  # None: the items of train
     train: Sequence[Sequence[Item]]
+    values: Mapping[Item, float] = field(default_factory=dict)  # of items that have one
 
     @cached_property
     def items(self) -> list[Item]:
@@ -47,6 +48,13 @@ class Catalogue:
     def divisor(self, over: str) -> int:
         """Return how many users or rows train has, as far as these are of the catalogue."""
         return self.train_users if over == "users" else sum(self.popularity("interactions").values())
+
+
+def item_value(item: Item, catalogue: Catalogue) -> Fraction:
+    """Return the value of a relevant item."""
+    if item not in catalogue.values:
+        raise RefusedError("a relevant item has no value")
+    return Fraction(catalogue.values[item])
 
 
 @cache

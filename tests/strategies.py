@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,9 @@ from hypothesis.extra import numpy as hnp
 
 import exactk
 from core_rules import CHOICES
+from exactk._plan.conventions import as_convention
 from exactk._plan.fields import FIELDS, fields_of
+from exactk._plan.metric_strings import plan, reads_items
 from exactk._plan.metrics import metrics
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
@@ -69,25 +71,32 @@ class DrawnItems:
 
     catalogue: list[int] | None
     train: list[list[int]]
+    values: dict[int, float]
 
     def items(self) -> exactk.Items:
-        return exactk.Items(self.catalogue, train=self.train)
+        return exactk.Items(self.catalogue, train=self.train, values=self.values)
 
 
 EVERY_ID = [*range(5000), 2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
 # Of the first 1000 items, one in three is not in train.
-ANY_ITEMS = exactk.Items(EVERY_ID, train=[list(range(user, 1000, 3 * user + 1)) for user in range(1, 20)])
+ANY_ITEMS = exactk.Items(
+    EVERY_ID,
+    train=[list(range(user, 1000, 3 * user + 1)) for user in range(1, 20)],
+    values=[0.1 * (item % 7) for item in EVERY_ID],
+)
 """Items for metrics that need some, where a test does not draw any."""
+
+
+def needs_items(metrics: Sequence[str], convention: Any) -> bool:
+    """Return whether one of the metrics reads items, if they are legal."""
+    try:
+        return any(map(reads_items, plan(metrics, as_convention(convention), compares_lists=None)))
+    except exactk.ExactkError:
+        return False
 
 
 WITHOUT_ITEMS = [name for name, info in exactk.metrics.items() if not info.walks_list]
 """The metrics that need no items."""
-
-
-def walks_list(metric: str) -> bool:
-    """Return whether the metric of a string needs items."""
-    info = exactk.metrics.get(re.split("[@(]", metric)[0])  # None: there is no such metric
-    return info is not None and info.walks_list
 
 
 def is_of_collection(metric: str) -> bool:
@@ -118,7 +127,7 @@ class Evaluation:
 
     def run(self, evaluate: Any = exactk.evaluate, **more: Any) -> exactk.Report:
         options = self.options | more
-        if any(map(walks_list, self.metrics)):
+        if needs_items(self.metrics, options.get("convention", "standard")):
             items = options.get("items", ANY_ITEMS)
             options["items"] = items.items() if isinstance(items, DrawnItems) else items
         else:
@@ -155,7 +164,12 @@ def drawn_items(draw: st.DrawFn) -> DrawnItems:
     train = draw(st.lists(st.lists(ids, max_size=8), max_size=6))
     listed = draw(st.one_of(st.none(), st.just(EVERY_ID), st.just(EVERY_ID), st.sets(ids, max_size=20).map(list)))
     in_both = [train[0][0]] if train and train[0] else [0]
-    return DrawnItems(None if listed is None else [*dict.fromkeys([*in_both, *listed])], [*train, in_both])
+    train = [*train, in_both]
+    catalogue = None if listed is None else [*dict.fromkeys([*in_both, *listed])]
+    every = sorted({item for row in train for item in row}) if catalogue is None else catalogue
+    values = draw(st.lists(st.sampled_from([0.0, 0.1, 0.3, 1.0, 1e75]), min_size=3, max_size=3))
+    lacking = draw(st.sampled_from([every[:0], every[:0], every[:2]]))
+    return DrawnItems(catalogue, train, {item: values[item % 3] for item in every if item not in lacking})
 
 
 @st.composite
@@ -304,7 +318,7 @@ def evaluations(
     if draw(st.booleans()):
         options["groups"] = draw(st.lists(st.sampled_from(["a", "b", "c"]), min_size=users, max_size=users))
     metrics = draw(st.lists(metric_strings(), min_size=1, max_size=4))
-    if any(map(walks_list, metrics)):
+    if needs_items(metrics, options["convention"]):
         options["items"] = draw(drawn_items())
     return Evaluation(draw(truths(users)), draw(predictions(users)), metrics, options)
 

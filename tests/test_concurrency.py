@@ -107,12 +107,15 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     exp2 = core_rules(**fields, gain="exp2", undefined="nan", average="micro", min_grade=0.5)
     listed = core_rules(**fields, gain="table", min_grade=0.5, gain_table=[0.0, 1.0, 3.0], foreign_items="count")
     popularity = np.array([9, 0, 5, 1])
+    prices = np.array([0.5, 2.0, 0.0, 3.0])
+    valued = core_rules(**fields, weight="values", min_grade=0.5)
     tallies = [_core.ItemTallyRequest(listed, [1, None], True)]
     values = [
         _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
         for name, info in exactk.metrics.items()
         if not info.walks_list
     ]
+    values += [_core.PlannedValue("recall", 3, 0, valued)]
     values += [_core.PlannedValue(name, 3, parameter_of(name), listed) for name in ("novelty", "epc")]
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
     values += [_core.PlannedValue("given", 3, 0, listed), _core.PlannedValue("given_of_lists", 3, 1, exp2)]
@@ -124,12 +127,12 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     def call() -> None:
         fresh = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
         for triple in (shared, fresh):
-            items = _core.Items(np.arange(4), popularity, popularity, 9, False)
+            items = _core.Items(np.arange(4), popularity, popularity, 9, False, prices)
             arguments = (triple[0], grades, triple[1], triple[2], weights, groups, 1, values, rules, True, 2, "", None)
             _core.evaluate(*arguments, items, tallies, given, histories, np.arange(users) % 4 - 1)
 
     with repeat_meanwhile(
-        Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr, popularity, given], call)
+        Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr, popularity, prices, given], call)
     ):
         for _ in repeat_until_seen(outcomes):
             try:

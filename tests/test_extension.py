@@ -116,7 +116,8 @@ def sound_values() -> list[_core.PlannedValue]:
 def sound_list_values() -> list[_core.PlannedValue]:
     rules = core_rules(foreign_items="count")
     names = [info.name for info in _core.metric_table() if info.walks_list and not info.of_collection]
-    return [_core.PlannedValue(name, cutoff, parameter_of(name), rules) for name in names for cutoff in (None, 3)]
+    values = [_core.PlannedValue(name, cutoff, parameter_of(name), rules) for name in names for cutoff in (None, 3)]
+    return [*values, _core.PlannedValue("recall", 3, 0, core_rules(weight="values", min_grade=2.0))]
 
 
 def sound_item_tally() -> _core.ItemTallyRequest:
@@ -124,7 +125,7 @@ def sound_item_tally() -> _core.ItemTallyRequest:
 
 
 def sound_items() -> _core.Items:
-    return _core.Items(np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False)
+    return _core.Items(np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, np.array([0.5, 2.0, math.nan]))
 
 
 def sound_histories() -> _core.Histories:
@@ -148,7 +149,10 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "topk of sparse scores": (_core.topk, lambda: [sound_sparse_scores(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "ItemTallyRequest": (_core.ItemTallyRequest, lambda: [sound_rules(), [1, None], True]),
-    "Items": (_core.Items, lambda: [np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False]),
+    "Items": (
+        _core.Items,
+        lambda: [np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, np.array([0.5, 2.0, math.nan])],
+    ),
     "Histories": (_core.Histories, lambda: [np.array([0, 0, 2]), np.array([0, 2], np.uint32)]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),

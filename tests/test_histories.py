@@ -221,8 +221,8 @@ def test_the_core_refuses_histories(case: str) -> None:
     rows_of_train, rows, message = INVALID[case]
     lists = _core.Lists(np.array([0, 1]), np.array([0, 1, 2]), None, None, "x")
     value = _core.PlannedValue("recall", 3, 0, core_rules())
-    items = _core.Items(np.arange(3), None, None, None, False)
-    arguments: Any = (
+    items = _core.Items(np.arange(3), None, None, None, False, None)
+    arguments = (
         lists,
         None,
         lists,

@@ -295,8 +295,8 @@ def test_items_survive_pickling() -> None:
         (lambda: exactk.Items(["a"], item_groups={"b": 1}), "item_groups: expected items of the catalogue, found item 'b'"),
         (lambda: exactk.Items(["a"], item_groups={"a": None}), "item_groups: expected integers or strings"),
         (lambda: exactk.Items(["a", "b"], item_groups=["x"]), "item_groups: expected one entry per item of the catalogue (2)"),
-        (lambda: exactk.Items(["a"], values={"a": -0.5}), "values: expected finite numbers of at least 0, found -0.5 of item 'a'"),
-        (lambda: exactk.Items(["a"], values={"a": np.inf}), "values: expected finite numbers of at least 0, found inf"),
+        (lambda: exactk.Items(["a"], values={"a": -0.5}), "values: expected numbers from 0 to 2^256, found -0.5 of item 'a'"),
+        (lambda: exactk.Items(["a"], values={"a": np.inf}), "values: expected numbers from 0 to 2^256, found inf"),
         (lambda: exactk.Items(["a"], values={"b": 1}), "values: expected items of the catalogue, found item 'b'"),
     ],
 )  # fmt: skip

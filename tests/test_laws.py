@@ -68,7 +68,8 @@ def test_the_ids_of_items_mean_nothing(evaluation: Evaluation, rng: random.Rando
         ids = sorted({item for row in [*rows, items.catalogue] for item in row or ()})
         new_ids.update(zip(ids, sorted(rng.sample(range(2**62), len(ids))), strict=True))
         listed = None if items.catalogue is None else relabel_row(items.catalogue)
-        options["items"] = DrawnItems(listed, [relabel_row(row) for row in items.train])
+        values = {new_ids[item]: value for item, value in items.values.items()}
+        options["items"] = DrawnItems(listed, [relabel_row(row) for row in items.train], values)
     if "exclude" in options:
         options["exclude"] = [relabel_row(row) for row in options["exclude"]]
     other = Evaluation(

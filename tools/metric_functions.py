@@ -8,7 +8,6 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import exactk
-from exactk._plan.metrics import reads_items
 
 if TYPE_CHECKING:
     from exactk import _core
@@ -158,7 +157,7 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
         first_line = f"Return {name.removesuffix('_at_k').upper()}@k: another name of `{metric_function}`."
         call = f"{metric_function}(truth, predictions, k"
     train = ""
-    if reads_items(info):
+    if info.walks_list:
         train, arguments = f"    >>> train = {TRAIN!r}\n", f"{arguments}, items=train"
     meanings = [meaning for letters, meaning in SYMBOLS.items() if re.search(letters, info.formula)]
     return FUNCTION.format(
@@ -197,6 +196,6 @@ def _example_value(info: _core.MetricInfo) -> float:
     cutoff = "" if info.pairwise else "@3"
     required = info.parameter is not None and info.parameter.standard is None
     parameter = f"({info.parameter.name}={REQUIRED})" if info.parameter is not None and required else ""
-    items = TRAIN if reads_items(info) else None
+    items = TRAIN if info.walks_list else None
     (value,) = exactk.evaluate(TRUTH, PREDICTIONS, f"{info.name}{cutoff}{parameter}", items=items).values()
     return value

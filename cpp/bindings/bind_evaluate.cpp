@@ -183,9 +183,11 @@ void bind_evaluate(py::module_& module) {
           "Raise InputError unless offsets, lengths, ids and grades are valid.");
   bind_class<OwnedItems>(module, "Items", "The catalogue; see exactk/items.hpp.")
       .def(py::init<const py::array&, const std::optional<py::array>&,
-                    const std::optional<py::array>&, std::optional<Count>, bool>(),
+                    const std::optional<py::array>&, std::optional<Count>, bool,
+                    const std::optional<py::array>&>(),
            py::arg("ids").noconvert(), py::arg("users").noconvert(),
-           py::arg("interactions").noconvert(), py::arg("train_users"), py::arg("is_train"));
+           py::arg("interactions").noconvert(), py::arg("train_users"), py::arg("is_train"),
+           py::arg("values").noconvert());
   bind_class<OwnedHistories>(module, "Histories",
                              "What users have in train; see exactk/histories.hpp.")
       .def(py::init<const py::array&, const py::array&>(), py::arg("indptr").noconvert(),

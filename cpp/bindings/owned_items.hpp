@@ -18,17 +18,20 @@ class OwnedItems {
  public:
   OwnedItems(const py::array& ids, const std::optional<py::array>& users,
              const std::optional<py::array>& interactions, std::optional<Count> train_users,
-             bool is_train)
+             bool is_train, const std::optional<py::array>& values)
       : ids_(snapshot<std::int64_t>(ids, "items")),
         users_(snapshot<Count>(users, "items.users")),
         interactions_(snapshot<Count>(interactions, "items.interactions")),
+        values_(snapshot<double>(values, "items.values")),
         items_{.ids = ids_,
                .users = users_,
                .interactions = interactions_,
+               .values = values_,
                .train_users = train_users.value_or(kUnknownUsers),
                .is_train = is_train} {
     check_size(users, static_cast<Count>(ids_.size()), "items.users");
     check_size(interactions, static_cast<Count>(ids_.size()), "items.interactions");
+    check_size(values, static_cast<Count>(ids_.size()), "items.values");
   }
   OwnedItems(const OwnedItems&) = delete;  // items_ points into the other members
   OwnedItems& operator=(const OwnedItems&) = delete;
@@ -39,6 +42,7 @@ class OwnedItems {
   std::vector<std::int64_t> ids_;
   std::vector<Count> users_;
   std::vector<Count> interactions_;
+  std::vector<double> values_;
   Items items_;
 };
 

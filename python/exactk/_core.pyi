@@ -331,6 +331,7 @@ class Items:
         interactions: numpy.ndarray | None,
         train_users: typing.SupportsInt | typing.SupportsIndex | None,
         is_train: bool,
+        values: numpy.ndarray | None,
     ) -> None: ...
 
 class Histories:

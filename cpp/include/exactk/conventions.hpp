@@ -27,6 +27,8 @@ enum class Over : std::uint8_t {
   all_judged
 };
 enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table };
+// What a relevant item counts in recall: 1, or its value.
+enum class Weight : std::uint8_t { one, values };
 enum class RboOver : std::uint8_t { extrapolated, truncated };
 // How popular an item is: by distinct users of train, or by rows of train.
 enum class Popularity : std::uint8_t { users, interactions };
@@ -86,6 +88,8 @@ struct HitFields {
 struct JudgingFields : HitFields {
   Gain gain = Gain::linear;
   std::vector<double> gain_table;  // gains of the grades 0, 1, 2, ...; used by Gain::table
+  Weight weight =
+      Weight::one;  // values: they are the gains of relevant items, whatever their grades
 
   friend bool operator==(const JudgingFields&, const JudgingFields&) = default;
 };

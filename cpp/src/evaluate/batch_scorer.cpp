@@ -108,8 +108,9 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
     }
     compute_ratios(run, rows, lists, hit_counts_, ratios_, checkpoint);
     compute_values(run);
-    const Violation violation = std::min(
-        {apply_policies(run, rows), check_item_count(run, rows), check_items(run, rows, lists)});
+    const Violation violation =
+        std::min({apply_policies(run, rows), check_item_count(run, rows),
+                  check_items(run, rows, lists), check_item_values(run, rows)});
     if (violation == Violation::none) reduce(run, rows);  // otherwise the values may be anything
     if (is_strict(run.rules.ties) && !batch.tied_users.empty() && !run.info->walks_list &&
         !run.info->is_given) {
@@ -218,6 +219,16 @@ Violation BatchScorer::check_items(const Run& run, Rows rows, Lists lists) const
     gravest = std::min(gravest, is_foreign ? Violation::foreign_item : Violation::unseen_item);
   }
   return gravest;
+}
+
+// Whether some user's relevant item has no value that the metric needs.
+Violation BatchScorer::check_item_values(const Run& run, Rows rows) const {
+  if (!run.reads_values()) return Violation::none;
+  for (std::size_t user = 0; user < rows.size(); ++user) {
+    if (rows[user].lacks_values && policy_of(run, rows, user).empty == Empty::compute)
+      return Violation::missing_value;
+  }
+  return Violation::none;
 }
 
 Violation BatchScorer::count_items(std::size_t list_count_index, Rows rows, Lists lists,

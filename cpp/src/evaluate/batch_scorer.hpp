@@ -56,6 +56,7 @@ class BatchScorer {
   Violation apply_policies(const Run& run, Rows rows);
   [[nodiscard]] Violation check_item_count(const Run& run, Rows rows) const;
   [[nodiscard]] Violation check_items(const Run& run, Rows rows, Lists lists) const;
+  [[nodiscard]] Violation check_item_values(const Run& run, Rows rows) const;
   Violation count_items(std::size_t list_count_index, Rows rows, Lists lists,
                         const Checkpoint& checkpoint);
   void reduce(const Run& run, Rows rows);

@@ -22,6 +22,8 @@ template <>
 constexpr std::array<std::string_view, 5> kNames<Gain> = {"linear", "binary", "exp2",
                                                           "exp2_shifted", "table"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<Weight> = {"one", "values"};
+template <>
 constexpr std::array<std::string_view, 2> kNames<RboOver> = {"extrapolated", "truncated"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<Popularity> = {"users", "interactions"};
@@ -126,6 +128,8 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "precision_over", "the divisor of precision"),
     choice<&Rules::recall_over, relevant, min_cutoff_relevant, min_list_relevant>(
         "recall_over", "the divisor of recall"),
+    choice<&Rules::weight, Weight::one, Weight::values>(
+        "weight", "what a relevant item counts in recall: 1, or its value, given by items="),
     choice<&Rules::ap_over, cutoff, list, relevant, min_cutoff_relevant, min_list_relevant, hits>(
         "ap_over", "the divisor of average precision and average recall"),
     choice<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(

@@ -144,10 +144,26 @@ std::size_t metric_index(const MetricInfo& info) {
   return static_cast<std::size_t>(&info - AllMetrics::info.data());
 }
 
+bool may_read_values(const MetricInfo& info) {
+  return !info.is_given && AllMetrics::score_of_values[metric_index(info)] != nullptr;
+}
+
+// Returns the function of a metric that the core computes.
+ScoreFunction score_function(const MetricInfo& info, const Rules& rules) {
+  const bool is_expected = rules.ties == Ties::expected;
+  if (rules.weight == Weight::values) {
+    const auto& functions =
+        is_expected ? AllMetrics::expected_of_values : AllMetrics::score_of_values;
+    return functions[metric_index(info)];
+  }
+  return (is_expected ? AllMetrics::expected : AllMetrics::score)[metric_index(info)];
+}
+
 // Returns the value with the rules adapted to its metric.
 PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
   if (info.pairwise && is_strict(value.rules.ties)) value.rules.ties = Ties::expected;
   if (info.takes_max_grade) value.rules.gain = Gain::exp2;
+  if (!may_read_values(info)) value.rules.weight = Weight::one;
   return value;
 }
 
@@ -182,6 +198,14 @@ void check_item_fields(const MetricInfo& info, const PlannedValue& value) {
   }
 }
 
+void check_weight(const PlannedValue& value) {
+  if (value.rules.weight != Weight::values || value.rules.recall_over == Over::relevant) return;
+  Fault fault = fault_of(value, "recall_over='relevant' with weight='values'", "another divisor");
+  fault.change = Change{"recall_over", "relevant"};
+  fault.hint = "divides by the values of all relevant items";
+  throw InputError(std::move(fault));
+}
+
 void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (value.cutoff < 1 || (value.cutoff > kMaxCutoff && value.cutoff != kNoCutoff)) {
     refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
@@ -200,6 +224,7 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (info.uses_ideal) check_ideal(value);
   if (info.every_rank) check_every_rank(value);
   if (info.walks_list) check_item_fields(info, value);
+  check_weight(value);
   if (info.of_collection) refuse(value, "a metric of users", "one of all lists together");
 }
 
@@ -228,7 +253,7 @@ void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
   for (const bool uses_gains :
        {true, false}) {  // so that the second pass can reuse the rules of the first
     for (Run& run : plan.runs) {
-      if (run.info->uses_gains != uses_gains) continue;
+      if (run.uses_gains() != uses_gains) continue;
       run.judging_rules_index =
           find_or_add_judging_rules(plan.judging_rules, run.rules, uses_gains);
     }
@@ -255,7 +280,7 @@ void deepen(Plan& plan, std::size_t judging_rules_index, Count depth) {
   list_depth = std::max(list_depth, depth);
 }
 
-// Chooses for which ties, and how deep, scores are ranked.
+// Chooses what is read of the truth, and for which ties, and how deep, scores are ranked.
 void choose_depths(Plan& plan) {
   plan.list_depths.assign(plan.judging_rules.size(), 0);
   for (const JudgingRules& rules : plan.judging_rules) {
@@ -269,6 +294,7 @@ void choose_depths(Plan& plan) {
       plan.tie_free_depth = std::max(plan.tie_free_depth, cutoffs.back());
     if (run.rules.ties == Ties::expected && run.rules.duplicate_items == Duplicates::first)
       plan.refuses_tied_repeats = true;
+    plan.reads_values = plan.reads_values || run.reads_values();
     if (run.info->walks_list) deepen(plan, run.judging_rules_index, cutoffs.back());
   }
   for (const ListCount& list_count : plan.list_counts) {
@@ -323,12 +349,9 @@ Plan make_plan(const Request& request) {
              existing.rules == rules;
     });
     if (run == plan.runs.end()) {
-      const auto& functions =
-          rules.ties == Ties::expected ? AllMetrics::expected : AllMetrics::score;
-      const ScoreFunction score = info.is_given ? nullptr : functions[metric_index(info)];
       plan.runs.push_back(
           {.info = &info,
-           .score = score,
+           .score = info.is_given ? nullptr : score_function(info, rules),
            .item_values_of = info.is_given ? nullptr : AllMetrics::kItemValues[metric_index(info)],
            .parameter = value.parameter,
            .rules = rules,

@@ -28,6 +28,10 @@ struct Run {
   std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
   std::vector<std::size_t> outputs = {};  // per cutoff: index into Request::values
   ItemValues item_values = {};            // of the items of the request
+
+  // Whether the gains of relevant items are their values.
+  [[nodiscard]] bool reads_values() const noexcept { return rules.weight == Weight::values; }
+  [[nodiscard]] bool uses_gains() const noexcept { return info->uses_gains || reads_values(); }
 };
 
 // The lists that an item tally reads.
@@ -46,6 +50,7 @@ struct Plan {
   Count depth = 0;                    // the last rank that a value asks for
   Count tie_free_depth = 0;           // the last rank at which the truth's items must not tie
   bool refuses_tied_repeats = false;  // of an item of the truth within a tie
+  bool reads_values = false;          // of relevant items
   // The last rank that a metric reads of the lists, by judging rules; 0 if none.
   std::vector<Count> list_depths = {};
 };

@@ -1,6 +1,7 @@
 #include "evaluate/user_judge.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -43,7 +44,8 @@ bool raises(const Plan& plan, Choice HitFields::* field) {
 
 UserJudge::UserJudge(const Job& job)
     : job_(job),
-      matcher_(job.id_bits, !job.request.grades.empty() || has_candidates(job.request.predictions)),
+      matcher_(job.id_bits, !job.request.grades.empty() || job.plan.reads_values ||
+                                has_candidates(job.request.predictions)),
       extreme_rules_{job.plan.judging_rules, job.plan.judging_rules} {
   for (JudgingRules& rules : extreme_rules_.front()) rules.ties = Ties::optimistic;
   for (JudgingRules& rules : extreme_rules_.back()) rules.ties = Ties::pessimistic;
@@ -70,6 +72,23 @@ void UserJudge::prepare(std::span<const Count> users, const Checkpoint& checkpoi
 std::span<const double> UserJudge::grades_of(Count user) const {
   if (job_.request.grades.empty()) return {};
   return row_slice(job_.request.grades, job_.request.truth, user);
+}
+
+// Returns the values of the items of the user's truth, NaN for none, if a metric reads them. Valid
+// until the next call.
+std::span<const double> UserJudge::values_of(Count user, const Checkpoint& checkpoint) {
+  truth_values_.clear();
+  if (!job_.plan.reads_values || !job_.request.items) return truth_values_;
+  const auto items = int64_row_items(job_.request.truth, user);
+  const std::span<const double> values = job_.request.items->values;
+  grow(truth_values_, items.size(), std::numeric_limits<double>::quiet_NaN(), checkpoint);
+  in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const ItemNumber number = job_.catalogue.find(static_cast<std::uint64_t>(items[i]));
+      if (number < values.size()) truth_values_[i] = values[number];
+    }
+  });
+  return truth_values_;
 }
 
 std::span<const std::int64_t> UserJudge::excluded_items(Count user) const {
@@ -187,6 +206,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
                            const Checkpoint& checkpoint) {
   const Plan& plan = job_.plan;
   if (open_scores(user, checkpoint) && raises(plan, &Rules::nan)) return Violation::nan_score;
+  const std::span<const double> values = values_of(user, checkpoint);
   bool may_depend = false;
   foreign_items_.clear();
   unseen_items_.clear();
@@ -199,7 +219,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
       const JudgingRules& rules = plan.judging_rules[index];
       if (ranking_ties(rules.ties) != ties) continue;
       const HitRow& row =
-          judge_.judge(rules, matches, grades_of(user), batch.hit_rows[index], checkpoint);
+          judge_.judge(rules, matches, grades_of(user), batch.hit_rows[index], checkpoint, values);
       if (index == plan.tally_rules_index) add_to_tally(user, matches, row, tally, checkpoint);
       if (plan.list_depths[index] == 0) continue;
       add_list(user, matches, index, row, batch.list_rows[index], checkpoint);
@@ -207,7 +227,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
   }
   tally.foreign_recommended += count_distinct(foreign_items_, checkpoint);
   tally.unseen_recommended += count_distinct(unseen_items_, checkpoint);
-  if (may_depend) judge_extremes(user, batch, checkpoint);
+  if (may_depend) judge_extremes(user, values, batch, checkpoint);
   batch.users.push_back(user);
   return Violation::none;
 }
@@ -223,7 +243,8 @@ Violation UserJudge::judge_list(Count user, const JudgedLists& judged,
   if (violation != Violation::none) return violation;
   const JudgingRules& rules = plan.judging_rules.front();
   list_rows_.clear();
-  const HitRow& row = judge_.judge(rules, matches, grades_of(user), list_rows_, checkpoint);
+  const HitRow& row = judge_.judge(rules, matches, grades_of(user), list_rows_, checkpoint,
+                                   values_of(user, checkpoint));
   const auto index = static_cast<std::size_t>(user - judged.first_user);
   judged.relevant[index] = row.relevant;
   judged.lengths[index] = row.length_at(plan.depth);
@@ -395,6 +416,29 @@ UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count
   return refused;
 }
 
+UserJudge::RefusedItems UserJudge::find_items_without_value(Count user,
+                                                            const Checkpoint& checkpoint) {
+  RefusedItems refused;
+  open_scores(user, checkpoint);
+  const auto items = int64_row_items(job_.request.truth, user);
+  const std::span<const double> values = values_of(user, checkpoint);
+  for (const Run& run : job_.plan.runs) {
+    if (!run.reads_values() || refused.count > 0) continue;
+    const JudgingRules& rules = job_.plan.judging_rules[run.judging_rules_index];
+    const Matches& matches = match(user, ranking_ties(rules.ties), checkpoint);
+    list_rows_.clear();
+    judge_.judge(rules, matches, grades_of(user), list_rows_, checkpoint, values);
+    in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto entry = static_cast<Count>(i);
+        if (!std::isnan(values[i]) || judge_.count_relevant(matches, {&entry, 1}) == 0) continue;
+        if (refused.count++ == 0) refused.first = items[i];
+      }
+    });
+  }
+  return refused;
+}
+
 // Leaves out the items of the list read last that occur higher in it.
 void UserJudge::leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint) {
   const std::span<const std::int64_t> items = list_items_;
@@ -415,13 +459,14 @@ bool UserJudge::may_depend_on_ties(Count user, Ties ties) {
 }
 
 // Judges the user twice: with the relevant items of each tie first, and last.
-void UserJudge::judge_extremes(Count user, JudgedBatch& batch, const Checkpoint& checkpoint) {
+void UserJudge::judge_extremes(Count user, std::span<const double> values, JudgedBatch& batch,
+                               const Checkpoint& checkpoint) {
   const Matches& matches = match(user, Ties::expected, checkpoint);
   for (std::size_t extreme = 0; extreme < extreme_rules_.size(); ++extreme) {
     const std::vector<JudgingRules>& rules = extreme_rules_[extreme];
     for (std::size_t index = 0; index < rules.size(); ++index) {
       judge_.judge(rules[index], matches, grades_of(user), batch.extreme_rows[extreme][index],
-                   checkpoint);
+                   checkpoint, values);
     }
   }
   batch.tied_users.push_back(batch.users.size());

@@ -50,11 +50,15 @@ class UserJudge {
   // Finds the items of the user's list that a metric reads and refuses: those outside the
   // catalogue, or not in train.
   RefusedItems find_refused_items(Violation violation, Count user, const Checkpoint& checkpoint);
+  // Finds the distinct relevant items of the user without a value, for the first metric that reads
+  // values and lacks one.
+  RefusedItems find_items_without_value(Count user, const Checkpoint& checkpoint);
   // Counts the user's NaN scores and sets `first` to the first one.
   Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
  private:
   [[nodiscard]] std::span<const double> grades_of(Count user) const;
+  std::span<const double> values_of(Count user, const Checkpoint& checkpoint);
   [[nodiscard]] std::span<const std::int64_t> excluded_items(Count user) const;
   [[nodiscard]] TruthPositions truth_positions(Count user) const;
   bool open_scores(Count user, const Checkpoint& checkpoint);
@@ -76,7 +80,8 @@ class UserJudge {
                                      const Checkpoint& checkpoint);
   [[nodiscard]] bool is_unseen(ItemNumber number) const noexcept;
   void leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint);
-  void judge_extremes(Count user, JudgedBatch& batch, const Checkpoint& checkpoint);
+  void judge_extremes(Count user, std::span<const double> values, JudgedBatch& batch,
+                      const Checkpoint& checkpoint);
   void add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally,
                     const Checkpoint& checkpoint);
   void count_candidates(Tally& tally);
@@ -91,7 +96,8 @@ class UserJudge {
   // The plan's rules except for ties: relevant items first, and last.
   std::array<std::vector<JudgingRules>, 2> extreme_rules_;
   std::vector<Offset> tied_repeats_;
-  HitRows list_rows_;                     // of the user whose list is judged
+  std::vector<double> truth_values_;      // of the items of the user's truth, NaN: none
+  HitRows list_rows_;                     // of a user judged alone
   std::vector<std::int64_t> list_items_;  // of the list read last, by rank
   IdIndex list_index_;                    // of these, or of some of them
   // Of the current user's lists that a metric reads, perhaps repeated.

@@ -83,6 +83,14 @@ Fault unseen_item_fault(std::int64_t item) {
           .hint = "counts it as the least popular of all"};
 }
 
+Fault missing_value_fault(std::int64_t item) {
+  return {.argument = "truth",
+          .expected = "relevant items that have a value (weight='values')",
+          .found = "without one",
+          .item = item,
+          .hint = "items=exactk.Items(..., values=...) gives one, 0 if the item should not count"};
+}
+
 // Returns whether items that score NaN are left out if they are accepted.
 bool drops_nan(const Predictions& predictions) {
   return std::visit(
@@ -112,6 +120,8 @@ Count count_violations(Violation violation, UserJudge& judge, Count user,
   if (violation == Violation::nan_score) return judge.count_nan(user, first_nan, checkpoint);
   if (violation == Violation::foreign_item || violation == Violation::unseen_item)
     return judge.find_refused_items(violation, user, checkpoint).count;
+  if (violation == Violation::missing_value)
+    return judge.find_items_without_value(user, checkpoint).count;
   const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:
@@ -133,6 +143,8 @@ Fault describe_violation(Violation violation, const Request& request, UserJudge&
     return violation == Violation::foreign_item ? foreign_item_fault(request, item)
                                                 : unseen_item_fault(item);
   }
+  if (violation == Violation::missing_value)
+    return missing_value_fault(judge.find_items_without_value(user, checkpoint).first);
   const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:

@@ -14,6 +14,7 @@ enum class Violation : std::uint8_t {
   tied_score,
   foreign_item,
   unseen_item,
+  missing_value,
   empty_truth,
   missing_list,
   empty_list,

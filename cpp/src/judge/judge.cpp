@@ -10,7 +10,8 @@ namespace exactk {
 
 JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
     : JudgingFields(static_cast<const JudgingFields&>(rules)) {
-  if (!uses_gains) gain = Gain::binary;
+  if (!uses_gains) weight = Weight::one;
+  if (!uses_gains || weight == Weight::values) gain = Gain::binary;
   if (gain != Gain::table) gain_table.clear();
 }
 
@@ -68,26 +69,34 @@ Count first_entry(const Matches& matches, std::size_t entry) {
 }  // namespace
 
 void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
-                        std::span<const double> grades, const Checkpoint& checkpoint) {
-  const auto judge_grade = [&](double grade) {
+                        std::span<const double> grades, std::span<const double> values,
+                        const Checkpoint& checkpoint) {
+  const bool reads_values = rules.weight == Weight::values;
+  lacks_values_ = false;
+  const auto judge_entry = [&](double grade, std::size_t i) {
     const bool relevant = grade >= rules.min_grade;
-    return Entry{grade, relevant ? rules.gain_of(grade) : 0, relevant};
+    if (!relevant) return Entry{grade, 0, relevant};
+    if (!reads_values) return Entry{grade, rules.gain_of(grade), relevant};
+    const bool is_missing = std::isnan(values[i]);
+    lacks_values_ = lacks_values_ || is_missing;
+    return Entry{grade, is_missing ? 0 : values[i], relevant};
   };
   entries_.clear();
-  entries_.reserve(grades.size());
-  is_ungraded_ = grades.empty();
-  if (is_ungraded_) {
-    entries_.push_back(judge_grade(1));
+  is_alike_ = grades.empty() && !reads_values;
+  if (is_alike_) {
+    entries_.push_back(judge_entry(1, 0));
     return;
   }
-  in_chunks(grades.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  const std::size_t size = reads_values ? values.size() : grades.size();
+  entries_.reserve(size);
+  in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
+      const double grade = grades.empty() ? 1 : grades[i];
       const auto first = static_cast<std::size_t>(first_entry(matches, i));
-      if (first != i && rules.duplicate_truth == Duplicates::max &&
-          grades[i] > entries_[first].grade) {
-        entries_[first] = judge_grade(grades[i]);
+      if (first != i && rules.duplicate_truth == Duplicates::max && grade > entries_[first].grade) {
+        entries_[first] = judge_entry(grade, i);
       }
-      entries_.push_back(first == i ? judge_grade(grades[i]) : entries_[first]);
+      entries_.push_back(first == i ? judge_entry(grade, i) : entries_[first]);
     }
   });
 }
@@ -98,7 +107,7 @@ void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRo
   const double min_judged_grade = rules.min_judged_grade();
   const bool counts_repeats = rules.duplicate_truth == Duplicates::count;
   const std::size_t ideal_begin = ideal_gains.size();
-  if (is_ungraded_) {
+  if (is_alike_) {
     const Entry& entry = entries_.front();
     const Count items = matches.truth_size - (counts_repeats ? 0 : matches.truth_duplicates);
     (entry.relevant ? row.relevant : row.nonrelevant) = items;
@@ -191,12 +200,13 @@ void Judge::add_tied_hits(std::span<const JudgedItem> judged_items,
 
 const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
                            std::span<const double> grades, HitRows& rows,
-                           const Checkpoint& checkpoint) {
+                           const Checkpoint& checkpoint, std::span<const double> values) {
   HitRow& row = rows.rows_.emplace_back();  // a copy would stall on fresh stores
   row.recommended = matches.list_length;
   const std::size_t ranks_begin = rows.list_ranks_.size();
   append(rows.list_ranks_, matches.list_ranks, checkpoint);
-  judge_truth(rules, matches, grades, checkpoint);
+  judge_truth(rules, matches, grades, values, checkpoint);
+  row.lacks_values = lacks_values_;
   const std::size_t ideal_begin = rows.ideal_gains_.size();
   count_truth(rules, matches, row, rows.ideal_gains_, checkpoint);
   const std::size_t items_begin = rows.judged_items_.size();

@@ -46,7 +46,8 @@ class HitRows {
 // The part of a convention that decides how a user is judged. Values with equal rules share one
 // HitRow.
 struct JudgingRules : JudgingFields {
-  // If no gains are needed, the gain becomes binary, so a gain table need not cover the grades.
+  // If no gains of grades are needed, the gain becomes binary, so a gain table need not cover the
+  // grades.
   JudgingRules(const Rules& rules, bool uses_gains);
   friend bool operator==(const JudgingRules&, const JudgingRules&) = default;
 
@@ -66,10 +67,12 @@ struct JudgingRules : JudgingFields {
 // Turns the matches of each user into a HitRow.
 class Judge {
  public:
-  // Adds the user to the rows. `grades` are parallel to the user's truth; empty: every grade is 1.
+  // Adds the user to the rows. `grades` and `values` are parallel to the user's truth. Without
+  // grades, every grade is 1; values, NaN for none, are needed if they are the gains.
   // Returns the row, valid until the next call.
   const HitRow& judge(const JudgingRules& rules, const Matches& matches,
-                      std::span<const double> grades, HitRows& rows, const Checkpoint& checkpoint);
+                      std::span<const double> grades, HitRows& rows, const Checkpoint& checkpoint,
+                      std::span<const double> values = {});
 
   struct Entry {  // a truth entry under the rules
     double grade;
@@ -99,7 +102,8 @@ class Judge {
 
  private:
   void judge_truth(const JudgingRules& rules, const Matches& matches,
-                   std::span<const double> grades, const Checkpoint& checkpoint);
+                   std::span<const double> grades, std::span<const double> values,
+                   const Checkpoint& checkpoint);
   void count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,
                    std::vector<double>& ideal_gains, const Checkpoint& checkpoint);
   void add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
@@ -109,10 +113,11 @@ class Judge {
   void add_tied_hits(std::span<const JudgedItem> judged_items, std::vector<TiedHits>& tied_hits,
                      const Checkpoint& checkpoint) const;
   [[nodiscard]] const Entry& entry_of(Count entry) const noexcept {
-    return entries_[is_ungraded_ ? 0 : static_cast<std::size_t>(entry)];
+    return entries_[is_alike_ ? 0 : static_cast<std::size_t>(entry)];
   }
 
-  bool is_ungraded_ = true;  // one element of entries_ stands for all
+  bool is_alike_ = true;       // one element of entries_ stands for all
+  bool lacks_values_ = false;  // gains are values, and a relevant item has none
   std::vector<Entry> entries_;
   std::vector<Tie> ties_;  // parallel to the judged items; empty: none
 };

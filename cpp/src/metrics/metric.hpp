@@ -21,6 +21,10 @@
 // A metric of the items of the list takes one number of each item, made once for all users:
 //
 //     static ItemValues item_values(const Items&, const Rules&, double parameter);
+//
+// A metric that may count relevant items by their values names the metric that then stands for it:
+//
+//     using OfValues = ...;  // reads the values as gains
 #pragma once
 
 #include <algorithm>
@@ -189,6 +193,10 @@ void score_expected(const ScoringTask& task, BatchRatios& ratios) {
 
 using ScoreFunction = void (*)(const ScoringTask&, BatchRatios&);
 
+// Whether relevant items may count by their values, as the convention says.
+template <class Metric>
+concept WeighsItems = requires { typename Metric::OfValues; };
+
 // Null if the metric has no value per user.
 template <class Metric>
 constexpr ScoreFunction score_function() {
@@ -204,6 +212,24 @@ template <class Metric>
 constexpr ScoreFunction expected_score() {
   if constexpr (HasExpectation<Metric>) {
     return &score_expected<Metric>;
+  } else {
+    return nullptr;
+  }
+}
+
+// The functions of a metric whose relevant items count by their values; null if none do.
+template <class Metric>
+constexpr ScoreFunction score_of_values() {
+  if constexpr (WeighsItems<Metric>) {
+    return &score<typename Metric::OfValues>;
+  } else {
+    return nullptr;
+  }
+}
+template <class Metric>
+constexpr ScoreFunction expected_score_of_values() {
+  if constexpr (WeighsItems<Metric>) {
+    return &score_expected<typename Metric::OfValues>;
   } else {
     return nullptr;
   }

@@ -40,8 +40,8 @@ from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candida
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
-from exactk._plan.metric_strings import plan
-from exactk._plan.metrics import evaluation_metrics, reads_items
+from exactk._plan.metric_strings import plan, reads_items
+from exactk._plan.metrics import evaluation_metrics
 from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error, warn
 from exactk._runtime.progress import Progress
@@ -213,7 +213,7 @@ def _items_of_metrics(
 ) -> CanonicalItems | None:
     """Return the items; None, with a warning, if no metric reads them."""
     table = Items.from_argument(items, columns, threads).table
-    if any(reads_items(value.info) for value in values):
+    if any(map(reads_items, values)):
         return table
     warn("items has no effect on the requested metrics: leave it out")
     return None

@@ -73,6 +73,7 @@ def canonical_items(
 
 _MOST = 2**53  # of all counts together, which is exact as a double
 _MOST_ITEMS = 2**31 - 3
+_MAX_VALUE = 2.0**256  # like gains and weights
 
 
 def _given_popularity(popularity: object, train_users: object) -> _Popularity | None:
@@ -221,7 +222,8 @@ def _values_by_item(catalogue: _Catalogue, values: object) -> NDArray[np.float64
         return None
     given, items = values_by_item(values, "values")
     numbers = number_array(numbers_of(given, "values"), "values")
-    _check_numbers(numbers, ~(numbers >= 0) | np.isinf(numbers), items, "values", "finite numbers of at least 0")
+    is_wrong = ~((numbers >= 0) & (numbers <= _MAX_VALUE))
+    _check_numbers(numbers, is_wrong, items, "values", "numbers from 0 to 2^256")
     of_items = np.full(len(catalogue.keys), np.nan)
     of_items[_positions(catalogue, items, len(numbers), "values")] = numbers + 0.0  # without -0.0
     return read_only(of_items)

@@ -37,7 +37,7 @@ class Items:
     """The items that could be recommended, and what is known of them: their popularity, groups and values.
 
     Metrics that read the recommended items, such as novelty, need this argument of `exactk.evaluate`. Build it once where
-    several evaluations share it. No metric reads features, groups or values yet.
+    several evaluations share it. No metric reads features or groups yet.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ class Items:
     item_groups : mapping from item to int or str, Series, data frame, or sequence beside the catalogue, optional
         The group of each item, such as its category, in the same containers as the popularity. Items may have none.
     values : mapping from item to float, Series, data frame, or array of float beside the catalogue, optional
-        The value of each item, such as its price, at least 0, in the same containers. Items may have none.
+        The value of each item, such as its price, from 0 to 2^256, in the same containers: what it counts in
+        ``recall@k(weight=values)``. Items may have none.
 
     Attributes
     ----------

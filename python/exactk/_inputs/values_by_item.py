@@ -135,6 +135,8 @@ def _values(table: Table, name: str, argument: str) -> object:
 def numbers_of(values: object, argument: str) -> Any:  # noqa: ANN401 - an array or a list, for `number_array`
     """Return values that may be numbers of mixed types as an array; raise InputTypeError for flags, which are no numbers."""
     if isinstance(values, (list, tuple)):
+        if not values:
+            return np.zeros(0)
         if any(issubclass(one, (bool, np.bool_)) for one in set(map(type, values))):
             raise type_error(argument, "numbers", "bool")
         return column_of_objects(list(values), argument).values(argument)

@@ -93,6 +93,8 @@ class Convention(FieldValues):
         The divisor of precision.
     recall_over : {'relevant', 'min_cutoff_relevant', 'min_list_relevant'}, default 'relevant'
         The divisor of recall.
+    weight : {'one', 'values'}, default 'one'
+        What a relevant item counts in recall: 1, or its value, given by items=.
     ap_over : {'cutoff', 'list', 'relevant', 'min_cutoff_relevant', 'min_list_relevant', 'hits'}, default 'min_cutoff_relevant'
         The divisor of average precision and average recall.
     ideal_over : {'cutoff', 'min_cutoff_relevant', 'min_list_relevant', 'all_judged'}, default 'min_cutoff_relevant'

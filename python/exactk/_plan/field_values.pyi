@@ -6,6 +6,7 @@ from typing import Literal
 class FieldValues:
     precision_over: Literal["cutoff", "list", "min_cutoff_relevant", "min_list_relevant"] = "cutoff"
     recall_over: Literal["relevant", "min_cutoff_relevant", "min_list_relevant"] = "relevant"
+    weight: Literal["one", "values"] = "one"
     ap_over: Literal["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"] = (
         "min_cutoff_relevant"
     )

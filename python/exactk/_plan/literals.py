@@ -47,6 +47,7 @@ __all__ = [
     "Undefined",
     "UnseenItems",
     "Users",
+    "Weight",
 ]
 
 PresetName: TypeAlias = Literal[
@@ -82,6 +83,7 @@ PresetName: TypeAlias = Literal[
 Similarity: TypeAlias = Literal["dot", "cosine", "euclidean"]
 PrecisionOver: TypeAlias = Literal["cutoff", "list", "min_cutoff_relevant", "min_list_relevant"]
 RecallOver: TypeAlias = Literal["relevant", "min_cutoff_relevant", "min_list_relevant"]
+Weight: TypeAlias = Literal["one", "values"]
 ApOver: TypeAlias = Literal["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"]
 IdealOver: TypeAlias = Literal["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"]
 RboOver: TypeAlias = Literal["extrapolated", "truncated"]
@@ -124,6 +126,7 @@ class FieldChanges(TypedDict, total=False):
 
     precision_over: PrecisionOver
     recall_over: RecallOver
+    weight: Weight
     ap_over: ApOver
     ideal_over: IdealOver
     rbo_over: RboOver

@@ -71,7 +71,7 @@ class Value:
             return ()
         if self.rules["average"] != "of_means":
             return (self,)
-        rules = MappingProxyType({**self.rules, "average": "macro"})
+        rules = MappingProxyType({**self.rules, "average": "macro", "weight": "one"})
         return tuple(
             replace(self, metric=metric, parameter=0.0, rules=rules) for metric in _PARTS_OF_MEANS[self.metric]
         )
@@ -92,6 +92,16 @@ class Value:
         """A key that is equal for values computed alike, before rounding."""
         computed = fields_of("ranking", "judging", "scoring")
         return self.metric, self.cutoff, self.parameter, *(self.rules[name] for name in computed)
+
+
+def reads_item_values(value: Value) -> bool:
+    """Return whether relevant items count by their values."""
+    return "weight" in value.info.own_fields and bool(value.rules["weight"] == "values")
+
+
+def reads_items(value: Value) -> bool:
+    """Return whether the value needs `items=`: to find recommended items in the catalogue, or the values of relevant ones."""
+    return value.info.walks_list or reads_item_values(value)
 
 
 def distinct_parts(values: Iterable[Value]) -> tuple[Value, ...]:

@@ -46,11 +46,6 @@ _USER_POLICIES = frozenset({"average", "missing_list", "empty_list"})
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
 
 
-def reads_items(info: _core.MetricInfo | CustomInfo) -> bool:
-    """Return whether the metric needs the catalogue: it depends on which items are recommended, relevant or not."""
-    return info.walks_list
-
-
 def ignored_fields(info: _core.MetricInfo | CustomInfo) -> frozenset[str]:
     """Return the fields of a convention that the metric does not read, such as the gain for precision."""
     ignored = _OWN_FIELDS - set(info.own_fields)

@@ -1,4 +1,4 @@
-"""The warnings about fields of the convention that have no effect: on their metric, or given another field."""
+"""Fields of the convention that have no effect, on their metric or given another field: warnings, and one refusal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._plan.conventions import base_of, changes_from, conventions, override_name
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import ignored_fields
-from exactk._runtime.errors import warn
+from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
@@ -18,19 +18,34 @@ if TYPE_CHECKING:
 
 
 def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> None:
-    """Warn once of each field that was changed and has no effect on any value, or on the metric for which it was changed."""
+    """Warn once of each field that was changed and has no effect on any value, or on the metric for which it was changed.
+
+    Raise InputError if items are to count by their values in a metric that cannot count them so.
+    """
     warned: set[str] = set()
     for value in values:
         ignored = ignored_fields(value.info)
         for name in _fields_of_metric(value, convention):
             text = f"{name} has no effect on {value.metric}: leave it out"
-            if name in ignored and text not in warned and _is_of_metric(name, value, convention):
-                warned.add(text)
-                warn(text)
+            if name not in ignored or text in warned or not _is_of_metric(name, value, convention):
+                continue
+            if name == "weight":
+                _refuse_weight(value)
+            warned.add(text)
+            warn(text)
         for name in value.unused_fields:
             if name not in warned | ignored and _is_unused(name, value, convention, values):
                 warned.add(name)
                 _warn_of_unused_field(name, value, convention)
+
+
+def _refuse_weight(value: Value) -> None:
+    if value.rules["weight"] != "values":
+        return
+    hint = "recall@k(weight=values) counts items by their values, and exactk.custom makes other metrics that do"
+    raise input_error(
+        "metrics", f"{value.metric} without weight='values', which recall alone reads", value.spelling, hint=hint
+    )
 
 
 def _fields_of_metric(value: Value, convention: Convention) -> list[str]:

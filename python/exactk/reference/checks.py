@@ -14,7 +14,7 @@ from exactk._plan.fields import STRICT_TIES
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 from exactk.reference.item_counts import is_counted_list
-from exactk.reference.judge import is_relevant
+from exactk.reference.judge import is_relevant, judged_grades
 from exactk.reference.ranking import check_nan, check_repeats
 from exactk.reference.rules import list_rules, resolved_rules
 from exactk.reference.similarity import check_vectors
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from exactk._engine.problem import Problem
+    from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.metric_strings import Value
     from exactk.reference.judged_users import JudgedUsers
     from exactk.reference.rules import Rules
@@ -110,6 +111,8 @@ def _check_value(value: Value) -> None:
             raise input_error("metrics", f"{value.metric}: compute, skip or error with average='micro'", "zero or one")
     _check_tie_rules(value)
     _check_item_fields(value)
+    if rules["weight"] == "values" and rules["recall_over"] != "relevant":
+        raise input_error("metrics", f"{value.metric}: recall_over='relevant' with weight='values'", "another divisor")
     _check_negative_grades("metrics", rules)
     if info.uses_gains:
         _check_gain_fields(value.metric, rules)
@@ -135,9 +138,16 @@ def _check_item_fields(value: Value) -> None:
         raise input_error("metrics", expected, "'users', of whom one may have several rows")
 
 
+def _check_weight(value: Value, items: CanonicalItems | None) -> None:
+    """Raise InputError if items count by their values, and there are none."""
+    if resolved_rules(value)["weight"] == "values" and (items is None or items.item_values is None):
+        raise input_error("items", f"values of items, by which {value.metric} counts them", "none")
+
+
 def _check_items(problem: Problem) -> None:
     """Raise InputError if a value needs more of the items, or an order of the list."""
     for value in problem.values:
+        _check_weight(value, problem.items)
         info, rules, items = value.info, value.rules, problem.items
         if not info.walks_list:
             continue
@@ -317,6 +327,7 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Value], tuple[str
     _check_tied_repeats(problem)
     _check_tied_users(problem, users.tied_ranks)
     _check_listed_items(problem, policy, users)
+    _check_item_values(problem, policy, users)
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
         broken = [
             user
@@ -354,6 +365,26 @@ def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[s
             runs += [(tally.rules, tally.cutoffs[-1]) for tally in problem.item_tallies]
             count = sum(next(filter(None, (refused(users, user, *run) for run in runs))) for user in broken)
             raise input_error("predictions", expected, "other items", row=broken[0], count=count)
+
+
+def _check_item_values(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
+    """Raise InputError if a relevant item counts by its value, and has none."""
+    broken: dict[int, list[int]] = {}
+    for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # in the core's order
+        rules = resolved_rules(value)
+        for user in range(len(problem.truth)) if rules["weight"] == "values" else ():
+            if policy(user, value)[0] != "compute":
+                continue
+            grades = judged_grades(users.graded_items(user), rules)
+            without = [
+                item for item in grades if is_relevant(grades[item], rules) and math.isnan(users.catalogue.value(item))
+            ]
+            if without:
+                broken.setdefault(user, without)
+    if broken:
+        user, expected = min(broken), "relevant items that have a value (weight='values')"
+        count = sum(map(len, broken.values()))
+        raise input_error("truth", expected, "an item without one", row=user, count=count)
 
 
 def _last_cutoff(value: Value, values: list[Value]) -> int | None:

@@ -126,7 +126,9 @@ def _user_policy(users: JudgedUsers, user: int, value: Value) -> tuple[str, str]
     info, rules = value.info, value.rules
     if not users.is_counted(user, rules):
         return "skip", "users"
-    judged = users.judged_user(user, {**rules, "gain": "binary"})  # gains do not matter, and a gain table may lack some
+    judged = users.judged_user(
+        user, {**rules, "gain": "binary", "weight": "one"}
+    )  # gains do not matter, and a gain table may lack some
     if info.reads_truth and judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
         return rules["empty_truth"], "empty_truth"
     if info.counts_missing_lists:
@@ -204,7 +206,7 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
 
 def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
     # A NaN that a value refuses has been refused by now.
-    rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "nan": "last"}
+    rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "weight": "one", "nan": "last"}
     counts: dict[str, int] = dict.fromkeys(
         (
             "empty_truth",

@@ -21,6 +21,7 @@ class JudgedItem:
 
     relevant: bool
     grade: float
+    value: float = math.nan  # NaN: none
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class JudgedUser:
     list_ranks: tuple[int, ...]  # parallel to ranking: 1, 2, 3, ..., or the given ranks
     ranks: tuple[int, ...]  # the same, or several times the last of those that a tie shares
     ties: tuple[int, ...]  # sizes of the ties, best first
-    relevant_grades: tuple[float, ...]  # of T
+    relevant_items: tuple[JudgedItem, ...]  # T
     nonrelevant: int  # judged items that are not relevant
     hits_repeat: bool  # an item of T counts at more than one rank
     items: tuple[int, ...]  # ids, parallel to ranking
@@ -41,7 +42,12 @@ class JudgedUser:
     @property
     def relevant(self) -> int:
         """|T|."""
-        return len(self.relevant_grades)
+        return len(self.relevant_items)
+
+    @property
+    def relevant_grades(self) -> tuple[float, ...]:
+        """The grades of T."""
+        return tuple(item.grade for item in self.relevant_items)
 
     @property
     def depth(self) -> int:
@@ -144,7 +150,9 @@ def judge_user(
 ) -> JudgedUser:
     """Judge a user's list, in which ties are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = judged_grades(truth, rules)
-    items = {item: JudgedItem(is_relevant(grade, rules), grade) for item, grade in grades.items()}
+    items = {
+        item: JudgedItem(is_relevant(grade, rules), grade, catalogue.value(item)) for item, grade in grades.items()
+    }
     sizes = [len(group) for group in groups if not excluded.issuperset(group)]  # excluded items are in no tie
     if rules["ties"] in {"optimistic", "pessimistic", "shared"}:
         groups = [[item] for item in _arrange_ties(groups, excluded, items, rules)]
@@ -161,7 +169,7 @@ def judge_user(
         list_ranks=tuple(list_ranks),
         ranks=tuple(_ranks_of_groups(sizes, list_ranks, rules)),
         ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
-        relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
+        relevant_items=tuple(items[item] for item in counted if items[item].relevant),
         nonrelevant=sum(not items[item].relevant for item in counted),
         hits_repeat=rules["duplicate_items"] == "count" and len(hits) > len(set(hits)),
         items=tuple(remaining),
@@ -184,7 +192,9 @@ def _arrange_ties(
     def merit(item: int) -> tuple[int, float]:
         if item not in items:
             return 0, 0.0
-        return (2, gain(items[item].grade, rules)) if items[item].relevant else (1, 0.0)
+        if not items[item].relevant:
+            return 1, 0.0
+        return 2, items[item].value if rules["weight"] == "values" else gain(items[item].grade, rules)
 
     seen: set[int] = set()
     for group in groups:

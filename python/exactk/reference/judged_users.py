@@ -90,7 +90,8 @@ class JudgedUsers:
         if items is None:
             return Catalogue([], TrainCounts((), (), 0))
         counts = [() if numbers is None else tuple(numbers.tolist()) for numbers in (items.users, items.interactions)]
-        return Catalogue(items.ids.tolist(), TrainCounts(counts[0], counts[1], items.train_users or 0))
+        values = () if items.item_values is None else tuple(items.item_values.tolist())
+        return Catalogue(items.ids.tolist(), TrainCounts(counts[0], counts[1], items.train_users or 0), values)
 
     def tied_ranks(self, user: int, rules: Rules) -> list[int]:
         """Return the first rank of each tie that contains an item of the truth."""

@@ -60,7 +60,10 @@ def precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
 
 @register
 def recall(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
-    """h / |T|."""
+    """h / |T|, or the sum of the values of the hits over that of all relevant items."""
+    if rules["weight"] == "values":
+        found = math.fsum(item.value for _, item in user.judged(k) if item.relevant)
+        return found, math.fsum(item.value for item in user.relevant_items)
     return user.hits(k), divisor(rules["recall_over"], user, k)
 
 
@@ -221,7 +224,11 @@ def list_auc(user: JudgedUser, k: int | None, _rules: Rules, items: float) -> Ra
 def judged(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Precision as if every judged item were relevant."""
     ranking = tuple(None if item is None else JudgedItem(relevant=True, grade=1.0) for item in user.ranking)
-    all_relevant = replace(user, ranking=ranking, relevant_grades=(1.0,) * (user.relevant + user.nonrelevant))
+    all_relevant = replace(
+        user,
+        ranking=ranking,
+        relevant_items=(JudgedItem(relevant=True, grade=1.0),) * (user.relevant + user.nonrelevant),
+    )
     return precision(all_relevant, k, rules, 0)
 
 

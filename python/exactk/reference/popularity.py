@@ -5,6 +5,7 @@ A number is rounded once, from integers or from 50 digits.
 
 from __future__ import annotations
 
+import math
 from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,8 +44,9 @@ class ItemNumbers(NamedTuple):
 class Catalogue:
     """The items that could be recommended, and how often each occurs in train."""
 
-    def __init__(self, ids: Sequence[int], counts: TrainCounts) -> None:
+    def __init__(self, ids: Sequence[int], counts: TrainCounts, values: Sequence[float] = ()) -> None:
         self.counts = counts
+        self._values = values
         self.positions = {item: position for position, item in enumerate(ids)}
         self._numbers: dict[tuple[object, ...], ItemNumbers] = {}
 
@@ -52,6 +54,10 @@ class Catalogue:
         """Return whether an item of the catalogue does not occur in train."""
         counts = self.counts.users or self.counts.interactions
         return item in self.positions and bool(counts) and counts[self.positions[item]] == 0
+
+    def value(self, item: int) -> float:
+        """Return the item's value, NaN for none."""
+        return self._values[self.positions[item]] if self._values and item in self.positions else math.nan
 
     def number(self, item: int, metric: str, rules: Rules, head: float) -> float | None:
         """Return the item's number in a metric."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from exactk._plan.metrics import metrics as registry
 from exactk.reference.discounts import discount
-from exactk.reference.judge import JudgedUser, gain, tied_hits
+from exactk.reference.judge import JudgedItem, JudgedUser, gain, tied_hits
 from exactk.reference.metrics import METRICS, Ratio
 from exactk.reference.rules import Rules
 
@@ -26,7 +26,7 @@ class Tie(NamedTuple):
     m: int
     r: int
     R: int
-    grades: list[float]  # grades of the relevant items
+    hits: list[JudgedItem]  # the relevant items
 
 
 def _reached_ties(user: JudgedUser, k: int | None) -> Iterator[Tie]:
@@ -34,7 +34,7 @@ def _reached_ties(user: JudgedUser, k: int | None) -> Iterator[Tie]:
     for first, size, hits in tied_hits(user):
         reached_size = size if k is None else min(size, k - first + 1)
         if hits and reached_size > 0:
-            yield Tie(first, size, reached_size, len(hits), above, [item.grade for item in hits])
+            yield Tie(first, size, reached_size, len(hits), above, hits)
         above += len(hits)
 
 
@@ -44,6 +44,16 @@ Expectation = Callable[[Tie, JudgedUser, Rules], float]
 def _expected_hits(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
     """E[h] = m r / n."""
     return tie.m * tie.r / tie.n
+
+
+def _expected_found(tie: Tie, user: JudgedUser, rules: Rules) -> float:
+    """E[h], or the expected sum of the values of the hits: m / n of that of all hits of the tie."""
+    if rules["weight"] != "values":
+        return _expected_hits(tie, user, rules)
+    values = 0.0
+    for item in tie.hits:
+        values += item.value
+    return values * tie.m / tie.n
 
 
 def _expected_early_hits(tie: Tie, user: JudgedUser, rules: Rules) -> float:
@@ -79,8 +89,8 @@ def _expected_precisions(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
 def _expected_gains(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
     """E[sum of the discounted gains]: the mean gain at each rank."""
     gains = 0.0
-    for grade in tie.grades:
-        gains += gain(grade, rules)
+    for item in tie.hits:
+        gains += gain(item.grade, rules)
     discounts = 0.0
     for j in range(tie.m):
         discounts += discount(rules["discount"], tie.i + j)
@@ -101,7 +111,7 @@ def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> flo
 EXPECTATIONS: dict[str, Expectation | None] = {
     "auc": None,  # its formula already counts ties half
     "precision": _expected_hits,
-    "recall": _expected_hits,
+    "recall": _expected_found,
     "fbeta": _expected_hits,
     "f1": _expected_hits,
     "num_hits": _expected_hits,
@@ -124,5 +134,5 @@ def expected_ratio(metric: str, user: JudgedUser, k: int | None, rules: Rules, p
         numerator = 0.0
         for tie in _reached_ties(user, k):
             numerator += expectation(tie, user, rules)
-    is_at_most_ideal = registry[metric].uses_ideal and not user.hits_repeat
-    return (min(numerator, denominator) if is_at_most_ideal else numerator), denominator
+    has_most = registry[metric].uses_ideal or rules["weight"] == "values"
+    return (min(numerator, denominator) if has_most and not user.hits_repeat else numerator), denominator

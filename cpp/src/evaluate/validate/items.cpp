@@ -1,6 +1,7 @@
 #include "evaluate/validate/items.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <variant>
 
@@ -47,6 +48,22 @@ void check_ids(const Items& items, const Checkpoint& checkpoint) {
                     .position = negative.first});
 }
 
+void check_values(const Items& items, const Checkpoint& checkpoint) {
+  if (items.values.empty()) return;
+  check_size(items.values.size(), static_cast<Count>(items.ids.size()), "items.values",
+             "one per item");
+  const Search bad(
+      items.values,
+      [](double value) { return !std::isnan(value) && !(value >= 0 && value <= kMaxGain); },
+      checkpoint);
+  if (bad.count == 0) return;
+  throw InputError({.argument = "items.values",
+                    .expected = "numbers from 0 to 2^256, or NaN for none",
+                    .found = format_number(items.values[static_cast<std::size_t>(bad.first)]),
+                    .count = bad.count,
+                    .position = bad.first});
+}
+
 bool reads(const Run& run, std::string_view field) {
   return std::ranges::find(run.info->own_fields, field) != run.info->own_fields.end();
 }
@@ -72,6 +89,13 @@ bool needs_interactions(const Run& run) {
 }
 
 void check_needs(const Request& request, const Run& run) {
+  if (run.reads_values() && (!request.items || request.items->values.empty())) {
+    throw InputError({.argument = "items",
+                      .expected = "values of items, by which " + std::string(run.info->name) +
+                                  " counts them (weight='values')",
+                      .found = "none",
+                      .hint = "items=exactk.Items(catalogue, values=...) gives them"});
+  }
   if (!run.info->walks_list) return;
   if (!request.items) {
     refuse_missing(run, "a catalogue", "items=exactk.Items(train=...) gives one");
@@ -127,6 +151,7 @@ void validate_items(const Request& request, const Plan& plan, const Checkpoint& 
   check_counts(items.users, "items.users", is_known ? items.train_users : kMaxTotal, items,
                checkpoint);
   check_counts(items.interactions, "items.interactions", kMaxTotal, items, checkpoint);
+  check_values(items, checkpoint);
   if (items.users.empty() || items.interactions.empty()) return;
   for (std::size_t i = 0; i < items.ids.size(); ++i) {
     if (items.interactions[i] >= items.users[i]) continue;

@@ -78,7 +78,8 @@ class CanonicalItems:
     @cached_property
     def core(self) -> _core.Items:
         """The catalogue in the core's form."""
-        return _core.Items(self.ids, self.users, self.interactions, self.train_users, not self.is_catalogue_given)
+        is_train = not self.is_catalogue_given
+        return _core.Items(self.ids, self.users, self.interactions, self.train_users, is_train, self.item_values)
 
     @cached_property
     def digest(self) -> int:

@@ -1,0 +1,223 @@
+"""Recall whose relevant items count by their values: by hand, against custom metrics and the reference, and refused."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactk
+from exactk import Items
+from strategies import examples
+
+PRICES = {"bread": 2.5, "cheese": 8.0, "wine": 12.5, "salt": 0.5, "bag": 0.0}
+ITEMS = Items(list(PRICES), values=PRICES)
+TRUTH = {"ann": ["wine", "bread"], "bob": ["salt", "cheese", "bag"], "eve": ["bread"]}
+LISTS = {"ann": ["bread", "salt", "wine"], "bob": ["cheese", "bag"], "eve": ["wine"]}
+BY_VALUE = "recall@2(weight=values)"
+
+
+def evaluate(metrics: Any, truth: Any = TRUTH, lists: Any = LISTS, items: Any = ITEMS, **options: Any) -> exactk.Report:
+    report = exactk.evaluate(truth, lists, metrics, items=items, **options)
+    reference = exactk.reference.evaluate(truth, lists, metrics, items=items, **options)
+    assert (dict(report), report.counts) == (dict(reference), reference.counts)
+    if options.get("per_user"):
+        assert all(np.array_equal(report.per_user[name], reference.per_user[name], True) for name in report.metrics)
+    return report
+
+
+def test_hits_and_relevant_items_count_by_their_values() -> None:
+    report = evaluate([BY_VALUE, "recall@3(weight=values)", "recall@2"], per_user=True)
+    ann, bob = Fraction(5, 30), Fraction(16, 17)
+    assert report.per_user[BY_VALUE].tolist() == [float(ann), float(bob), 0.0]
+    assert report[BY_VALUE] == pytest.approx(float((ann + bob) / 3), rel=1e-15)
+    assert report.per_user["recall@3(weight=values)"].tolist() == [1.0, float(bob), 0.0]
+    assert report.per_user["recall@2"].tolist() == [0.5, 2 / 3, 0.0]
+
+
+def test_values_of_one_are_plain_recall() -> None:
+    ones = Items(list(PRICES), values=dict.fromkeys(PRICES, 1.0))
+    report = evaluate([BY_VALUE, "recall@2"], items=ones, per_user=True)
+    assert report.per_user[BY_VALUE].tolist() == report.per_user["recall@2"].tolist()
+
+
+def test_grades_only_say_what_is_relevant() -> None:
+    graded = {"ann": {"wine": 3.0, "bread": 1.0, "salt": 0.0}, "bob": {"salt": 1.0, "cheese": 4.0, "bag": -1.0}}
+    table = {"gain": "table", "gain_table": [0.0, 1.0], "negative_grades": "zero_gain"}
+    report = evaluate(BY_VALUE, graded, convention=table, per_user=True)
+    assert report.per_user[BY_VALUE].tolist()[:2] == [float(Fraction(5, 30)), float(Fraction(16, 17))]
+
+
+def test_relevant_items_worth_nothing_have_no_recall() -> None:
+    worthless = {"ann": ["bag"]}
+    for undefined, expected in (("zero", 0.0), ("one", 1.0)):
+        assert evaluate(BY_VALUE, worthless, convention={"undefined": undefined})[BY_VALUE] == expected
+    with pytest.warns(exactk.EvaluationWarning, match="no user was evaluated"):
+        assert math.isnan(evaluate(BY_VALUE, worthless, convention={"undefined": "skip"})[BY_VALUE])
+
+
+def test_all_of_the_value_is_one_whatever_the_rounding() -> None:
+    values = [0.1, 0.7, 1e16, 1e-9, 0.3, 1 / 3]
+    lists = [random.Random(seed).sample(range(6), 6) for seed in range(40)]  # noqa: S311 - drawn, and not secret
+    truth = [random.Random(-seed).sample(range(6), 6) for seed in range(40)]  # noqa: S311
+    report = evaluate("recall(weight=values)", truth, lists, Items(6, values=values), per_user=True)
+    assert report.per_user["recall(weight=values)"].tolist() == [1.0] * 40
+
+
+def test_a_micro_average_sums_values_apart() -> None:
+    name = "recall@2(weight=values,average=micro)"
+    weights = {"ann": 1.0, "bob": 2.0, "eve": 4.0}
+    expected = Fraction(5 + 2 * 16 + 0, 30 + 2 * 17 + 4 * 5)
+    assert evaluate(name, weights=weights)[name] == float(expected)
+
+
+@pytest.mark.filterwarnings("ignore:1 relevant item is in exclude")
+def test_groups_weights_exclusions_and_comparisons() -> None:
+    options: dict[str, Any] = {
+        "groups": {"ann": "a", "bob": "a", "eve": "b"},
+        "weights": {"ann": 1, "bob": 3, "eve": 1},
+    }
+    report = evaluate(BY_VALUE, **options, exclude={"ann": ["bread"]})
+    ann, bob = Fraction(25, 30), Fraction(16, 17)  # wine moves up, and bread still counts as relevant
+    assert report.by_group["a"][BY_VALUE] == pytest.approx(float((ann + 3 * bob) / 4), rel=1e-15)
+    systems = {"one": LISTS, "other": {user: row[::-1] for user, row in LISTS.items()}}
+    comparison = exactk.compare(TRUTH, systems, BY_VALUE, items=ITEMS)
+    assert comparison.reports["other"][BY_VALUE] == evaluate(BY_VALUE, lists=systems["other"])[BY_VALUE]
+
+
+@pytest.mark.parametrize("ties", ["lowest_id", "highest_id", "optimistic", "pessimistic", "shared", "expected"])
+def test_scores_with_ties(ties: str) -> None:
+    values = Items(4, values=[0.5, 3.0, 0.25, 1.0])
+    scores = np.array([[1.0, 1.0, 1.0, 2.0]])
+    report = evaluate("recall@2(weight=values)", [[1, 2, 0]], scores, values, convention={"ties": ties})
+    expected = {
+        "lowest_id": 0.5,
+        "highest_id": 0.25,
+        "optimistic": 3.0,
+        "pessimistic": 0.25,
+        "shared": 0.0,
+        "expected": 3.75 / 3,
+    }[ties]
+    assert report["recall@2(weight=values)"] == pytest.approx(expected / 3.75, rel=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore:the order of ties")
+def test_ties_tell_how_far_values_depend_on_them() -> None:
+    values = Items(4, values=[0.5, 3.0, 0.25, 1.0])
+    report = evaluate("recall@2(weight=values)", [[1, 2, 0]], np.array([[1.0, 1.0, 1.0, 2.0]]), values)
+    (ties,) = report.state.counts.ties or ()
+    assert (ties.dependent, ties.spread) == (1, int(2.75 / 3.75 * 1_000_000))
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=examples(40))
+def test_shards_threads_and_orders_give_the_same_bits(rng: random.Random) -> None:
+    values = [rng.choice([0.1, 0.7, 3.3, 1e9, 1e-9]) for _ in range(30)]
+    items = Items(30, values=values)
+    truth = [rng.sample(range(30), rng.randrange(1, 12)) for _ in range(20)]
+    lists = [rng.sample(range(30), rng.randrange(30)) for _ in range(20)]
+    metrics = [BY_VALUE, "recall(weight=values)", "recall@9(weight=values,average=micro)"]
+    whole = evaluate(metrics, truth, lists, items)
+    shuffled = [rng.sample(row, len(row)) for row in truth]
+    threads = exactk.evaluate(shuffled, lists, metrics, items=items, num_threads=3)
+    assert dict(threads) == dict(whole)
+    order = rng.sample(range(30), 30)
+    others = Items(order, values=[values[item] for item in order])
+    cut = rng.randrange(1, 20)
+    shards = [
+        exactk.evaluate(truth[part], lists[part], metrics, items=others) for part in (slice(cut), slice(cut, None))
+    ]
+    merged = exactk.merge(shards)
+    assert dict(merged) == dict(whole)
+
+
+def test_batches_are_as_the_whole() -> None:
+    rows = [(user, item, rank) for user, row in LISTS.items() for rank, item in enumerate(row, 1)]
+    frame = pd.DataFrame(rows, columns=["user", "item", "rank"])
+    batches = exactk.Batches(lambda: iter([frame[:4], frame[4:]]))
+    assert evaluate(BY_VALUE, lists=batches)[BY_VALUE] == evaluate(BY_VALUE)[BY_VALUE]
+    blocks = ((dict([row]), {row[0]: LISTS[row[0]]}) for row in TRUTH.items())
+    assert exactk.evaluate(None, blocks, BY_VALUE, items=ITEMS)[BY_VALUE] == evaluate(BY_VALUE)[BY_VALUE]
+
+
+def test_it_equals_the_custom_metric() -> None:
+    def worth(rows: Any) -> tuple[Any, Any]:
+        prices = np.array([PRICES[key] for key in rows.item_keys.tolist()])
+        priced = np.where(rows.hits, prices[rows.codes], 0.0)
+        total = np.array([sum(PRICES[item] for item in TRUTH[user]) for user in rows.users.tolist()])
+        return priced.sum(axis=1), total
+
+    custom = exactk.custom("worth", worth, k=2, range=(0, 1))
+    report = exactk.evaluate(TRUTH, LISTS, [BY_VALUE, custom], items=ITEMS)
+    first, second = report.values()
+    assert first == second
+
+
+@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_relevant_items_without_a_value_are_refused(call: Any) -> None:
+    priced = Items(list(PRICES), values={"bread": 2.5, "salt": 0.5, "bag": 0.0})
+    with pytest.raises(exactk.InputError, match=r"truth: expected relevant items that have a value") as refusal:
+        call({"eve": ["bread"], "bob": ["salt", "cheese", "rice"], "ann": ["wine"]}, LISTS, BY_VALUE, items=priced)
+    text = str(refusal.value)
+    assert "at row 1 (the first of 3)" in text
+    assert "(user 'bob')" in text
+    assert ("found item 'cheese' without one" in text) == (call is exactk.evaluate)
+
+
+@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_only_users_who_count_need_values(call: Any) -> None:
+    priced = Items(["bread"], values=[2.5])
+    convention = {"missing_list": "skip"}
+    graded = {"eve": {"bread": 1.0, "cheese": 0.0}, "bob": {"salt": 1.0}}
+    assert call(graded, {"eve": ["bread"]}, BY_VALUE, items=priced, convention=convention)[BY_VALUE] == 1.0
+
+
+@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@pytest.mark.parametrize(
+    ("metrics", "options", "message"),
+    [
+        (BY_VALUE, {}, "items: expected values of items, by which recall counts them"),
+        (BY_VALUE, {"items": TRUTH}, "items: expected values of items, by which recall counts them"),
+        ("recall@2", {"convention": {"weight": "values"}}, "items: expected values of items"),
+        ("recall@2(weight=values,recall_over=min_list_relevant)", {"items": ITEMS}, "recall: recall_over='relevant'"),
+        ("ndcg@2(weight=values)", {"items": ITEMS}, "ndcg without weight='values', which recall alone reads"),
+        ("ndcg@2", {"convention": {"overrides": {"ndcg": {"weight": "values"}}}}, "ndcg without weight='values'"),
+        ("recall@2(weight=value)", {"items": ITEMS}, "did you mean 'values'"),
+    ],
+)
+def test_refusals(call: Any, metrics: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(exactk.InputError) as refusal:
+        call(TRUTH, LISTS, metrics, **options)
+    assert message in str(refusal.value)
+
+
+def test_other_metrics_of_the_convention_do_not_read_values() -> None:
+    metrics = ["recall@2", "ndcg@2", "f1@2", "f1@2(average=of_means)"]
+    valued = evaluate(metrics, convention={"weight": "values"})
+    plain = exactk.evaluate(TRUTH, LISTS, metrics)
+    assert [valued[name] == plain[name] for name in metrics] == [False, True, True, True]
+
+
+@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf, 1e80])
+def test_values_out_of_range_are_refused(wrong: float) -> None:
+    with pytest.raises(exactk.InputError, match=r"values: expected numbers from 0 to 2\^256, found .* of item 'salt'"):
+        Items(list(PRICES), values={"wine": 1.0, "salt": wrong})
+
+
+def test_reports_by_other_values_do_not_merge() -> None:
+    others = Items(list(PRICES), values={**PRICES, "salt": 0.75})
+    reports = [exactk.evaluate(TRUTH, LISTS, BY_VALUE, items=items) for items in (ITEMS, others)]
+    with pytest.raises(exactk.StateMismatchError):
+        exactk.merge(reports)
+    assert exactk.Report.from_json(reports[0].to_json()) == reports[0]
+
+
+def test_no_value_at_all_is_no_error() -> None:
+    assert len(Items(["bread"], values={})) == len(Items(["bread"], popularity={})) == 1
