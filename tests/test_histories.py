@@ -237,7 +237,7 @@ def test_the_core_refuses_histories(case: str) -> None:
         "",
         None,
         items,
-        [],
+        (),
         None,
     )
     with pytest.raises(exactk.InputError, match=message):
