@@ -492,8 +492,12 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     rules = {**rules, "gain": gain, "weight": weight, "catalogue": asked.catalogue}
     if asked.metric == "auc" and ties in STRICT:
         ties = "expected"
-    if asked.metric in _OF_ITEMS and ties == "raise":  # only ties with items of the truth are refused
-        ties = "lowest_id"
+    if asked.metric in _OF_ITEMS and ties == "raise":
+        first = 1
+        for group in _tie_groups(user, rules):
+            if len(group) > 1 and (asked.cutoff is None or first <= asked.cutoff):
+                raise RefusedError("items are in a tie")
+            first += len(group)
     ratios = [_ratio(asked, _judge(user, order, rules)) for order in _orders(user, rules, ties)]
     denominators = {denominator for _, denominator in ratios}
     assert len(denominators) == 1, "no order changes what is divided by"
@@ -564,7 +568,8 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
         raise RefusedError("a grade is negative")
     _grades(user, rules)
     first = 1
-    for group in _tie_groups(user, rules) if rules["ties"] == "raise" else ():
+    is_strict = rules["ties"] == "raise" and asked.metric not in _OF_ITEMS
+    for group in _tie_groups(user, rules) if is_strict else ():
         if len(group) > 1 and given & set(group) and (asked.cutoff is None or first <= asked.cutoff):
             raise RefusedError("an item of the truth is in a tie")
         first += len(group)

@@ -222,6 +222,7 @@ def test_batches_iterators_and_threads(of_text: bool) -> None:
     assert exactk.evaluate(truth, other, METRICS, items=items) == whole
 
 
+@pytest.mark.filterwarnings("ignore:items of equal score")
 def test_blocks_scores_and_embeddings() -> None:
     """Ranking first, and then the lists, gives the same tallies."""
     rng = np.random.default_rng(5)

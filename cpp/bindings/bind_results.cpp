@@ -60,10 +60,10 @@ py::typing::List<py::int_> scales_of(const PySums& sums) {
   return column(sums, [](const Sums& row) { return (row.*integer).scale; });
 }
 
-// (counts, foreign items, list lengths by cutoff, short lists by cutoff)
-using PyItemTally =
-    py::typing::Tuple<py::array_t<Count>, py::array_t<std::int64_t>,
-                      py::typing::List<py::array_t<Count>>, py::typing::List<py::array_t<Count>>>;
+// (counts, foreign items, tied lists by cutoff, list lengths by cutoff, short lists by cutoff)
+using PyItemTally = py::typing::Tuple<
+    py::array_t<Count>, py::array_t<std::int64_t>, py::typing::List<py::int_>,
+    py::typing::List<py::array_t<Count>>, py::typing::List<py::array_t<Count>>>;
 
 // Returns rows of (length, lists), without lengths of no list.
 py::array_t<Count> table_of_lengths(const std::vector<Count>& lists) {
@@ -89,6 +89,8 @@ PyItemTally python_item_tally(const ItemTally& tally) {
   const auto columns = static_cast<py::ssize_t>(tally.list_lengths.size());
   std::vector<Count> counts = tally.counts;
   const py::ssize_t rows = static_cast<py::ssize_t>(counts.size()) / columns;
+  py::typing::List<py::int_> tied_lists;
+  for (const Count lists : tally.tied_lists) tied_lists.append(lists);
   py::typing::List<py::array_t<Count>> list_lengths;
   for (const std::vector<Count>& lists : tally.list_lengths) {
     list_lengths.append(table_of_lengths(lists));
@@ -99,7 +101,7 @@ PyItemTally python_item_tally(const ItemTally& tally) {
   }
   std::vector<std::int64_t> foreign_items = tally.foreign_items;
   return py::make_tuple(array_of(std::move(counts), {rows, columns}),
-                        array_of(std::move(foreign_items)), list_lengths, short_lists);
+                        array_of(std::move(foreign_items)), tied_lists, list_lengths, short_lists);
 }
 
 }  // namespace

@@ -179,6 +179,8 @@ class MetricInfo:
     @property
     def reads_history(self) -> bool: ...
     @property
+    def reads_list_ranks(self) -> bool: ...
+    @property
     def reads_popularity(self) -> bool: ...
     @property
     def reads_truth(self) -> bool: ...
@@ -270,6 +272,7 @@ class Result:
         tuple[
             numpy.typing.NDArray[numpy.int64],
             numpy.typing.NDArray[numpy.int64],
+            list[int],
             list[numpy.typing.NDArray[numpy.int64]],
             list[numpy.typing.NDArray[numpy.int64]],
         ]

@@ -87,7 +87,8 @@ struct Tally {
   // The greatest rank of an item that is not excluded, over all users, up to the largest rank that
   // a value needs.
   Count longest_list = 0;
-  // Per value: users whose value depends on the order of ties. Empty if no values can be tied.
+  // Per value: users whose value depends on the order of ties, or may do so if a metric reads the
+  // items of the list. Empty if no values can be tied.
   std::vector<Count> tie_dependent;
   // Per value: the difference between the two extremes, summed over these users, in millionths.
   std::vector<Count> tie_spread;

@@ -26,7 +26,9 @@ struct ItemTally {
   // Rows x cutoffs: lists that have the item down to the cutoff. A row for each item of the
   // catalogue, then one for each foreign item.
   std::vector<Count> counts;
-  std::vector<std::int64_t> foreign_items;           // ids, ascending
+  std::vector<std::int64_t> foreign_items;  // ids, ascending
+  std::vector<Count>
+      tied_lists;  // per cutoff: lists whose items above it the order of ties decides
   std::vector<std::vector<Count>> list_lengths;      // per cutoff: lists by their number of items
   std::vector<std::vector<ShortLists>> short_lists;  // per cutoff, in no order; if requested
 };

@@ -56,6 +56,8 @@ struct MetricInfo {
   // Reads the items of the list, which must be known: needs a catalogue, and an order of ties that
   // does not depend on the truth.
   bool walks_list = false;
+  // Reads the ranks of these items, although it discounts nothing by rank.
+  bool reads_list_ranks = false;
   // A value of all lists together, from how many of them have each item: no user has one.
   bool of_collection = false;
   bool reads_popularity = false;  // needs to know in how many lists of train an item is

@@ -63,6 +63,20 @@ bool has_mixed_tie(const HitRow& row, Count cutoff) {
   });
 }
 
+Count first_tied_rank(const ListRow& list) {
+  return list.tied_ranks.empty() ? 0 : list.tied_ranks.front();
+}
+
+// Whether the order of ties may change the value at the cutoff: that of the items above it only if
+// ranks matter.
+bool may_depend_on_ties(const MetricInfo& info, const ListRow& list, Count cutoff) {
+  if (!info.discounted && !info.reads_list_ranks) {
+    return std::ranges::binary_search(list.tied_ranks, cutoff);
+  }
+  const Count first = first_tied_rank(list);
+  return first > 0 && first <= cutoff;
+}
+
 }  // namespace
 
 BatchScorer::BatchScorer(const Job& job)
@@ -112,8 +126,9 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
         std::min({apply_policies(run, rows), check_item_count(run, rows),
                   check_items(run, rows, lists), check_item_values(run, rows)});
     if (violation == Violation::none) reduce(run, rows);  // otherwise the values may be anything
-    if (is_strict(run.rules.ties) && !batch.tied_users.empty() && !run.info->walks_list &&
-        !run.info->is_given) {
+    if (run.info->walks_list) {
+      count_tied_lists(run, rows, lists, tally);
+    } else if (is_strict(run.rules.ties) && !batch.tied_users.empty() && !run.info->is_given) {
       score_extremes(run, rules_index, batch, checkpoint);
       const Rows best_rows = batch.extreme_rows.front()[rules_index].rows();
       count_tie_dependent(run, rows, batch.tied_users, best_rows, tally);
@@ -207,16 +222,20 @@ Violation BatchScorer::check_items(const Run& run, Rows rows, Lists lists) const
   const bool refuses_foreign = run.rules.foreign_items == ForeignItems::raise;
   const bool refuses_unseen = run.rules.unseen_items == UnseenItems::raise;
   const bool counts_foreign = run.rules.foreign_items == ForeignItems::count;
+  const bool refuses_ties = run.rules.ties == Ties::raise;
   const Count depth = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
   const auto is_read = [&](Count rank) { return rank > 0 && rank <= depth; };
   Violation gravest = Violation::none;
   for (std::size_t user = 0; user < lists.size(); ++user) {
     const bool has_foreign = is_read(lists[user].first_foreign);
     const bool has_unseen = is_read(lists[user].first_unseen) || (counts_foreign && has_foreign);
-    if (!(refuses_foreign && has_foreign) && !(refuses_unseen && has_unseen)) continue;
+    Violation violation = Violation::none;
+    if (refuses_unseen && has_unseen) violation = Violation::unseen_item;
+    if (refuses_foreign && has_foreign) violation = Violation::foreign_item;
+    if (refuses_ties && is_read(first_tied_rank(lists[user]))) violation = Violation::tied_list;
+    if (violation == Violation::none) continue;
     if (policy_of(run, rows, user).empty != Empty::compute) continue;
-    const bool is_foreign = refuses_foreign && has_foreign;
-    gravest = std::min(gravest, is_foreign ? Violation::foreign_item : Violation::unseen_item);
+    gravest = std::min(gravest, violation);
   }
   return gravest;
 }
@@ -235,15 +254,20 @@ Violation BatchScorer::count_items(std::size_t list_count_index, Rows rows, List
                                    const Checkpoint& checkpoint) {
   const ItemTallyRequest& request = *job_.plan.list_counts[list_count_index].request;
   const bool refuses_foreign = request.rules.foreign_items == ForeignItems::raise;
+  Violation gravest = Violation::none;
   for (std::size_t user = 0; user < rows.size(); ++user) {
     if (!has_counted_list(request.rules, presence_of(job_.request, users_[user]), rows[user]))
       continue;
-    const Count first_foreign = lists[user].first_foreign;
-    if (refuses_foreign && first_foreign > 0 && first_foreign <= request.cutoffs.back())
-      return Violation::foreign_item;
+    const auto is_read = [&](Count rank) { return rank > 0 && rank <= request.cutoffs.back(); };
+    if (request.rules.ties == Ties::raise && is_read(first_tied_rank(lists[user]))) {
+      gravest = Violation::tied_list;
+    } else if (refuses_foreign && is_read(lists[user].first_foreign)) {
+      gravest = std::min(gravest, Violation::foreign_item);
+    }
+    if (gravest != Violation::none) continue;  // the counts may be anything
     item_counters_[list_count_index].add(lists[user], checkpoint);
   }
-  return Violation::none;
+  return gravest;
 }
 
 void BatchScorer::reduce(const Run& run, Rows rows) {
@@ -288,6 +312,22 @@ void BatchScorer::write_ratios(const Run& run, std::size_t output_index, Rows ro
     const auto user = static_cast<std::size_t>(users_[i]);
     parts[user] = is_summed ? ratios_.numerators[output_index][i] : left_out;
     parts[size + user] = is_summed ? ratios_.denominators[output_index][i] : left_out;
+  }
+}
+
+// Counts the users whose value may depend on the order of ties in the list. How much, is unknown.
+void BatchScorer::count_tied_lists(const Run& run, Rows rows, Lists lists, Tally& tally) const {
+  const std::span<const Count> cutoffs = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs();
+  for (std::size_t user = 0; user < lists.size(); ++user) {
+    if (lists[user].tied_ranks.empty()) continue;
+    if (policy_of(run, rows, user).empty != Empty::compute) continue;
+    tally.tie_dependent.resize(job_.request.values.size());
+    tally.tie_spread.resize(job_.request.values.size());
+    for (std::size_t output = 0; output < run.outputs.size(); ++output) {
+      if (!may_depend_on_ties(*run.info, lists[user], cutoffs[output])) continue;
+      ++tally.tie_dependent[run.outputs[output]];
+      tally.tie_spread[run.outputs[output]] += kMillion;
+    }
   }
 }
 

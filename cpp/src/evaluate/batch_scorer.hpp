@@ -64,6 +64,7 @@ class BatchScorer {
   void write_ratios(const Run& run, std::size_t output_index, Rows rows);
   void score_extremes(const Run& run, std::size_t rules_index, JudgedBatch& batch,
                       const Checkpoint& checkpoint);
+  void count_tied_lists(const Run& run, Rows rows, Lists lists, Tally& tally) const;
   void count_tie_dependent(const Run& run, Rows rows, std::span<const std::size_t> tied_users,
                            Rows best_rows, Tally& tally) const;
 

@@ -290,8 +290,10 @@ void choose_depths(Plan& plan) {
   for (const Run& run : plan.runs) {
     const std::span<const Count> cutoffs = plan.cutoff_sets[run.cutoff_set_index].cutoffs();
     plan.depth = std::max(plan.depth, cutoffs.back());
-    if (run.rules.ties == Ties::raise)
-      plan.tie_free_depth = std::max(plan.tie_free_depth, cutoffs.back());
+    if (run.rules.ties == Ties::raise) {
+      Count& depth = run.info->walks_list ? plan.tie_free_list_depth : plan.tie_free_depth;
+      depth = std::max(depth, cutoffs.back());
+    }
     if (run.rules.ties == Ties::expected && run.rules.duplicate_items == Duplicates::first)
       plan.refuses_tied_repeats = true;
     plan.reads_values = plan.reads_values || run.reads_values();
@@ -302,7 +304,7 @@ void choose_depths(Plan& plan) {
     plan.depth = std::max(plan.depth, depth);
     deepen(plan, list_count.judging_rules_index, depth);
     if (list_count.request->rules.ties == Ties::raise)
-      plan.tie_free_depth = std::max(plan.tie_free_depth, depth);
+      plan.tie_free_list_depth = std::max(plan.tie_free_list_depth, depth);
   }
 }
 

@@ -296,15 +296,18 @@ void UserJudge::read_list(Count user, const Matches& matches, Ties ties,
   std::visit([&](const auto& ids) { write(row_slice(ids, lists, user)); }, lists.items);
 }
 
-// Ties that the convention leaves open are ordered by id.
+// Ties that the convention leaves open are ordered by id. One rank deeper, to detect a tie with the
+// last item.
 void UserJudge::read_scored_list(AnyScoreRanker& any_ranker, Ties ties,
                                  std::span<std::int64_t> items, const Checkpoint& checkpoint) {
   const Ties order = is_strict(ties) ? ties : Ties::lowest_id;
   std::visit(
       [&](auto& ranker) {
-        const RankedList ranked = ranker.best(static_cast<Count>(items.size()), order, checkpoint);
+        const auto depth = static_cast<Count>(items.size());
+        const RankedList ranked = ranker.best(depth + 1, order, checkpoint);
         const bool is_sparse = ranker.row().is_sparse();
-        in_chunks(ranked.offsets.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+        const std::size_t size = std::min(ranked.offsets.size(), items.size());
+        in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             const auto offset = static_cast<std::size_t>(ranked.offsets[i]);
             items[i] = is_sparse ? ranker.row().ids()[offset] : ranked.offsets[i];
@@ -335,6 +338,31 @@ void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_i
     leave_out_repeats(numbers, checkpoint);
   }
   note_unusual_items(numbers, rows, checkpoint);
+  note_ties(numbers.size(), rows, checkpoint);
+}
+
+// Notes which items of the list read last tie with the next one, in the last row.
+void UserJudge::note_ties(std::size_t size, ListRows& rows, const Checkpoint& checkpoint) {
+  if (!score_ranker_) return;
+  const auto note = [&](const auto& ranker) {
+    in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (ranker.ties_with_next(i)) rows.add_tied_rank(static_cast<Count>(i) + 1);
+      }
+    });
+  };
+  std::visit(note, *score_ranker_);
+}
+
+Count UserJudge::first_tie_of_list(const Checkpoint& checkpoint) {
+  if (!score_ranker_) return 0;
+  const auto find = [&](auto& ranker) {
+    const Count depth = job_.plan.tie_free_list_depth;
+    static_cast<void>(ranker.best(depth + 1, Ties::lowest_id, checkpoint));
+    const Count first = ranker.first_tied_rank();
+    return first <= depth ? first : 0;
+  };
+  return std::visit(find, *score_ranker_);
 }
 
 // Notes which items of the list read last are outside the catalogue, or not in train: for the user,

@@ -53,6 +53,9 @@ class UserJudge {
   // Finds the distinct relevant items of the user without a value, for the first metric that reads
   // values and lacks one.
   RefusedItems find_items_without_value(Count user, const Checkpoint& checkpoint);
+  // Returns the first tie in the list of the user matched last, down to the rank at which ties are
+  // refused in lists that a metric reads: the rank of its first item, or 0.
+  Count first_tie_of_list(const Checkpoint& checkpoint);
   // Counts the user's NaN scores and sets `first` to the first one.
   Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
@@ -76,6 +79,7 @@ class UserJudge {
                 ListRows& rows, const Checkpoint& checkpoint);
   void note_unusual_items(std::span<const ItemNumber> numbers, ListRows& rows,
                           const Checkpoint& checkpoint);
+  void note_ties(std::size_t size, ListRows& rows, const Checkpoint& checkpoint);
   [[nodiscard]] Count count_distinct(std::span<const std::int64_t> items,
                                      const Checkpoint& checkpoint);
   [[nodiscard]] bool is_unseen(ItemNumber number) const noexcept;

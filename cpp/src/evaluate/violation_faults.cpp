@@ -63,6 +63,16 @@ Fault tied_score_fault(const std::optional<Tie>& tie) {
   return fault;
 }
 
+Fault tied_list_fault(Count rank) {
+  Fault fault{.argument = "predictions",
+              .expected = "no tie in a list that a metric reads (ties='raise')",
+              .found = "another thread writing to them",
+              .change = Change{"ties", "lowest_id"},
+              .hint = "orders them by id"};
+  if (rank > 0) fault.found = "a tie at rank " + std::to_string(rank);
+  return fault;
+}
+
 Fault foreign_item_fault(const Request& request, std::int64_t item) {
   const bool is_train = request.items && request.items->is_train;
   return {.argument = "predictions",
@@ -155,6 +165,8 @@ Fault describe_violation(Violation violation, const Request& request, UserJudge&
       return tied_repeat_fault(request, judge.find_tied_repeats(checkpoint), user);
     case Violation::tied_score:
       return tied_score_fault(judge.first_forbidden_tie(matches));
+    case Violation::tied_list:
+      return tied_list_fault(judge.first_tie_of_list(checkpoint));
     case Violation::empty_truth:
       return {.argument = "truth",
               .expected = "a relevant item for every user (empty_truth='error')",

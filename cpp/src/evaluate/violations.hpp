@@ -12,6 +12,7 @@ enum class Violation : std::uint8_t {
   duplicate_items,
   tied_repeat,
   tied_score,
+  tied_list,
   foreign_item,
   unseen_item,
   missing_value,

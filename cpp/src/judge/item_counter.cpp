@@ -14,6 +14,7 @@ ItemCounter::ItemCounter(const ItemTallyRequest& request, Count items)
     : request_(request),
       items_(static_cast<std::size_t>(items)),
       counts_(request.cutoffs.size(), std::vector<std::uint32_t>(items_)),
+      tied_lists_(request.cutoffs.size()),
       list_lengths_(request.cutoffs.size()),
       short_lists_(request.cutoffs.size()) {}
 
@@ -57,6 +58,7 @@ void ItemCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
   lengths_.resize(cutoffs.size(), rows_.size());
   for (std::size_t column = 0; column < cutoffs.size(); ++column) {
     count_lists(column, static_cast<Count>(lengths_[column]));
+    if (std::ranges::binary_search(list.tied_ranks, cutoffs[column])) ++tied_lists_[column];
   }
   if (request_.has_short_lists) count_short_lists(checkpoint);
 }
@@ -86,6 +88,7 @@ void ItemCounter::add(const ItemCounter& other, const Checkpoint& checkpoint) {
     });
   }
   for (std::size_t column = 0; column < list_lengths_.size(); ++column) {
+    tied_lists_[column] += other.tied_lists_[column];
     std::vector<Count>& lists = list_lengths_[column];
     const std::vector<Count>& others = other.list_lengths_[column];
     lists.resize(std::max(lists.size(), others.size()));
@@ -103,8 +106,11 @@ void ItemCounter::add(const ItemCounter& other, const Checkpoint& checkpoint) {
 ItemTally ItemCounter::tally(const Checkpoint& checkpoint) const {
   const std::size_t columns = counts_.size();
   const std::size_t rows = items_ + foreign_rows_.size();
-  ItemTally tally{
-      .counts = {}, .foreign_items = {}, .list_lengths = list_lengths_, .short_lists = {}};
+  ItemTally tally{.counts = {},
+                  .foreign_items = {},
+                  .tied_lists = tied_lists_,
+                  .list_lengths = list_lengths_,
+                  .short_lists = {}};
   std::vector<std::size_t> order(foreign_rows_.size());  // rows of the result, by foreign row
   for (const auto& [item, row] : foreign_rows_) {
     order[row - items_] = items_ + tally.foreign_items.size();

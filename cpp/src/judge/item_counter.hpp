@@ -40,6 +40,7 @@ class ItemCounter {
   std::size_t items_;
   // By interval between two cutoffs, then by row: lists that have the item at a rank in it.
   std::vector<std::vector<std::uint32_t>> counts_;
+  std::vector<Count> tied_lists_;                                 // by column
   std::vector<std::vector<Count>> list_lengths_;                  // by column
   std::vector<std::unordered_map<ShortKey, Count>> short_lists_;  // by column
   std::map<std::int64_t, std::size_t> foreign_rows_;              // beyond those of the items

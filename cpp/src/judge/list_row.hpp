@@ -20,6 +20,7 @@ struct ListRow {
   Count first_foreign = 0;  // rank of the first item outside the catalogue; 0 if none
   Count first_unseen = 0;   // rank of the first item that is not in train; 0 if none
   std::span<const ItemNumber> history = {};  // what the user has in train: ascending positions
+  std::span<const Count> tied_ranks = {};  // whose item scores the same as the next one; ascending
 };
 
 // The lists of a batch.
@@ -30,6 +31,7 @@ class ListRows {
     rows_.clear();
     items_.clear();
     foreign_items_.clear();
+    tied_ranks_.clear();
   }
 
   // Adds a row and returns its items, to be written before the next call.
@@ -51,16 +53,24 @@ class ListRows {
     const std::size_t size = rows_.back().foreign_items.size() + 1;
     rows_.back().foreign_items = std::span(foreign_items_).last(size);
   }
+  void add_tied_rank(Count rank) {
+    tied_ranks_.push_back(rank);
+    const std::size_t size = rows_.back().tied_ranks.size() + 1;
+    rows_.back().tied_ranks = std::span(tied_ranks_).last(size);
+  }
 
   // Valid until the next call of `add`.
   [[nodiscard]] std::span<const ListRow> rows() noexcept {
     std::size_t item = 0;
     std::size_t foreign_item = 0;
+    std::size_t tied_rank = 0;
     for (ListRow& row : rows_) {  // the vectors may have moved
       row.items = std::span(items_).subspan(item, row.items.size());
       row.foreign_items = std::span(foreign_items_).subspan(foreign_item, row.foreign_items.size());
       item += row.items.size();
       foreign_item += row.foreign_items.size();
+      row.tied_ranks = std::span(tied_ranks_).subspan(tied_rank, row.tied_ranks.size());
+      tied_rank += row.tied_ranks.size();
     }
     return rows_;
   }
@@ -71,6 +81,7 @@ class ListRows {
   std::vector<ListRow> rows_;
   std::vector<ItemNumber> items_;            // of all users, in order
   std::vector<std::int64_t> foreign_items_;  // likewise
+  std::vector<Count> tied_ranks_;            // likewise
 };
 
 }  // namespace exactk

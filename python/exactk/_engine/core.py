@@ -15,6 +15,7 @@ from exactk._engine.problem import Engine, ItemCounts, JudgedCells, KeyedTruth, 
 from exactk._inference.moments import Moments
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.keys.vocabulary import Snapshot
+from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import core_rules
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.paired_sums import PairedSums
@@ -144,7 +145,9 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
         candidates=candidates,
         foreign_recommended=tally.foreign_recommended if problem.reads_lists else None,
         unseen_recommended=tally.unseen_recommended if problem.reads_lists and problem.knows_train else None,
-        ties=tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread)) or None,
+        ties=None
+        if isinstance(problem.predictions, Rankings)
+        else tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread)),
     )
 
 

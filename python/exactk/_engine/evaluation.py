@@ -12,7 +12,7 @@ from exactk._engine.custom_values import given_by_functions
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.item_tallies import tally_of_counts
-from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem
+from exactk._engine.problem import Engine, ItemCounts, JudgedCells, KeyedTruth, Outcome, Problem
 from exactk._engine.rankings import solve, with_ranking
 from exactk._engine.sampled_candidates import candidate_rows
 from exactk._engine.systems import in_system
@@ -23,7 +23,7 @@ from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
-from exactk._plan.item_tallies import plan_item_tallies
+from exactk._plan.item_tallies import plan_item_tallies, tally_index
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
@@ -318,7 +318,9 @@ def _state_of_outcome(
     counts = outcome.counts._replace(
         unknown_actual=problem.truth.unknown_actual,
         rank_gaps=_users_with_closed_gaps(problem),
-        ties=None if outcome.counts.ties is None else _ties_of_values(outcome.counts.ties, values),
+        ties=None
+        if outcome.counts.ties is None
+        else _ties_of_values(outcome.counts.ties, values, problem.item_tallies, outcome.item_counts),
     )
     return State(
         tuple(value.name for value in values),
@@ -336,13 +338,24 @@ def _state_of_outcome(
     )
 
 
-def _ties_of_values(ties: tuple[TieCounts, ...], values: tuple[Value, ...]) -> tuple[TieCounts, ...]:
+def _ties_of_values(
+    ties: tuple[TieCounts, ...],
+    values: tuple[Value, ...],
+    tallies: tuple[TallyPlan, ...],
+    item_counts: tuple[ItemCounts, ...],
+) -> tuple[TieCounts, ...]:
     """Return the ties of each value, whose parts depend on the same orders."""
-    parts = [[ties[i] for i in indices] for indices in part_indices(values)]
-    return tuple(
-        TieCounts(max((one.dependent for one in row), default=0), max((one.spread for one in row), default=0))
-        for row in parts
-    )
+
+    def ties_of(value: Value, indices: tuple[int, ...]) -> TieCounts:
+        if value.info.of_collection:
+            index, column = tally_index(value, tallies)
+            return TieCounts.of_lists(item_counts[index].tied_lists[column])
+        parts = [ties[i] for i in indices]
+        return TieCounts(
+            max((one.dependent for one in parts), default=0), max((one.spread for one in parts), default=0)
+        )
+
+    return tuple(map(ties_of, values, part_indices(values)))
 
 
 def _users_with_closed_gaps(problem: Problem) -> int:

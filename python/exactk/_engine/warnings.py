@@ -182,23 +182,21 @@ _SMALLEST_SPREAD = 50  # change of a mean, in millionths; less does not show in 
 
 def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None) -> str:
     """Return a warning if the order of ties affects many users' values, with its effect on the first value."""
-    counts = report.state.counts
-    if counts.ties is None:
-        return ""
-    evaluated = report.counts["evaluated"]
-    values = [
-        (value, ties.dependent)
-        for value, ties in zip(plan_of_state(report.state), counts.ties, strict=True)
-        if ties.dependent > _MANY_TIED_USERS * counts.users and ties.spread >= _SMALLEST_SPREAD * evaluated[value.name]
-    ]
+    values = _tied_values(report)
     if not values:
         return ""
     first, dependent = values[0]
-    message = f"the order of ties changes {first.spelling} for {dependent} of {counts.users} users"
+    users = f"{dependent} of {report.state.counts.users} users"
     order = f"ties={first.rules['ties']!r}"
-    if tie_range is None:
+    if first.info.walks_list:
+        other = "lowest_id" if first.rules["ties"] == "highest_id" else "highest_id"
+        message = f"items of equal score at the cutoff: their order may change {first.spelling} for {users}"
+        message += f" ({order} in use; ties={other!r} is another order)"
+    elif tie_range is None:
+        message = f"the order of ties changes {first.spelling} for {users}"
         message += f" ({order} in use)"
     else:
+        message = f"the order of ties changes {first.spelling} for {users}"
         lowest, highest = tie_range(first)
         message += f": {report[first.name]:.4f} with {order}, {lowest:.4f} to {highest:.4f} with other orders"
     if len(values) > 1:
@@ -206,8 +204,21 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
     return message
 
 
+def _tied_values(report: Report) -> list[tuple[Value, int]]:
+    """Return the values that the order of ties may change much, each with the number of users whose value it is."""
+    counts = report.state.counts
+    evaluated = report.counts["evaluated"]
+    return [
+        (value, ties.dependent)
+        for value, ties in zip(plan_of_state(report.state), counts.ties or (), strict=counts.ties is not None)
+        if ties.dependent > _MANY_TIED_USERS * counts.users and ties.spread >= _SMALLEST_SPREAD * evaluated[value.name]
+    ]
+
+
 def tie_bounds(report: Report) -> Text:
     """Return how to compute the values under other orders of ties."""
+    if any(value.info.walks_list for value, _ in _tied_values(report)[:1]):
+        return ()
     lowest, highest = (convention_option(report.convention, ties=ties) for ties in ("pessimistic", "optimistic"))
     return ("; ", lowest, " and ", highest, " show the range of its mean")
 

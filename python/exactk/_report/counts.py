@@ -84,11 +84,19 @@ class CandidateCounts(NamedTuple):
         )
 
 
+_MILLION = 1_000_000
+
+
 class TieCounts(NamedTuple):
     """The effect of the order of ties on one value."""
 
-    dependent: int  # users whose value another order changes
-    spread: int  # how far apart its extremes are, summed over these users, in millionths
+    dependent: int  # users whose value another order changes; of values of the lists' items, may change
+    spread: int  # how far apart its extremes are, summed over these users, in millionths; of unknown ones, 1 each
+
+    @classmethod
+    def of_lists(cls, dependent: int) -> TieCounts:
+        """Return the counts of a value of the lists' items, whose extremes are unknown."""
+        return cls(dependent, dependent * _MILLION)
 
     def merge(self, other: TieCounts) -> TieCounts:
         """Return the counts of both sets of users."""

@@ -119,7 +119,7 @@ class Report(Exports, Mapping[str, float]):
           recommended items outside the catalogue, and items of the catalogue that are not in train, each once per user,
           at the ranks that these metrics read;
         - ``tie_dependent``, for scores: a mapping from metric to the number of users whose value depends on the order
-          of ties;
+          of ties; of metrics that read the items of the list, the users whose items at the ranks down to the cutoff do;
         - ``candidates``, with ``candidates=``, sparse scores, or scored rows of a mapping, data frame or file: the
           ``min``, ``mean`` and ``max`` number per user of items that have a score, less exclusions;
         - ``unknown_actual``, from `exactk.from_ratings`: rows dropped for an unknown rating.

@@ -21,7 +21,7 @@ from exactk.reference.similarity import check_vectors
 from exactk.reference.ties import EXPECTATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from exactk._engine.problem import Problem
     from exactk._inputs.model.item_table import CanonicalItems
@@ -326,6 +326,7 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Value], tuple[str
         check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
     _check_tied_repeats(problem)
     _check_tied_users(problem, users.tied_ranks)
+    _check_tied_lists(problem, policy, users)
     _check_listed_items(problem, policy, users)
     _check_item_values(problem, policy, users)
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
@@ -446,9 +447,26 @@ def _check_tied_repeats(problem: Problem) -> None:
         raise input_error("predictions", expected, "an item again", row=user, position=position, count=len(repeats))
 
 
+def _check_tied_lists(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
+    """Raise InputError if items tie in a list that a metric reads, and the rules refuse ties."""
+    values = [value for value in problem.values if value.info.walks_list and value.rules["ties"] == "raise"]
+    tallies = [tally for tally in problem.item_tallies if tally.rules["ties"] == "raise"]
+
+    def cutoffs(user: int) -> Iterator[float]:
+        yield from (value.cutoff or math.inf for value in values if policy(user, value)[0] == "compute")
+        yield from (t.cutoffs[-1] or math.inf for t in tallies if is_counted_list(users, user, t.rules))
+
+    rules = next((reader.rules for reader in (*values, *tallies)), None)
+    if rules is None:
+        return
+    firsts = {user: min(users.tied_list_ranks(user, rules), default=None) for user in range(len(problem.truth))}
+    tied = [u for u, first in firsts.items() if first is not None and first <= max(cutoffs(u), default=0)]
+    if tied:
+        raise input_error("predictions", "no tie in a list that a metric reads", "a tie", row=tied[0], count=len(tied))
+
+
 def _check_tied_users(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:
-    readers = [(value.rules, value.cutoff) for value in problem.values]
-    readers += [(tally.rules, tally.cutoffs[-1]) for tally in problem.item_tallies]
+    readers = [(value.rules, value.cutoff) for value in problem.values if not value.info.walks_list]
     cutoffs = [cutoff or math.inf for rules, cutoff in readers if rules["ties"] == "raise"]
     if not cutoffs:
         return

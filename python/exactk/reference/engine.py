@@ -245,7 +245,7 @@ def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
             counts["relevant_not_rankable"] += sum(item not in row.ids or item in left_out for item in relevant)
     ties = (
         None
-        if isinstance(problem.predictions, Rankings) or not problem.values
+        if isinstance(problem.predictions, Rankings)
         else [_tie_counts(users, value) for value in problem.values]
     )
     return Counts(
@@ -273,8 +273,11 @@ def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
     fall both when a hit comes later and when one more hit comes late.
     """
     rules = resolved_rules(value)
-    if value.custom is not None or value.info.walks_list:  # whose values depend on other items of a tie too
+    if value.custom is not None:  # its values depend on other items of a tie too
         return None
+    if value.info.walks_list:
+        is_computed = _user_policy(users, user, value)[0] == _COMPUTE
+        return _MILLION if is_computed and users.list_may_change(user, value) else None
     if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value)[0] != _COMPUTE:
         return None
     if value.info.averages_precisions and rules["ap_over"] == "hits":

@@ -24,6 +24,7 @@ class CountedLists(NamedTuple):
 
     counts: NDArray[np.int64]  # items x cutoffs: first those of the catalogue, then the foreign ones
     foreign_ids: NDArray[np.int64]  # ascending
+    tied_lists: list[int]  # per cutoff: lists whose items above it the order of ties decides
     list_lengths: list[NDArray[np.int64]]  # per cutoff: rows of (items of a list, such lists)
     short_lists: list[NDArray[np.int64]]  # per cutoff: rows of (row of an item, length, lists), for lengths below it
 
@@ -36,6 +37,9 @@ def count_items(
         _listed_items(users, users.judged_user(user, list_rules(rules)), rules, cutoffs)
         for user in range(len(users))
         if is_counted_list(users, user, rules)
+    ]
+    tied_ranks = [
+        users.tied_list_ranks(user, rules) for user in range(len(users)) if is_counted_list(users, user, rules)
     ]
     catalogue = [*users.catalogue.positions]
     foreign = sorted({item for tops in lists for items in tops for item in items} - {*catalogue})
@@ -58,6 +62,7 @@ def count_items(
     return CountedLists(
         counts,
         np.array(foreign, np.int64),
+        [sum(cutoff in ranks for ranks in tied_ranks) for cutoff in cutoffs],
         [_table_of(of_cutoff, 2) for of_cutoff in lengths],
         [_table_of(of_cutoff if has_short_lists else {}, 3) for of_cutoff in short],
     )

@@ -11,6 +11,7 @@ from exactk._plan.fields import fields_of
 from exactk.reference.judge import JudgedUser, judge_user
 from exactk.reference.popularity import Catalogue, TrainCounts
 from exactk.reference.ranking import ScoredRow, scored_row
+from exactk.reference.rules import list_rules
 
 if TYPE_CHECKING:
     from exactk._engine.problem import Problem
@@ -99,6 +100,21 @@ class JudgedUsers:
         groups = self.ranked_groups(user, rules)
         firsts = accumulate(map(len, groups), initial=1)
         return [first for first, group in zip(firsts, groups, strict=False) if len(group) > 1 and truth & set(group)]
+
+    def tied_list_ranks(self, user: int, rules: Rules) -> list[int]:
+        """Return the ranks of the user's list whose item ties with the next one; none where lists are given."""
+        if isinstance(self._problem.predictions, Rankings):
+            return []
+        sizes = self.judged_user(user, {**list_rules(rules), "ties": "expected"}).ties
+        ends = set(accumulate(sizes))
+        return [rank for rank in range(1, sum(sizes)) if rank not in ends]
+
+    def list_may_change(self, user: int, value: Value) -> bool:
+        """Return whether the order of ties may change the items above the cutoff, or their ranks if these matter."""
+        tied_ranks = self.tied_list_ranks(user, value.rules)
+        if value.info.discounted or value.info.reads_list_ranks:
+            return any(value.cutoff is None or rank <= value.cutoff for rank in tied_ranks)
+        return value.cutoff in tied_ranks
 
     def presence(self, user: int) -> tuple[bool, bool]:
         """Return whether the user is in the truth, and in the predictions."""

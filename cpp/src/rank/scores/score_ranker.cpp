@@ -25,7 +25,10 @@ Count ScoreRanker<Row>::list_length(const Checkpoint& checkpoint) {
 template <class Row>
 void ScoreRanker<Row>::select_best(Count depth, Count length, Ties ties,
                                    const Checkpoint& checkpoint) {
+  if (has_list_ && list_ties_ == ties && list_depth_ >= depth) return;
   has_list_ = true;
+  list_ties_ = ties;
+  list_depth_ = depth;
   const Count list_depth = std::min(length, depth);
   const auto size = static_cast<std::size_t>(list_depth);
   if (screening_ && has_best(list_depth, ties)) {
@@ -40,7 +43,8 @@ template <class Row>
 RankedList ScoreRanker<Row>::best(Count depth, Ties ties, const Checkpoint& checkpoint) {
   const Count length = list_length(checkpoint);
   select_best(depth, length, ties, checkpoint);
-  const auto items = selector_.items();
+  const auto items =
+      selector_.items().first(std::min(selector_.items().size(), static_cast<std::size_t>(depth)));
   const std::size_t size = items.size();
   grow(offsets_, size, Offset{0}, checkpoint);
   offsets_.resize(size);
@@ -55,7 +59,8 @@ RankedList ScoreRanker<Row>::best_entries(Count depth, Ties ties, const TruthPos
                                           const Checkpoint& checkpoint) {
   const Count length = list_length(checkpoint);
   select_best(depth, length, ties, checkpoint);
-  const auto items = selector_.items();
+  const auto items =
+      selector_.items().first(std::min(selector_.items().size(), static_cast<std::size_t>(depth)));
   const std::size_t row_size = row_.size();
   // Never cleared: a stale index refers to an item at another position, and so is ignored.
   grow(list_indices_, row_size, std::uint32_t{0}, checkpoint);

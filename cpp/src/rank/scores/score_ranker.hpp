@@ -16,6 +16,7 @@
 #include "exactk/conventions.hpp"
 #include "exactk/scores.hpp"
 #include "kernels/table.hpp"
+#include "numeric/key_order.hpp"
 #include "rank/embeddings/embedding_row.hpp"
 #include "rank/ranked_list.hpp"
 #include "rank/scores/group_maxima.hpp"
@@ -36,7 +37,10 @@ class ScoreRanker {
       : row_(std::move(row), min_score, kernels) {}
 
   // Selects the user that the following calls are about.
-  void select_user(Count user, const Checkpoint& checkpoint) { row_.select_user(user, checkpoint); }
+  void select_user(Count user, const Checkpoint& checkpoint) {
+    row_.select_user(user, checkpoint);
+    has_list_ = false;
+  }
   // Reads the user's scores, unless none can be NaN; then reading waits until it is needed, because
   // screening may make it unnecessary. Ignores positions in `excluded` beyond the end of the row.
   void load_scores(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
@@ -47,7 +51,10 @@ class ScoreRanker {
   }
   [[nodiscard]] RankableRow<Row>& row() noexcept { return row_; }
 
-  void use_screening(std::optional<ScreeningResult> screening) noexcept { screening_ = screening; }
+  void use_screening(std::optional<ScreeningResult> screening) noexcept {
+    screening_ = screening;
+    has_list_ = false;
+  }
   [[nodiscard]] bool has_best(Count depth, Ties ties) const noexcept {
     return screening_ && std::cmp_less_equal(depth, screening_->depth) &&
            screening_->highest_first == (ties == Ties::highest_id);
@@ -56,7 +63,7 @@ class ScoreRanker {
     return screening_ && screening_->truth_ranks.has_value();
   }
 
-  // Returns the best items, valid until the next call.
+  // Returns the best items, valid until the next call. Free if the last call ranked as many.
   RankedList best(Count depth, Ties ties, const Checkpoint& checkpoint);
   // Returns the truth entries of the best items. If entries share a position, the first counts.
   RankedList best_entries(Count depth, Ties ties, const TruthPositions& truth,
@@ -69,6 +76,11 @@ class ScoreRanker {
   // Returns the first rank whose item ties with the next in the last call of `best`, or 0 if there
   // is none.
   [[nodiscard]] Count first_tied_rank() const noexcept { return selector_.first_tied_rank(); }
+  // Whether the item at the index ties with the next in the last call of `best`.
+  [[nodiscard]] bool ties_with_next(std::size_t index) const noexcept {
+    return index + 1 < selector_.items().size() &&
+           is_same_key(score_at(index), score_at(index + 1));
+  }
 
   // Returns the entries and ranks of the truth's ranked items, however deep, valid until the next
   // call. Unless `ties` is strict, records the tie of each item, and the truth comes first in it.
@@ -90,6 +102,8 @@ class ScoreRanker {
   RankCounter<Row> counter_;
   std::optional<ScreeningResult> screening_;  // of the user, if available
   bool has_list_ = false;                     // whether the last call ranked the best items
+  Ties list_ties_ = Ties::lowest_id;          // if so, in which order
+  Count list_depth_ = 0;                      // and how many
   // The last ranked list.
   std::vector<Offset> offsets_;
   std::vector<Count> entries_;               // of the best
