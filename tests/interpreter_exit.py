@@ -52,6 +52,17 @@ def refuse_objects() -> None:
         exactk.evaluate([[1]], [[1, Item()]], "ndcg")
 
 
+def refuse_slowly() -> None:
+    """Make the exception in Python code that is still running when Python ends."""
+
+    def initialize(self: exactk.InputTypeError, *_: object, **__: object) -> None:
+        sum(range(10_000_000))
+
+    exactk.InputTypeError.__init__ = initialize  # type: ignore[method-assign]
+    with contextlib.suppress(exactk.InputTypeError):
+        _core.integer_rows([[object()]], None, "truth", "grades")
+
+
 def show_progress(*_: object) -> None:
     sum(itertools.repeat(1, 1000))
 
@@ -78,6 +89,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "read_trec": read_trec,
     "refuse": refuse,
     "refuse_objects": refuse_objects,
+    "refuse_slowly": refuse_slowly,
 }
 
 

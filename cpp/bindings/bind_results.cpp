@@ -61,9 +61,9 @@ py::typing::List<py::int_> scales_of(const PySums& sums) {
 }
 
 // (counts, foreign items, tied lists by cutoff, list lengths by cutoff, short lists by cutoff)
-using PyItemTally = py::typing::Tuple<
-    py::array_t<Count>, py::array_t<std::int64_t>, py::typing::List<py::int_>,
-    py::typing::List<py::array_t<Count>>, py::typing::List<py::array_t<Count>>>;
+using PyItemTally =
+    py::typing::Tuple<py::array_t<Count>, py::array_t<std::int64_t>, py::typing::List<py::int_>,
+                      py::typing::List<py::array_t<Count>>, py::typing::List<py::array_t<Count>>>;
 
 // Returns rows of (length, lists), without lengths of no list.
 py::array_t<Count> table_of_lengths(const std::vector<Count>& lists) {

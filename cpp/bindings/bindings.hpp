@@ -42,6 +42,10 @@ py::class_<T> bind_class(const py::module_& module, const char* name, const char
 void contain_exceptions(const py::module_& module);
 
 void bind_errors(py::module_& module);
+// The error of the core that a function has thrown becomes one of Python's when pybind11 has
+// handled it, in `raise_pending_error`.
+void forget_pending_error() noexcept;
+void raise_pending_error();
 void bind_build(py::module_& module);
 void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);

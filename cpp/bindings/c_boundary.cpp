@@ -13,7 +13,13 @@ Dispatcher pybind11_dispatcher = nullptr;  // shared by all functions
 
 PyObject* dispatch(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   try {
-    return pybind11_dispatcher(self, arguments, count, names);
+    forget_pending_error();
+    PyObject* const result = pybind11_dispatcher(self, arguments, count, names);
+    if (result == nullptr) raise_pending_error();
+    return result;
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return nullptr;
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   } catch (const std::exception& error) {

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <exception>
+#include <optional>
+#include <utility>
 
 #include "bindings.hpp"
 #include "gil.hpp"
@@ -51,21 +53,35 @@ py::dict parts_of(const Fault& fault) {
   return parts;
 }
 
-// Raises the exception made from the parts of the fault.
-void raise(py::object ErrorMakers::* maker, const Error& error) {
-  if (!is_registered) {
-    PyErr_SetString(PyExc_ValueError, error.what());
-    return;
-  }
-  const py::object& make = error_makers.get_stored().*maker;
-  const py::dict parts = parts_of(error.fault());
+struct PendingError {
+  py::object ErrorMakers::* maker;
+  Fault fault;
+};
+
+// What the function that the thread is in has thrown. While C++ handles it, no Python code may run:
+// the end of the interpreter would end the thread by unwinding it, which is a second exception.
+thread_local std::optional<PendingError> pending_error;
+
+void keep(py::object ErrorMakers::* maker, const Error& error) {
+  if (is_registered) pending_error = PendingError{maker, error.fault()};
+  PyErr_SetString(PyExc_ValueError, is_registered ? "an error of the core" : error.what());
+}
+
+}  // namespace
+
+void forget_pending_error() noexcept { pending_error.reset(); }
+
+void raise_pending_error() {
+  if (!pending_error) return;
+  const PendingError pending = *std::exchange(pending_error, std::nullopt);
+  PyErr_Clear();
+  const py::object& make = error_makers.get_stored().*pending.maker;
+  const py::dict parts = parts_of(pending.fault);
   const auto exception = py::reinterpret_steal<py::object>(
       call_c_api(&PyObject_Call, make.ptr(), py::tuple().ptr(), parts.ptr()));
   if (exception)  // otherwise another is already set
     PyErr_SetObject(py::type::handle_of(exception).ptr(), exception.ptr());
 }
-
-}  // namespace
 
 void bind_errors(py::module_& module) {
   module.def(
@@ -77,11 +93,11 @@ void bind_errors(py::module_& module) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const TypeFault& error) {
-      raise(&ErrorMakers::input_type, error);
+      keep(&ErrorMakers::input_type, error);
     } catch (const InputError& error) {
-      raise(&ErrorMakers::input, error);
+      keep(&ErrorMakers::input, error);
     } catch (const CapacityError& error) {
-      raise(&ErrorMakers::capacity, error);
+      keep(&ErrorMakers::capacity, error);
     }
   });
 }
