@@ -55,7 +55,7 @@ def refuse_objects() -> None:
 def refuse_slowly() -> None:
     """Make the exception in Python code that is still running when Python ends."""
 
-    def initialize(self: exactk.InputTypeError, *_: object, **__: object) -> None:
+    def initialize(*_: object, **__: object) -> None:
         sum(range(10_000_000))
 
     exactk.InputTypeError.__init__ = initialize  # type: ignore[method-assign]

@@ -244,9 +244,7 @@ def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
             left_out = row.masked_items(problem.predictions.min_score) - excluded
             counts["relevant_not_rankable"] += sum(item not in row.ids or item in left_out for item in relevant)
     ties = (
-        None
-        if isinstance(problem.predictions, Rankings)
-        else [_tie_counts(users, value) for value in problem.values]
+        None if isinstance(problem.predictions, Rankings) else [_tie_counts(users, value) for value in problem.values]
     )
     return Counts(
         users=len(users),
