@@ -12,14 +12,16 @@ def plain_result(result: _core.Result) -> tuple[dict[str, Any], dict[str, Any], 
     """Return the sums, the tally and the bits of each user's values."""
     table = None if result.per_user is None else result.per_user.tobytes()
     counts = {**_attributes(result.tally), "item_tallies": list(map(_plain_item_tally, result.item_tallies))}
+    counts["group_tallies"] = [(lists, *(one.tolist() for one in arrays)) for lists, *arrays in result.group_tallies]
     return _attributes(result.sums), counts, table
 
 
 def _plain_item_tally(tally: Any) -> list[Any]:
-    counts, foreign, lengths, short_lists = tally
+    counts, foreign, tied_lists, lengths, short_lists = tally
     return [
         counts.tolist(),
         foreign.tolist(),
+        tied_lists,
         [rows.tolist() for rows in lengths],
         [sorted(rows.tolist()) for rows in short_lists],
     ]

@@ -49,6 +49,7 @@ EDGES = (-1, -2, 2**31 - 1, 2**31, -(2**31), 2**32 - 1, 2**32, 2**32 + 7, 2**62,
 NUMBERS = (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, 1.5, 256.0, 257.0, 2.0**256, 2.0**-256, 1e308, 5e-324)
 NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
 COMPONENTS = (0.1, 1 + 2.0**-23, 1e-3, 1e4, 65504.0, 6e-8, 1e30, -1e30, 1e-30, 1e-45, 1e75, -1e70, 1e-70, 1e-160)
+GROUP_METRICS = [info.name for info in _core.metric_table() if info.reads_groups]
 INFOS = {info.name: info for info in _core.metric_table() if not info.compares_lists and not info.of_collection}
 METRICS = (*INFOS, "no such metric")
 
@@ -278,6 +279,8 @@ class RawItems:
     interactions: Array | None
     train_users: int | None
     values: Array | None = None
+    groups: Array | None = None
+    group_count: int = 0
 
     @classmethod
     def read(cls, source: Source) -> RawItems:
@@ -298,8 +301,14 @@ class RawItems:
             source.numbers(len(ids)) if source.rarely(2) else None,
         )
 
+    def read_groups(self, source: Source) -> None:
+        """Read the group of each item, -1 for none."""
+        self.group_count = source.integer() if source.rarely(32) else 1 + source.below(3)
+        self.groups = np.array([source.below(4) - 1 for _ in range(len(self.ids) - source.rarely(32))], np.int64)
+
     def core(self) -> _core.Items:
-        return _core.Items(self.ids, self.users, self.interactions, self.train_users, False, self.values)
+        counts = (self.users, self.interactions, self.train_users)
+        return _core.Items(self.ids, *counts, False, self.values, self.groups, self.group_count)
 
 
 @dataclass
@@ -352,6 +361,7 @@ class Case:
     items: RawItems | None = None
     tally_cutoffs: list[int | None] = field(default_factory=list)
     histories: RawHistories | None = None
+    group_values: list[tuple[str, int | None]] = field(default_factory=list)
 
     @classmethod
     def read(cls, data: bytes) -> Case:
@@ -391,13 +401,20 @@ class Case:
             case.embeddings = RawEmbeddings.read(source, users if not source.rarely(64) else source.below(6))
         reads_values = fields.get("weight") == "values" and any(metric == "recall" for metric, _, _ in values)
         if reads_values or any(metric in INFOS and INFOS[metric].walks_list for metric, _, _ in values):
-            case.items = RawItems.read(source)
-            if source.rarely(2):
-                cutoffs: list[int | None] = [1 + source.below(4), 5 + source.below(4), None]
-                case.tally_cutoffs = cutoffs[source.below(3) :]
-            if not source.rarely(8):
-                case.histories = RawHistories.read(source, users, len(case.items.ids))
+            case.read_items(source, users)
         return case.repeat(700) if many and users else case
+
+    def read_items(self, source: Source, users: int) -> None:
+        """Read the catalogue, what is counted of it, and histories."""
+        self.items = RawItems.read(source)
+        if source.rarely(2):
+            cutoffs: list[int | None] = [1 + source.below(4), 5 + source.below(4), None]
+            self.tally_cutoffs = cutoffs[source.below(3) :]
+        if not source.rarely(8):
+            self.histories = RawHistories.read(source, users, len(self.items.ids))
+        if source.rarely(2):
+            self.items.read_groups(source)
+            self.group_values = [(name, None if source.rarely(4) else 1 + source.below(8)) for name in GROUP_METRICS]
 
     @staticmethod
     def _value(source: Source) -> tuple[str, int | None, float]:
@@ -653,6 +670,7 @@ def check(data: bytes) -> None:
         items = None if case.items is None else case.items.core()
         histories = (None, None) if case.histories is None else case.histories.core()
         tallies = [_core.ItemTallyRequest(rules, case.tally_cutoffs, True)] if case.tally_cutoffs else []
+        group_tallies = [_core.PlannedValue(name, cutoff, 0, rules) for name, cutoff in case.group_values]
     except REFUSALS:
         return
     result_or_refusal(truth.validate, "truth", case.grades)
@@ -661,7 +679,7 @@ def check(data: bytes) -> None:
         result = result_or_refusal(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
-            *(values, rules, True, threads, isa, None, items, tallies, None, *histories),
+            *(values, rules, True, threads, isa, None, items, tallies, None, *histories, group_tallies),
         )
         return plain_result(result) if isinstance(result, _core.Result) else result
 

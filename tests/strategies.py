@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,10 @@ class DrawnItems:
     values: dict[int, float]
 
     def items(self) -> exactk.Items:
-        return exactk.Items(self.catalogue, train=self.train, values=self.values)
+        """Return the items; four of five have one of three groups."""
+        keys = [*dict.fromkeys(chain(*self.train))] if self.catalogue is None else self.catalogue
+        groups = {key: "abc"[i % 3] for i, key in enumerate(keys) if i % 5 != 4}
+        return exactk.Items(self.catalogue, train=self.train, values=self.values, item_groups=groups)
 
 
 EVERY_ID = [*range(5000), 2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
@@ -83,6 +87,7 @@ ANY_ITEMS = exactk.Items(
     EVERY_ID,
     train=[list(range(user, 1000, 3 * user + 1)) for user in range(1, 20)],
     values=[0.1 * (item % 7) for item in EVERY_ID],
+    item_groups=[i % 7 for i in range(len(EVERY_ID))],
 )
 """Items for metrics that need some, where a test does not draw any."""
 
@@ -163,7 +168,8 @@ def drawn_items(draw: st.DrawFn) -> DrawnItems:
     ids = st.one_of(IDS, IDS, st.integers(0, 40))
     train = draw(st.lists(st.lists(ids, max_size=8), max_size=6))
     listed = draw(st.one_of(st.none(), st.just(EVERY_ID), st.just(EVERY_ID), st.sets(ids, max_size=20).map(list)))
-    in_both = [train[0][0]] if train and train[0] else [0]
+    first = train[0][0] if train and train[0] else 0
+    in_both = [first, first - 1 if first else 1]
     train = [*train, in_both]
     catalogue = None if listed is None else [*dict.fromkeys([*in_both, *listed])]
     every = sorted({item for row in train for item in row}) if catalogue is None else catalogue

@@ -52,6 +52,9 @@ def test_f31_instruction_set(many_lists: Evaluation, weighted: bool, monkeypatch
         assert many_lists.run(**options) == widest
 
 
+GROUPS = {item: f"group {item % 7}" for item in range(0, 50, 3)}
+
+
 @pytest.fixture(scope="module")
 def all_lists(many_lists: Evaluation) -> Evaluation:
     """The same lists, for values that they have together."""
@@ -63,7 +66,11 @@ def all_lists(many_lists: Evaluation) -> Evaluation:
         "num_items@5(foreign_items=count)",
     ]
     exclude = [rng.choice(60, 3, replace=False) for _ in many_lists.truth]
-    options = {"items": exactk.Items(range(50)), "exclude": exclude, "convention": {"foreign_items": "ignore"}}
+    options = {
+        "items": exactk.Items(range(50), item_groups=GROUPS),
+        "exclude": exclude,
+        "convention": {"foreign_items": "ignore"},
+    }
     return Evaluation(many_lists.truth, many_lists.predictions, metrics, options)
 
 

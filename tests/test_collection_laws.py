@@ -80,6 +80,8 @@ def test_the_core_equals_the_reference(kind: str, data: st.DataObject) -> None:
         assert locations[0] == locations[1], (core, reference)
         return
     assert core.state.item_tallies == reference.state.item_tallies
+    assert core.state.group_tallies == reference.state.group_tallies
+    assert repr(core.by_item_group) == repr(reference.by_item_group)
     assert core.counts == reference.counts
     of_lists = [name for name in core.metrics if name.startswith(tuple(NAMES))]
     assert [repr(core[name]) for name in of_lists] == [repr(reference[name]) for name in of_lists]
@@ -134,7 +136,7 @@ def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
         refused |= {"coverage"}
         refused |= {"gini"} if rules["gini_items"] == "catalogue" else set()
         refused |= {"entropy"} if rules["entropy_over"] == "log_items" else set()
-    names = [name for name in NAMES if name not in refused]
+    names = [name for name in COLLECTION_METRICS if name not in refused]
     texts = [name if cutoff is None else f"{name}@{cutoff}" for name in names]
     evaluation = Evaluation(truth, data.draw(rows), texts, options)
     report = outcome(evaluation, exactk.evaluate)
@@ -194,7 +196,9 @@ def many_lists(of_text: bool) -> tuple[dict[Any, Any], dict[Any, Any], Any]:
     name: Any = "item {}".format if of_text else int
     lists = {KEYS[user]: [name(item) for item in rng.sample(range(40), rng.randrange(12))] for user in KEYS}
     truth = {key: [*items[:1], name(44)] for key, items in lists.items()}
-    return truth, lists, exactk.Items([name(item) for item in range(45)])
+    keys = [name(item) for item in range(45)]
+    groups = {key: "abc"[i % 3] for i, key in enumerate(keys) if i % 7}
+    return truth, lists, exactk.Items(keys, item_groups=groups)
 
 
 METRICS = [*(f"{name}@[1,5,10]" for name in NAMES), *NAMES, "personalization@5(list_similarity=overlap)", "ndcg@5"]
@@ -227,14 +231,16 @@ def test_blocks_scores_and_embeddings() -> None:
     """Ranking first, and then the lists, gives the same tallies."""
     rng = np.random.default_rng(5)
     matrix = rng.integers(0, 6, (30, 20)).astype(np.float64)
+    items = exactk.Items(20, item_groups=[i % 3 for i in range(20)])
     truth = [[int(rng.integers(0, 20))] for _ in range(30)]
-    expected = exactk.evaluate(truth, exactk.topk(matrix, 10).ids, METRICS[:5], items=exactk.Items(20))
+    expected = exactk.evaluate(truth, exactk.topk(matrix, 20).ids, METRICS, items=items)
     for predictions in (matrix, exactk.Embeddings(matrix, np.eye(20))):
-        report = exactk.evaluate(truth, predictions, METRICS[:5], items=exactk.Items(20))
+        report = exactk.evaluate(truth, predictions, METRICS, items=items)
         assert report.state.item_tallies == expected.state.item_tallies
+        assert report.state.group_tallies == expected.state.group_tallies
         assert dict(report) == dict(expected)
     blocks = ((truth[i : i + 7], matrix[i : i + 7]) for i in range(0, 30, 7))
-    assert dict(exactk.evaluate(None, blocks, METRICS[:5], items=exactk.Items(20))) == dict(expected)
+    assert dict(exactk.evaluate(None, blocks, METRICS, items=items)) == dict(expected)
 
 
 def test_other_catalogues_do_not_merge() -> None:
@@ -246,15 +252,17 @@ def test_other_catalogues_do_not_merge() -> None:
 def test_every_item_and_one_item() -> None:
     items = exactk.Items(range(6))
     every = exactk.evaluate(
-        [[0]] * 6, [[i, (i + 1) % 6] for i in range(6)], [f"{name}@2" for name in NAMES], items=items
+        [[0]] * 6, [[i, (i + 1) % 6] for i in range(6)], [f"{name}@2" for name in COLLECTION_METRICS], items=items
     )
     assert (every["coverage@2"], every["num_items@2"], every["gini@2"]) == (1, 6, 0)
     assert every["entropy@2"] == pytest.approx(math.log2(6), rel=1e-15)
-    same = exactk.evaluate([[0]] * 6, [[3]] * 6, [f"{name}@2" for name in NAMES], items=items)
+    same = exactk.evaluate([[0]] * 6, [[3]] * 6, [f"{name}@2" for name in COLLECTION_METRICS], items=items)
     assert [same[f"{name}@2"] for name in ("coverage", "num_items", "gini", "entropy", "personalization")] == [
         1 / 6, 1, 5 / 6, 0, 0,
     ]  # fmt: skip
-    nobody = outcome(Evaluation([[0]], [None], [f"{name}@2" for name in NAMES], {"items": items}), exactk.evaluate)
+    nobody = outcome(
+        Evaluation([[0]], [None], [f"{name}@2" for name in COLLECTION_METRICS], {"items": items}), exactk.evaluate
+    )
     assert isinstance(nobody, exactk.Report)
     assert all(map(math.isnan, nobody.values()))
 

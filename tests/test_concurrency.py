@@ -127,9 +127,9 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     def call() -> None:
         fresh = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
         for triple in (shared, fresh):
-            items = _core.Items(np.arange(4), popularity, popularity, 9, False, prices)
+            items = _core.Items(np.arange(4), popularity, popularity, 9, False, prices, None, 0)
             arguments = (triple[0], grades, triple[1], triple[2], weights, groups, 1, values, rules, True, 2, "", None)
-            _core.evaluate(*arguments, items, tallies, given, histories, np.arange(users) % 4 - 1)
+            _core.evaluate(*arguments, items, tallies, given, histories, np.arange(users) % 4 - 1, ())
 
     with repeat_meanwhile(
         Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr, popularity, prices, given], call)
@@ -245,6 +245,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
                 None,
                 None,
                 None,
+                (),
             )
         for ties in ("lowest_id", "highest_id"):
             positions, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
@@ -325,7 +326,7 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     truth = job.truth.core
     result, expected_result = (
         _core.evaluate(
-            truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, None, (), None, None, None
+            truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, None, (), None, None, None, ()
         )
         for each in (lists, expected)
     )

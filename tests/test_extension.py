@@ -124,8 +124,15 @@ def sound_item_tally() -> _core.ItemTallyRequest:
     return _core.ItemTallyRequest(core_rules(foreign_items="count"), [1, 3, None], True)
 
 
+def sound_group_tallies() -> list[_core.PlannedValue]:
+    rules = core_rules(foreign_items="count")
+    names = [info.name for info in _core.metric_table() if info.reads_groups]
+    return [_core.PlannedValue(name, cutoff, 0.0, rules) for name in names for cutoff in (None, 3)]
+
+
 def sound_items() -> _core.Items:
-    return _core.Items(np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, np.array([0.5, 2.0, math.nan]))
+    values, groups = np.array([0.5, 2.0, math.nan]), np.array([1, -1, 0])
+    return _core.Items(np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, values, groups, 2)
 
 
 def sound_histories() -> _core.Histories:
@@ -149,11 +156,14 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "topk of sparse scores": (_core.topk, lambda: [sound_sparse_scores(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "ItemTallyRequest": (_core.ItemTallyRequest, lambda: [sound_rules(), [1, None], True]),
+    "Histories": (_core.Histories, lambda: [np.array([0, 0, 2]), np.array([0, 2], np.uint32)]),
     "Items": (
         _core.Items,
-        lambda: [np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, np.array([0.5, 2.0, math.nan])],
+        lambda: [
+            np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, np.array([0.5, 2.0, math.nan]),
+            np.array([1, -1, 0]), 2,
+        ],
     ),
-    "Histories": (_core.Histories, lambda: [np.array([0, 0, 2]), np.array([0, 2], np.uint32)]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
     "require_memory": (_core.require_memory, lambda: [3, 8, "x"]),
@@ -191,7 +201,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
             np.array([0, 1]), 2, [*sound_values(), *sound_list_values()], sound_rules(), True, 2, "", abs, sound_items(),
-            [sound_item_tally()], np.zeros(8), sound_histories(), np.array([1, -1]),
+            [sound_item_tally()], np.zeros(8), sound_histories(), np.array([1, -1]), sound_group_tallies(),
         ],
     ),
 }  # fmt: skip
@@ -226,6 +236,7 @@ def can_evaluate() -> bool:
         None,
         None,
         None,
+        (),
     )
     assert result.per_user is not None
     return result.sums.users == [2] and result.per_user.tolist() == [[1.0, 1.0]]
@@ -299,6 +310,7 @@ def test_every_combination_of_hostile_arrays() -> None:
                 None,
                 None,
                 None,
+                (),
             )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
@@ -322,6 +334,7 @@ def test_every_combination_of_hostile_arrays() -> None:
                 None,
                 None,
                 None,
+                (),
             )
     assert results > 0
 
@@ -358,6 +371,7 @@ def test_every_hostile_array_of_scores() -> None:
                 None,
                 None,
                 None,
+                (),
             )
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
             results += has_result(_core.topk, given, k, None, ties, nan, 2, "", None)
@@ -398,6 +412,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             None,
             None,
             None,
+            (),
         )
         for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
             results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
@@ -428,6 +443,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             None,
             None,
             None,
+            (),
         )
         results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
     assert results > 0
@@ -488,6 +504,7 @@ def test_every_hostile_array_of_sparse_scores() -> None:
                 None,
                 None,
                 None,
+                (),
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
                 results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
@@ -533,6 +550,7 @@ def test_every_hostile_array_of_embeddings() -> None:
                 None,
                 None,
                 None,
+                (),
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
                 results += has_result(_core.topk, given, k, None, ties, "last", 2, "", None)
@@ -667,6 +685,7 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
             None,
             None,
             None,
+            (),
         )
 
     with pytest.raises(exactk.InputError, match=name.removesuffix("s")):
@@ -696,6 +715,7 @@ def test_metrics_that_are_none(metric: str) -> None:
             None,
             None,
             None,
+            (),
         )
 
 
@@ -724,6 +744,7 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
                 None,
                 None,
                 None,
+                (),
             )
 
 
@@ -891,7 +912,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](
-        *CALLS["evaluate"][1]()[:-8], threads, "", None, sound_items(), [], None, None, None
+        *CALLS["evaluate"][1]()[:10], threads, "", None, sound_items(), [], None, None, None, []
     ),
     "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),

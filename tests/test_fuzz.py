@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,12 +12,27 @@ from hypothesis import strategies as st
 
 import fuzz
 import junk
+from core_results import plain_result
 from strategies import examples
 
 
 @pytest.mark.parametrize("name", fuzz.corpus())
 def test_committed_case(name: str) -> None:
     fuzz.check(fuzz.corpus()[name])
+
+
+def test_committed_cases_reach_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are calls that the core takes, so that what is checked of the outcomes is not that of refused arguments."""
+    outcomes: list[Any] = []
+
+    def plain(result: Any) -> Any:
+        outcomes.append(plain_result(result))
+        return outcomes[-1]
+
+    monkeypatch.setattr(fuzz, "plain_result", plain)
+    for data in fuzz.corpus().values():
+        fuzz.check(data)
+    assert len(outcomes) > len(fuzz.corpus())
 
 
 @settings(max_examples=examples(500))

@@ -221,7 +221,7 @@ def test_the_core_refuses_histories(case: str) -> None:
     rows_of_train, rows, message = INVALID[case]
     lists = _core.Lists(np.array([0, 1]), np.array([0, 1, 2]), None, None, "x")
     value = _core.PlannedValue("recall", 3, 0, core_rules())
-    items = _core.Items(np.arange(3), None, None, None, False, None)
+    items = _core.Items(np.arange(3), None, None, None, False, None, None, 0)
     arguments = (
         lists,
         None,
@@ -241,5 +241,5 @@ def test_the_core_refuses_histories(case: str) -> None:
         None,
     )
     with pytest.raises(exactk.InputError, match=message):
-        _core.evaluate(*arguments, rows_of_train, None if rows is None else np.array(rows))
-    _core.evaluate(*arguments, histories([0, 2], [0, 2]), np.array([-1, 0]))
+        _core.evaluate(*arguments, rows_of_train, None if rows is None else np.array(rows), ())
+    _core.evaluate(*arguments, histories([0, 2], [0, 2]), np.array([-1, 0]), ())

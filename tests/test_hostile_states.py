@@ -57,6 +57,9 @@ def _reports() -> dict[str, exactk.Report]:
             ["P@2", "coverage@[2,3]", "gini@2(foreign_items=ignore)", "personalization@3"],
             items=exactk.Items(22),
         ),
+        "groups of items": exactk.evaluate(
+            TRUTH, LISTS, ["exposure@[2,3]", "exposure"], items=exactk.Items(22, item_groups=["a", "b"] * 11)
+        ),
         "items of nobody": exactk.evaluate([[1]], [None], "gini@2", items=exactk.Items(2)),
         "nobody": exactk.evaluate([[]], [[]], "P@1", per_user=True, groups=["a"]),
     }
@@ -64,6 +67,8 @@ def _reports() -> dict[str, exactk.Report]:
 
 with pytest.warns(exactk.EvaluationWarning):
     REPORTS = _reports()
+
+UNBOUNDED = ("dcg", "num", "rbp", "exposure")
 
 HOSTILE: list[Any] = [
     None, True, False, 0, 1, -1, 3, 2**31, 2**63, -(2**63), 2**70, 10**4000, 0.0, 1.7, -1.5, 1e308, math.nan, math.inf,
@@ -108,11 +113,11 @@ def _check_report(report: exactk.Report) -> None:
     assert exactk.State.from_bytes(report.state.to_bytes()) == report.state
     for name, value in (*report.items(), *(pair for row in report.by_group.values() for pair in row.items())):
         assert math.isnan(value) or value >= 0
-        if not name.startswith(("dcg", "num", "rbp")):
+        if not name.startswith(UNBOUNDED):
             assert math.isnan(value) or value <= 1
     for name, deviation in report.standard_deviation.items():
         assert math.isnan(deviation) or deviation >= 0
-        if not name.startswith(("dcg", "num", "rbp")):
+        if not name.startswith(UNBOUNDED):
             assert math.isnan(deviation) or deviation <= 0.5000001
     assert repr(report).replace("\n", "").isprintable()
     assert all(0 <= count <= report.counts["users"] for count in report.counts["evaluated"].values())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import exactk
-from exactk.reference import collection
+from exactk.reference import collection, item_groups
 from strategies import OF_COLLECTION
 
 ROOT = Path(__file__).parent.parent
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 def test_the_reference_defines_every_metric() -> None:
     of_users = [name for name in exactk.metrics if name not in OF_COLLECTION]
     assert [*exactk.reference.metrics] == [*of_users, *exactk.agreement_metrics]
-    assert all(callable(getattr(collection, name)) for name in OF_COLLECTION)
+    assert [*collection.COLLECTION_METRICS, *item_groups.GROUP_METRICS] == OF_COLLECTION
 
 
 @pytest.mark.parametrize("name", exactk.metrics)

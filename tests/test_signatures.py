@@ -156,7 +156,12 @@ def test_options_that_there_are_not_are_refused(engine: Any) -> None:
 def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -> None:
     info = exactk.metrics[name.removesuffix("_at_k")]
     function, parameter = FUNCTIONS[name], info.parameter
+    items: dict[str, Any]
+    usual_items: dict[str, Any]
     items, usual_items = ({"items": train} if info.walks_list else {} for train in (TRAIN, TRAIN.rename(columns=USUAL)))
+    if info.reads_groups:
+        groups = {item: item % 2 for item in TRAIN[NAMES["item"]].tolist()}
+        items = usual_items = {"items": exactk.Items(train=TRAIN.rename(columns=USUAL), item_groups=groups)}
     more = {} if parameter is None else {parameter.name: parameter_of(name.removesuffix("_at_k"))}
     usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]
     expected = function(*usual, exclude=SEEN.rename(columns=USUAL), **usual_items, **more)

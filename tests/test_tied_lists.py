@@ -14,10 +14,11 @@ import exactk
 
 ENGINES = {"core": exactk.evaluate, "reference": exactk.reference.evaluate}
 SET_METRICS = ["novelty", "arp", "coverage", "gini"]
+RANK_METRICS = ["epc", "exposure"]
 
 
 def evaluate(engine: str, scores: np.ndarray[Any, Any], metrics: list[str], **options: Any) -> exactk.Report:
-    items = exactk.Items(scores.shape[1], train=[[0, 1, 2], [0, 1], [0]])
+    items = exactk.Items(scores.shape[1], train=[[0, 1, 2], [0, 1], [0]], item_groups={0: "a", 1: "b"})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         truth = [[user % scores.shape[1]] for user in range(len(scores))]
@@ -41,13 +42,15 @@ def test_users_whose_items_depend_on_the_order_are_counted(scores: np.ndarray[An
     orders = [[best(row, k, highest_id=highest) for highest in (False, True)] for row in scores]
     other_items = sum(set(one) != set(other) for one, other in orders)
     other_ranks = sum(one != other for one, other in orders)
-    expected = {f"{metric}@{k}": other_items for metric in SET_METRICS} | {f"epc@{k}": other_ranks}
+    expected = {f"{metric}@{k}": other_items for metric in SET_METRICS} | {
+        f"{metric}@{k}": other_ranks for metric in RANK_METRICS
+    }
     for engine in ENGINES:
         report = evaluate(engine, scores, list(expected), convention={"ties": ties})
         assert report.counts["tie_dependent"] == expected
 
 
-@given(tied_scores(), st.integers(1, 10), st.sampled_from(["novelty", "coverage", "epc"]))
+@given(tied_scores(), st.integers(1, 10), st.sampled_from(["novelty", "coverage", "epc", "exposure"]))
 def test_ties_are_refused_down_to_the_cutoff(scores: np.ndarray[Any, Any], k: int, metric: str) -> None:
     tied = [user for user, row in enumerate(scores) if best(row, k, highest_id=False) != best(row, k, highest_id=True)]
     for engine in ENGINES:

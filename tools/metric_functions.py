@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import exactk
 
@@ -109,6 +109,7 @@ SYMBOLS = {
 TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
 PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
 TRAIN = [[1, 2], [1, 3, 4], [1, 21]]
+GROUPS = {1: "a", 2: "a", 3: "b", 4: "b", 21: "b"}
 REQUIRED = 100  # the example's parameter for metrics without a default
 
 
@@ -157,7 +158,12 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
         first_line = f"Return {name.removesuffix('_at_k').upper()}@k: another name of `{metric_function}`."
         call = f"{metric_function}(truth, predictions, k"
     train = ""
-    if info.walks_list:
+    if info.reads_groups:
+        train, arguments = (
+            f"    >>> items = exactk.Items(train={TRAIN!r}, item_groups={GROUPS!r})\n",
+            f"{arguments}, items=items",
+        )
+    elif info.walks_list:
         train, arguments = f"    >>> train = {TRAIN!r}\n", f"{arguments}, items=train"
     meanings = [meaning for letters, meaning in SYMBOLS.items() if re.search(letters, info.formula)]
     return FUNCTION.format(
@@ -196,6 +202,8 @@ def _example_value(info: _core.MetricInfo) -> float:
     cutoff = "" if info.pairwise else "@3"
     required = info.parameter is not None and info.parameter.standard is None
     parameter = f"({info.parameter.name}={REQUIRED})" if info.parameter is not None and required else ""
-    items = TRAIN if info.walks_list else None
+    items: Any = TRAIN if info.walks_list else None
+    if info.reads_groups:
+        items = exactk.Items(train=items, item_groups=GROUPS)
     (value,) = exactk.evaluate(TRUTH, PREDICTIONS, f"{info.name}{cutoff}{parameter}", items=items).values()
     return value

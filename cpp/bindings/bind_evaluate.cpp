@@ -39,7 +39,7 @@ PyResult evaluate_values(
     bool per_user, int num_threads, const std::string& isa, const Progress& progress,
     std::optional<const OwnedItems*> items, const std::vector<ItemTallyRequest>& item_tallies,
     const std::optional<py::array>& given, std::optional<const OwnedHistories*> histories,
-    const std::optional<py::array>& history_rows) {
+    const std::optional<py::array>& history_rows, const std::vector<PlannedValue>& group_tallies) {
   std::atomic<Count> finished = 0;
   const Count users = truth.lists().row_count();
   check_size(groups, users, "groups");
@@ -55,6 +55,7 @@ PyResult evaluate_values(
                   .group_count = group_count,
                   .values = values,
                   .item_tallies = item_tallies,
+                  .group_tallies = group_tallies,
                   .tally_rules = tally_rules,
                   .per_user = {},
                   .threads = num_threads,
@@ -86,7 +87,8 @@ PyResult evaluate_values(
           .tally = std::move(result.tally),
           .per_user = std::move(table),
           .ratios = std::move(ratios),
-          .item_tallies = std::move(result.item_tallies)};
+          .item_tallies = std::move(result.item_tallies),
+          .group_tallies = std::move(result.group_tallies)};
 }
 
 // Returns None if no row is padded.
@@ -184,10 +186,10 @@ void bind_evaluate(py::module_& module) {
   bind_class<OwnedItems>(module, "Items", "The catalogue; see exactk/items.hpp.")
       .def(py::init<const py::array&, const std::optional<py::array>&,
                     const std::optional<py::array>&, std::optional<Count>, bool,
-                    const std::optional<py::array>&>(),
+                    const std::optional<py::array>&, const std::optional<py::array>&, Count>(),
            py::arg("ids").noconvert(), py::arg("users").noconvert(),
            py::arg("interactions").noconvert(), py::arg("train_users"), py::arg("is_train"),
-           py::arg("values").noconvert());
+           py::arg("values").noconvert(), py::arg("groups").noconvert(), py::arg("group_count"));
   bind_class<OwnedHistories>(module, "Histories",
                              "What users have in train; see exactk/histories.hpp.")
       .def(py::init<const py::array&, const py::array&>(), py::arg("indptr").noconvert(),
@@ -258,7 +260,8 @@ void bind_evaluate(py::module_& module) {
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
              py::arg("progress"), py::arg("items"), py::arg("item_tallies"),
              py::arg("given").noconvert(), py::arg("histories"),
-             py::arg("history_rows").noconvert(), "Compute all values in one pass.");
+             py::arg("history_rows").noconvert(), py::arg("group_tallies"),
+             "Compute all values in one pass.");
   module.def(
       "isas",
       [] {

@@ -78,6 +78,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("of_collection", &MetricInfo::of_collection)
       .def_readonly("reads_popularity", &MetricInfo::reads_popularity)
       .def_readonly("reads_history", &MetricInfo::reads_history)
+      .def_readonly("reads_groups", &MetricInfo::reads_groups)
       .def("__repr__", [](const MetricInfo& info) {
         return "<Metric " + std::string(info.name) + ": " + std::string(info.summary) + ">";
       });

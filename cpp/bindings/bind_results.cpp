@@ -104,6 +104,15 @@ PyItemTally python_item_tally(const ItemTally& tally) {
                         array_of(std::move(foreign_items)), tied_lists, list_lengths, short_lists);
 }
 
+// (lists, counts of ranks x groups, tied lists by rank)
+using PyGroupTally = py::typing::Tuple<py::int_, py::array_t<Count>, py::array_t<Count>>;
+
+PyGroupTally python_group_tally(const GroupTally& tally) {
+  std::vector<Count> counts = tally.counts;
+  std::vector<Count> tied_lists = tally.tied_lists;
+  return py::make_tuple(tally.lists, array_of(std::move(counts)), array_of(std::move(tied_lists)));
+}
+
 }  // namespace
 
 void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as the others
@@ -153,6 +162,17 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
           "For each item tally of the request: counts of items x cutoffs, first of the catalogue, "
           "then of the foreign items; the ids of these; per cutoff, rows of length and lists; and, "
           "per cutoff, rows of the item's row, a length below the cutoff and lists.")
+      .def_property_readonly(
+          "group_tallies",
+          [](const PyResult& result) {
+            py::typing::List<PyGroupTally> tallies;
+            for (const GroupTally& tally : result.group_tallies) {
+              tallies.append(python_group_tally(tally));
+            }
+            return tallies;
+          },
+          "For each group tally of the request: the number of lists; counts of ranks x groups, one "
+          "after another; and the number of tied lists by rank.")
       .def_readonly("ratios", &PyResult::ratios,
                     "The numerators and denominators of each user for the micro values, an array "
                     "of micro values x 2 x users, NaN for users who are left out of the sums; if "

@@ -18,20 +18,25 @@ class OwnedItems {
  public:
   OwnedItems(const py::array& ids, const std::optional<py::array>& users,
              const std::optional<py::array>& interactions, std::optional<Count> train_users,
-             bool is_train, const std::optional<py::array>& values)
+             bool is_train, const std::optional<py::array>& values,
+             const std::optional<py::array>& groups, Count group_count)
       : ids_(snapshot<std::int64_t>(ids, "items")),
         users_(snapshot<Count>(users, "items.users")),
         interactions_(snapshot<Count>(interactions, "items.interactions")),
         values_(snapshot<double>(values, "items.values")),
+        groups_(snapshot<Count>(groups, "items.groups")),
         items_{.ids = ids_,
                .users = users_,
                .interactions = interactions_,
                .values = values_,
                .train_users = train_users.value_or(kUnknownUsers),
-               .is_train = is_train} {
+               .is_train = is_train,
+               .groups = groups_,
+               .group_count = group_count} {
     check_size(users, static_cast<Count>(ids_.size()), "items.users");
     check_size(interactions, static_cast<Count>(ids_.size()), "items.interactions");
     check_size(values, static_cast<Count>(ids_.size()), "items.values");
+    check_size(groups, static_cast<Count>(ids_.size()), "items.groups");
   }
   OwnedItems(const OwnedItems&) = delete;  // items_ points into the other members
   OwnedItems& operator=(const OwnedItems&) = delete;
@@ -43,6 +48,7 @@ class OwnedItems {
   std::vector<Count> users_;
   std::vector<Count> interactions_;
   std::vector<double> values_;
+  std::vector<Count> groups_;
   Items items_;
 };
 

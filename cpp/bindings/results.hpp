@@ -24,6 +24,7 @@ struct PyResult {
   std::optional<py::array_t<double>> per_user;
   std::optional<py::array_t<double>> ratios;
   std::vector<ItemTally> item_tallies;
+  std::vector<GroupTally> group_tallies;
 };
 
 }  // namespace exactk::bindings

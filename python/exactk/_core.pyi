@@ -177,6 +177,8 @@ class MetricInfo:
     @property
     def reads_beyond_cutoff(self) -> bool: ...
     @property
+    def reads_groups(self) -> bool: ...
+    @property
     def reads_history(self) -> bool: ...
     @property
     def reads_list_ranks(self) -> bool: ...
@@ -266,6 +268,11 @@ class Result:
     The result of an evaluation.
     """
     @property
+    def group_tallies(self) -> list[tuple[int, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]]:
+        """
+        For each group tally of the request: the number of lists; counts of ranks x groups, one after another; and the number of tied lists by rank.
+        """
+    @property
     def item_tallies(
         self,
     ) -> list[
@@ -335,6 +342,8 @@ class Items:
         train_users: typing.SupportsInt | typing.SupportsIndex | None,
         is_train: bool,
         values: numpy.ndarray | None,
+        groups: numpy.ndarray | None,
+        group_count: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class Histories:
@@ -678,6 +687,7 @@ def evaluate(
     given: numpy.ndarray | None,
     histories: Histories | None,
     history_rows: numpy.ndarray | None,
+    group_tallies: collections.abc.Sequence[PlannedValue],
 ) -> Result:
     """
     Compute all values in one pass.

@@ -12,6 +12,7 @@
 
 #include "exactk/conventions.hpp"
 #include "exactk/embeddings.hpp"
+#include "exactk/group_tally.hpp"
 #include "exactk/histories.hpp"
 #include "exactk/isa.hpp"
 #include "exactk/item_tally.hpp"
@@ -47,6 +48,8 @@ struct Request {
   Count group_count = 1;
   std::span<const PlannedValue> values;
   std::span<const ItemTallyRequest> item_tallies = {};
+  // For metrics of groups of items: each at the last of its cutoffs.
+  std::span<const PlannedValue> group_tallies = {};
   // Given values x 2 x users: numerators and denominators, of users whom the convention computes.
   std::span<const double> given = {};
   Rules tally_rules;           // rules by which the tally calls an item relevant
@@ -104,7 +107,8 @@ struct Tally {
 struct Result {
   std::vector<Sums> sums;  // groups x values
   Tally tally;
-  std::vector<ItemTally> item_tallies;  // parallel to those of the request
+  std::vector<ItemTally> item_tallies;    // parallel to those of the request
+  std::vector<GroupTally> group_tallies;  // likewise
 };
 
 // Throws InputError before any thread starts if the request is malformed, and after the pass if

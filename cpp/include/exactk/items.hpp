@@ -21,6 +21,9 @@ struct Items {
   std::span<const double> values;       // of each item, NaN: none; empty: no item has one
   Count train_users = kUnknownUsers;    // distinct users of train
   bool is_train = false;                // the catalogue is the items of train, as none was given
+  std::span<const Count> groups =
+      {};  // the group of each item, in [0, group_count), or -1 for none
+  Count group_count = 0;
 };
 
 }  // namespace exactk

@@ -62,6 +62,9 @@ struct MetricInfo {
   bool of_collection = false;
   bool reads_popularity = false;  // needs to know in how many lists of train an item is
   bool reads_history = false;     // needs to know what each user has in train
+  // A value of the groups of items, from how often the items of each are recommended; implies
+  // of_collection.
+  bool reads_groups = false;
   // The request has the numerators and denominators. The parameter is their row there.
   bool is_given = false;
 };

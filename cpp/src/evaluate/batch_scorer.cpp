@@ -87,7 +87,8 @@ BatchScorer::BatchScorer(const Job& job)
       extreme_ratios_{BatchRatios(max_cutoff_count(job.plan)),
                       BatchRatios(max_cutoff_count(job.plan))},
       sums_(make_accumulators(job)),
-      item_counters_(make_item_counters(job)) {}
+      item_counters_(make_item_counters(job)),
+      group_counters_(make_group_counters(job)) {}
 
 Violation BatchScorer::score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint) {
   users_ = batch.users;
@@ -137,7 +138,7 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
   }
   for (std::size_t i = 0; i < job_.plan.list_counts.size(); ++i) {
     if (job_.plan.list_counts[i].judging_rules_index != rules_index) continue;
-    gravest = std::min(gravest, count_items(i, rows, lists, checkpoint));
+    gravest = std::min(gravest, count_lists(i, rows, lists, checkpoint));
   }
   return gravest;
 }
@@ -250,22 +251,26 @@ Violation BatchScorer::check_item_values(const Run& run, Rows rows) const {
   return Violation::none;
 }
 
-Violation BatchScorer::count_items(std::size_t list_count_index, Rows rows, Lists lists,
+Violation BatchScorer::count_lists(std::size_t list_count_index, Rows rows, Lists lists,
                                    const Checkpoint& checkpoint) {
-  const ItemTallyRequest& request = *job_.plan.list_counts[list_count_index].request;
-  const bool refuses_foreign = request.rules.foreign_items == ForeignItems::raise;
+  const ListCount& list_count = job_.plan.list_counts[list_count_index];
+  const bool refuses_foreign = list_count.rules->foreign_items == ForeignItems::raise;
   Violation gravest = Violation::none;
   for (std::size_t user = 0; user < rows.size(); ++user) {
-    if (!has_counted_list(request.rules, presence_of(job_.request, users_[user]), rows[user]))
+    if (!has_counted_list(*list_count.rules, presence_of(job_.request, users_[user]), rows[user]))
       continue;
-    const auto is_read = [&](Count rank) { return rank > 0 && rank <= request.cutoffs.back(); };
-    if (request.rules.ties == Ties::raise && is_read(first_tied_rank(lists[user]))) {
+    const auto is_read = [&](Count rank) { return rank > 0 && rank <= list_count.depth; };
+    if (list_count.rules->ties == Ties::raise && is_read(first_tied_rank(lists[user]))) {
       gravest = Violation::tied_list;
     } else if (refuses_foreign && is_read(lists[user].first_foreign)) {
       gravest = std::min(gravest, Violation::foreign_item);
     }
     if (gravest != Violation::none) continue;  // the counts may be anything
-    item_counters_[list_count_index].add(lists[user], checkpoint);
+    if (list_count_index < item_counters_.size()) {
+      item_counters_[list_count_index].add(lists[user], checkpoint);
+    } else {
+      group_counters_[list_count_index - item_counters_.size()].add(lists[user], checkpoint);
+    }
   }
   return gravest;
 }

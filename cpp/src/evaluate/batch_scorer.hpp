@@ -15,6 +15,7 @@
 #include "evaluate/violations.hpp"
 #include "exactk/evaluate.hpp"
 #include "judge/batch.hpp"
+#include "judge/group_counter.hpp"
 #include "judge/hit_row.hpp"
 #include "judge/item_counter.hpp"
 #include "judge/list_row.hpp"
@@ -34,6 +35,9 @@ class BatchScorer {
   // Counts of the items of all users scored.
   [[nodiscard]] const std::vector<ItemCounter>& item_counters() const noexcept {
     return item_counters_;
+  }
+  [[nodiscard]] const std::vector<GroupCounter>& group_counters() const noexcept {
+    return group_counters_;
   }
 
   // Sums over the users scored since the last `clear`.
@@ -57,7 +61,7 @@ class BatchScorer {
   [[nodiscard]] Violation check_item_count(const Run& run, Rows rows) const;
   [[nodiscard]] Violation check_items(const Run& run, Rows rows, Lists lists) const;
   [[nodiscard]] Violation check_item_values(const Run& run, Rows rows) const;
-  Violation count_items(std::size_t list_count_index, Rows rows, Lists lists,
+  Violation count_lists(std::size_t list_count_index, Rows rows, Lists lists,
                         const Checkpoint& checkpoint);
   void reduce(const Run& run, Rows rows);
   void write_per_user(std::size_t output);
@@ -82,7 +86,8 @@ class BatchScorer {
   std::array<BatchRatios, 2> extreme_ratios_;  // of the tied users
   // State of all users.
   std::vector<Accumulator> sums_;
-  std::vector<ItemCounter> item_counters_;  // by item tally
+  std::vector<ItemCounter> item_counters_;    // by item tally
+  std::vector<GroupCounter> group_counters_;  // by group tally
 };
 
 }  // namespace exactk

@@ -69,13 +69,17 @@ Count max_list_length(const Embeddings& embeddings) {
   return embeddings.candidates ? max_list_length(*embeddings.candidates) : embeddings.items.rows;
 }
 
-void require_item_counts(const Job& job) {
+void require_list_counts(const Job& job, Count longest_list) {
+  static_assert(ItemCounter::kBytesPerCount == GroupCounter::kBytesPerCount);
   Count cells = 0;
-  for (const ListCount& list_count : job.plan.list_counts) {
-    cells += static_cast<Count>(list_count.request->cutoffs.size()) * job.catalogue.size();
+  for (const ItemTallyRequest& tally : job.request.item_tallies) {
+    cells += static_cast<Count>(tally.cutoffs.size()) * job.catalogue.size();
   }
-  require_memory(cells * (job.request.threads + 1), ItemCounter::kBytesPerCount,
-                 {.argument = "metrics", .hint = "fewer cutoffs or threads need less"});
+  for (const PlannedValue& tally : job.request.group_tallies) {
+    cells += std::min(tally.cutoff, longest_list) * job.request.items->group_count;
+  }
+  require_memory(cells, ItemCounter::kBytesPerCount * (job.request.threads + 1),
+                 {.argument = "metrics", .hint = "fewer or lower cutoffs, or threads, need less"});
 }
 
 class Evaluation {
@@ -100,6 +104,7 @@ class Evaluation {
   std::vector<std::vector<Accumulator>> totals_;  // groups x values
   Tally tally_;
   std::vector<ItemCounter> item_counters_;
+  std::vector<GroupCounter> group_counters_;
 };
 
 Evaluation::Evaluation(const Request& request) : job_(make_job(request)) {
@@ -122,8 +127,9 @@ Evaluation::Evaluation(const Request& request) : job_(make_job(request)) {
   if (request.group_count > 1) {
     order_ = positions_by_code(request.groups, request.group_count, {}, checkpoint);
   }
-  require_item_counts(job_);
+  require_list_counts(job_, longest_list);
   item_counters_ = make_item_counters(job_);
+  group_counters_ = make_group_counters(job_);
   for (Count group = 0; group < request.group_count; ++group) {
     if (group % 1024 == 1023) checkpoint();
     totals_.push_back(make_accumulators(job_));
@@ -205,6 +211,9 @@ Violation Evaluation::evaluate_blocks() {
     for (std::size_t i = 0; i < item_counters_.size(); ++i) {
       item_counters_[i].add(state->worker.item_counters()[i], checkpoint);
     }
+    for (std::size_t i = 0; i < group_counters_.size(); ++i) {
+      group_counters_[i].add(state->worker.group_counters()[i], checkpoint);
+    }
   }
   return violation;
 }
@@ -213,9 +222,12 @@ Result Evaluation::run() {
   const Violation violation = evaluate_blocks();
   if (violation != Violation::none) report_violation(violation);
   const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
-  Result result{.sums = {}, .tally = tally_, .item_tallies = {}};
+  Result result{.sums = {}, .tally = tally_, .item_tallies = {}, .group_tallies = {}};
   for (const ItemCounter& counter : item_counters_) {
     result.item_tallies.push_back(counter.tally(checkpoint));
+  }
+  for (const GroupCounter& counter : group_counters_) {
+    result.group_tallies.push_back(counter.tally(checkpoint));
   }
   for (const std::vector<Accumulator>& totals : totals_) {
     checkpoint();

@@ -108,9 +108,19 @@ std::vector<Accumulator> make_accumulators(const Job& job) {
 
 std::vector<ItemCounter> make_item_counters(const Job& job) {
   std::vector<ItemCounter> counters;
-  counters.reserve(job.plan.list_counts.size());
+  counters.reserve(job.request.item_tallies.size());
+  for (const ItemTallyRequest& tally : job.request.item_tallies) {
+    counters.emplace_back(tally, job.catalogue.size());
+  }
+  return counters;
+}
+
+std::vector<GroupCounter> make_group_counters(const Job& job) {
+  std::vector<GroupCounter> counters;
+  counters.reserve(job.request.group_tallies.size());
   for (const ListCount& list_count : job.plan.list_counts) {
-    counters.emplace_back(*list_count.request, job.catalogue.size());
+    if (list_count.info != nullptr)
+      counters.emplace_back(*list_count.info, *job.request.items, list_count.depth);
   }
   return counters;
 }

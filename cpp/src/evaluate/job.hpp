@@ -7,6 +7,7 @@
 #include "evaluate/plan.hpp"
 #include "evaluate/policies.hpp"
 #include "exactk/evaluate.hpp"
+#include "judge/group_counter.hpp"
 #include "judge/item_counter.hpp"
 #include "kernels/table.hpp"
 #include "match/catalogue_index.hpp"
@@ -50,8 +51,9 @@ struct Job {
 // Returns how each value is summed.
 [[nodiscard]] std::vector<Exactness> exactness_of_values(const Job& job);
 
-// Returns counters of no lists, one for each item tally.
+// Returns counters of no lists, one for each tally.
 [[nodiscard]] std::vector<ItemCounter> make_item_counters(const Job& job);
+[[nodiscard]] std::vector<GroupCounter> make_group_counters(const Job& job);
 
 // Returns empty sums, one for each value.
 [[nodiscard]] std::vector<Accumulator> make_accumulators(const Job& job);

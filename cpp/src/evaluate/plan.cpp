@@ -206,10 +206,13 @@ void check_weight(const PlannedValue& value) {
   throw InputError(std::move(fault));
 }
 
+void check_cutoff(const PlannedValue& value) {
+  if (value.cutoff >= 1 && (value.cutoff <= kMaxCutoff || value.cutoff == kNoCutoff)) return;
+  refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
+}
+
 void check_value(const MetricInfo& info, const PlannedValue& value) {
-  if (value.cutoff < 1 || (value.cutoff > kMaxCutoff && value.cutoff != kNoCutoff)) {
-    refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
-  }
+  check_cutoff(value);
   if (std::optional<Fault> fault = find_invalid_number(value.rules)) {
     refuse(value, std::move(fault->expected), std::move(fault->found));
   }
@@ -260,7 +263,7 @@ void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
   }
   for (ListCount& list_count : plan.list_counts) {
     list_count.judging_rules_index =
-        find_or_add_judging_rules(plan.judging_rules, list_count.request->rules, false);
+        find_or_add_judging_rules(plan.judging_rules, *list_count.rules, false);
   }
   plan.tally_rules_index = find_or_add_judging_rules(plan.judging_rules, tally_rules, false);
 }
@@ -300,11 +303,10 @@ void choose_depths(Plan& plan) {
     if (run.info->walks_list) deepen(plan, run.judging_rules_index, cutoffs.back());
   }
   for (const ListCount& list_count : plan.list_counts) {
-    const Count depth = list_count.request->cutoffs.back();
-    plan.depth = std::max(plan.depth, depth);
-    deepen(plan, list_count.judging_rules_index, depth);
-    if (list_count.request->rules.ties == Ties::raise)
-      plan.tie_free_list_depth = std::max(plan.tie_free_list_depth, depth);
+    plan.depth = std::max(plan.depth, list_count.depth);
+    deepen(plan, list_count.judging_rules_index, list_count.depth);
+    if (list_count.rules->ties == Ties::raise)
+      plan.tie_free_list_depth = std::max(plan.tie_free_list_depth, list_count.depth);
   }
 }
 
@@ -324,6 +326,12 @@ void check_item_tally(const ItemTallyRequest& tally) {
   }
 }
 
+void check_group_tally(const MetricInfo& info, const PlannedValue& tally) {
+  check_rules(tally.rules, "metrics");
+  check_cutoff(tally);
+  if (!info.reads_groups) refuse(tally, "a metric of groups of items", "another");
+}
+
 // Returns the order in which one pass reaches the values.
 std::vector<std::size_t> order_by_cutoff(std::span<const PlannedValue> values) {
   std::vector<std::size_t> order(values.size());
@@ -336,7 +344,7 @@ std::vector<std::size_t> order_by_cutoff(std::span<const PlannedValue> values) {
 
 Plan make_plan(const Request& request) {
   const std::span<const PlannedValue> values = request.values;
-  if (values.empty() && request.item_tallies.empty()) {
+  if (values.empty() && request.item_tallies.empty() && request.group_tallies.empty()) {
     throw InputError({.argument = "metrics", .expected = "at least one metric", .found = "none"});
   }
   Plan plan;
@@ -368,7 +376,12 @@ Plan make_plan(const Request& request) {
   }
   for (const ItemTallyRequest& tally : request.item_tallies) {
     check_item_tally(tally);
-    plan.list_counts.push_back({.request = &tally, .judging_rules_index = 0});
+    plan.list_counts.push_back({.rules = &tally.rules, .depth = tally.cutoffs.back()});
+  }
+  for (const PlannedValue& tally : request.group_tallies) {
+    const MetricInfo& info = find_metric(tally.metric);
+    check_group_tally(info, tally);
+    plan.list_counts.push_back({.rules = &tally.rules, .depth = tally.cutoff, .info = &info});
   }
   check_rules(request.tally_rules, "convention");
   choose_cutoff_sets(plan, cutoffs);

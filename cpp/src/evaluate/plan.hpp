@@ -34,17 +34,19 @@ struct Run {
   [[nodiscard]] bool uses_gains() const noexcept { return info->uses_gains || reads_values(); }
 };
 
-// The lists that an item tally reads.
+// The lists that a tally reads.
 struct ListCount {
-  const ItemTallyRequest* request;
-  std::size_t judging_rules_index;
+  const Rules* rules;
+  Count depth;                       // the last cutoff
+  const MetricInfo* info = nullptr;  // of a group tally
+  std::size_t judging_rules_index = 0;
 };
 
 struct Plan {
   std::vector<JudgingRules> judging_rules;
   std::size_t tally_rules_index = 0;
   std::vector<Run> runs;
-  std::vector<ListCount> list_counts;
+  std::vector<ListCount> list_counts;  // of the item tallies, then of the group tallies
   std::vector<CutoffSet> cutoff_sets;
   std::vector<Ties> ties;             // for which scores have to be ranked
   Count depth = 0;                    // the last rank that a value asks for

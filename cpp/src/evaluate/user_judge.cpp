@@ -36,7 +36,7 @@ bool raises(const Plan& plan, Choice HitFields::* field) {
   const auto raises_for = [&](const Rules& rules) { return rules.*field == Choice::raise; };
   return std::ranges::any_of(plan.runs, raises_for, &Run::rules) ||
          std::ranges::any_of(plan.list_counts, [&](const ListCount& list_count) {
-           return raises_for(list_count.request->rules);
+           return raises_for(*list_count.rules);
          });
 }
 
@@ -439,7 +439,7 @@ UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count
     }
   }
   for (const ListCount& list_count : plan.list_counts) {
-    find(list_count.request->rules, list_count.request->cutoffs.back());
+    find(*list_count.rules, list_count.depth);
   }
   return refused;
 }

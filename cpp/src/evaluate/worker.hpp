@@ -43,6 +43,9 @@ class Worker {
   [[nodiscard]] const std::vector<ItemCounter>& item_counters() const noexcept {
     return scorer_.item_counters();
   }
+  [[nodiscard]] const std::vector<GroupCounter>& group_counters() const noexcept {
+    return scorer_.group_counters();
+  }
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
   void clear() noexcept {
     scorer_.clear();

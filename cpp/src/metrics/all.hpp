@@ -12,6 +12,7 @@
 #include "metrics/err.hpp"
 #include "metrics/expected_novelty.hpp"
 #include "metrics/fbeta.hpp"
+#include "metrics/item_groups.hpp"
 #include "metrics/kendall_tau.hpp"
 #include "metrics/least_item_promoted.hpp"
 #include "metrics/list_length.hpp"
@@ -51,7 +52,7 @@ using AllMetrics =
                UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
                ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
                AveragePercentageOfLongTail, Coverage, NumItems, Gini, Entropy, Personalization,
-               Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
+               Exposure, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

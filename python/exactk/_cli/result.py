@@ -59,9 +59,11 @@ def format_result(
 
 
 def _tables(result: Result) -> tuple[Table, ...]:
-    """Return the tables to print: that of values, and, if there are groups, theirs."""
-    has_groups = any(report.by_group for report in trec.reports_by_system(result).values())
-    return ("values", "by_group") if has_groups else ("values",)
+    """Return the tables to print: that of values, and, if there are groups of users or items, theirs."""
+    reports = trec.reports_by_system(result).values()
+    of_users: tuple[Table, ...] = ("by_group",) if any(report.by_group for report in reports) else ()
+    of_items: tuple[Table, ...] = ("by_item_group",) if any(report.by_item_group for report in reports) else ()
+    return ("values", *of_users, *of_items)
 
 
 def _values_as_csv(result: Result) -> str:

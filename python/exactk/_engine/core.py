@@ -11,7 +11,16 @@ import numpy as np
 from exactk import _core
 from exactk._engine.blas import core_view
 from exactk._engine.paired_problem import PairedEngine
-from exactk._engine.problem import Engine, ItemCounts, JudgedCells, KeyedTruth, Outcome, Problem, presence_of
+from exactk._engine.problem import (
+    Engine,
+    GroupCounts,
+    ItemCounts,
+    JudgedCells,
+    KeyedTruth,
+    Outcome,
+    Problem,
+    presence_of,
+)
 from exactk._inference.moments import Moments
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.keys.vocabulary import Snapshot
@@ -61,10 +70,12 @@ def _evaluate(problem: Problem) -> Outcome:
             np.concatenate(given).ravel() if given else None,
             None if problem.histories is None else problem.histories.histories.core,
             None if problem.histories is None else problem.histories.rows,
+            [value.core for value in problem.group_tallies],
         )
     counts = _counts_of_tally(problem, result.tally)
     item_counts = tuple(ItemCounts(*counts) for counts in result.item_tallies)
-    return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios, item_counts)
+    group_counts = tuple(GroupCounts(*counts) for counts in result.group_tallies)
+    return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios, item_counts, group_counts)
 
 
 def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:

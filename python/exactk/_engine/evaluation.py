@@ -11,8 +11,9 @@ from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_r
 from exactk._engine.custom_values import given_by_functions
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
+from exactk._engine.group_tallies import tally_of_groups
 from exactk._engine.item_tallies import tally_of_counts
-from exactk._engine.problem import Engine, ItemCounts, JudgedCells, KeyedTruth, Outcome, Problem
+from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem
 from exactk._engine.rankings import solve, with_ranking
 from exactk._engine.sampled_candidates import candidate_rows
 from exactk._engine.systems import in_system
@@ -23,6 +24,7 @@ from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
+from exactk._plan.group_tallies import group_tally_index, plan_group_tallies
 from exactk._plan.item_tallies import plan_item_tallies, tally_index
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
@@ -128,6 +130,7 @@ class Evaluation:
             per_user=self.per_user,
             report_progress=self.progress.report_finished,
             item_tallies=plan_item_tallies(self.values),
+            group_tallies=plan_group_tallies(self.values),
         )
         with name_rows_and_keys(inputs), restricted.original_positions("predictions"):
             problem = replace(problem, given=given_by_functions(self.engine, problem, inputs))
@@ -140,10 +143,12 @@ class Evaluation:
         if not self.has_truth:
             outcome = outcome._replace(counts=outcome.counts._replace(empty_truth=0))
         state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self._catalogue())
-        if self.items is not None and problem.item_tallies:
+        if self.items is not None and (problem.item_tallies or problem.group_tallies):
             tallies = zip(problem.item_tallies, outcome.item_counts, strict=True)
             state = replace(
-                state, item_tallies=tuple(tally_of_counts(*tally, self.items, restricted.inputs) for tally in tallies)
+                state,
+                item_tallies=tuple(tally_of_counts(*tally, self.items, restricted.inputs) for tally in tallies),
+                group_tallies=tuple(tally_of_groups(counts, self.items) for counts in outcome.group_counts),
             )
         return Report(state, inputs.users, _user_table(problem, outcome, self.values, labels))
 
@@ -231,6 +236,7 @@ class Evaluation:
         per_user: bool = False,
         report_progress: Callable[[int], object] = ignore_progress,
         item_tallies: tuple[TallyPlan, ...] = (),
+        group_tallies: tuple[Value, ...] = (),
     ) -> Problem:
         """Return the problem of all users."""
         candidates, exclude = merge_restrictions(inputs.predictions, self.candidates, inputs.exclude)
@@ -252,6 +258,7 @@ class Evaluation:
             histories=None
             if self.histories is None
             else histories_of_users(self.histories, inputs, self.block, self.history_rows),
+            group_tallies=group_tallies,
         )
 
     def warn_of_columns(self, truth: Truth | Rows) -> None:
@@ -318,9 +325,7 @@ def _state_of_outcome(
     counts = outcome.counts._replace(
         unknown_actual=problem.truth.unknown_actual,
         rank_gaps=_users_with_closed_gaps(problem),
-        ties=None
-        if outcome.counts.ties is None
-        else _ties_of_values(outcome.counts.ties, values, problem.item_tallies, outcome.item_counts),
+        ties=None if outcome.counts.ties is None else _ties_of_values(outcome.counts.ties, values, problem, outcome),
     )
     return State(
         tuple(value.name for value in values),
@@ -339,17 +344,17 @@ def _state_of_outcome(
 
 
 def _ties_of_values(
-    ties: tuple[TieCounts, ...],
-    values: tuple[Value, ...],
-    tallies: tuple[TallyPlan, ...],
-    item_counts: tuple[ItemCounts, ...],
+    ties: tuple[TieCounts, ...], values: tuple[Value, ...], problem: Problem, outcome: Outcome
 ) -> tuple[TieCounts, ...]:
     """Return the ties of each value, whose parts depend on the same orders."""
 
     def ties_of(value: Value, indices: tuple[int, ...]) -> TieCounts:
+        if value.info.reads_groups:
+            counts = outcome.group_counts[group_tally_index(value, problem.group_tallies)]
+            return TieCounts.of_lists(counts.tied(value))
         if value.info.of_collection:
-            index, column = tally_index(value, tallies)
-            return TieCounts.of_lists(item_counts[index].tied_lists[column])
+            index, column = tally_index(value, problem.item_tallies)
+            return TieCounts.of_lists(outcome.item_counts[index].tied_lists[column])
         parts = [ties[i] for i in indices]
         return TieCounts(
             max((one.dependent for one in parts), default=0), max((one.spread for one in parts), default=0)

@@ -9,6 +9,7 @@ from exactk._runtime.errors import input_error
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.metric_strings import Value
 
 
@@ -25,6 +26,18 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
                 hint = "evaluate it by itself, or the lists of each group by themselves"
                 raise input_error(argument, expected, type(given).__name__, hint=hint)
         _check_fields(value)
+
+
+def check_item_groups(values: Sequence[Value], items: CanonicalItems | None) -> None:
+    """Raise InputError unless there are groups of items for the values that need some."""
+    reader = next((value for value in values if value.info.reads_groups), None)
+    if reader is None:
+        return
+    groups = () if items is None else items.group_labels
+    if len(groups) < 2:
+        expected = f"at least two groups of items, which {reader.spelling} compares"
+        hint = "items=exactk.Items(..., item_groups=...) gives the group of each item"
+        raise input_error("items", expected, f"only {groups[0]!r}" if groups else "none", hint=hint)
 
 
 def _with_field(value: Value, field: str, choice: str) -> str:

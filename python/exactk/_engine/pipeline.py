@@ -14,7 +14,7 @@ from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.list_checks import check_collection_values
+from exactk._engine.list_checks import check_collection_values, check_item_groups
 from exactk._engine.systems import check_systems_before_metrics, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
@@ -188,6 +188,8 @@ def prepare_call(
     restrictions = {"exclude": classify(exclude, "exclude"), "candidates": classify(candidates, "candidates")}
     for argument, restriction in restrictions.items():
         check_meaning(restriction, argument, shapes)
+    table = None if items is None else _items_of_metrics(items, values, columns, threads)
+    check_item_groups(values, table)
     evaluation = Evaluation(
         engine,
         values,
@@ -202,7 +204,7 @@ def prepare_call(
         Progress(progress),
         columns,
         encoding,
-        None if items is None else _items_of_metrics(items, values, columns, threads),
+        table,
         has_truth=truth is not None or predictions.container is BLOCKS,
     )
     return Call(evaluation, form, classified_truth, truth_rows, systems, restrictions)

@@ -34,6 +34,13 @@ Given: TypeAlias = "Mapping[tuple[object, ...], NDArray[np.float64]]"
 """The numerators and denominators of custom values, 2 x users, by the identity of the value."""
 
 
+class ListTally(NamedTuple):
+    """The lists that a tally counts."""
+
+    rules: Mapping[str, Any]
+    last_cutoff: int | None
+
+
 @dataclass(frozen=True)
 class Problem:
     """An evaluation of canonical inputs, for the core and for the reference."""
@@ -52,6 +59,7 @@ class Problem:
     report_progress: Callable[[int], object]  # called often, with the number of finished users
     items: CanonicalItems | None = None  # for metrics that read them
     item_tallies: tuple[TallyPlan, ...] = ()
+    group_tallies: tuple[Value, ...] = ()  # each at its last cutoff
     given: Given = field(default_factory=dict)
     histories: UserHistories | None = None  # for metrics that read them
 
@@ -61,9 +69,17 @@ class Problem:
         return self.candidates is not None or isinstance(self.predictions, SparseScores)
 
     @property
+    def list_tallies(self) -> tuple[ListTally, ...]:
+        """The rules and the last cutoff of each tally of lists."""
+        return (
+            *(ListTally(tally.rules, tally.cutoffs[-1]) for tally in self.item_tallies),
+            *(ListTally(value.rules, value.cutoff) for value in self.group_tallies),
+        )
+
+    @property
     def reads_lists(self) -> bool:
         """Whether a metric reads the items of the lists."""
-        return bool(self.item_tallies) or any(value.info.walks_list for value in self.values)
+        return bool(self.list_tallies) or any(value.info.walks_list for value in self.values)
 
     @property
     def knows_train(self) -> bool:
@@ -81,6 +97,21 @@ class ItemCounts(NamedTuple):
     short_lists: list[NDArray[np.int64]]  # per cutoff: rows of (row of an item, length, lists); none unless planned
 
 
+class GroupCounts(NamedTuple):
+    """How often lists have items of each group, rank by rank."""
+
+    lists: int
+    counts: NDArray[np.int64]  # ranks x groups, one after another, down to the last rank of an item of a group
+    tied_lists: NDArray[np.int64]  # by rank: lists that tie there with the next; if ranks matter, for the first time
+
+    def tied(self, value: Value) -> int:
+        """Return the number of lists of which the order of ties decides what the value reads."""
+        if value.info.discounted:
+            return int(self.tied_lists[: value.cutoff].sum())
+        is_within = value.cutoff is not None and value.cutoff <= len(self.tied_lists)
+        return int(self.tied_lists[(value.cutoff or 0) - 1]) if is_within else 0
+
+
 class Outcome(NamedTuple):
     """The results of an engine."""
 
@@ -89,6 +120,7 @@ class Outcome(NamedTuple):
     per_user: NDArray[np.float64] | None  # values x users
     ratios: NDArray[np.float64] | None  # micro values x 2 x users: numerators and denominators, NaN if not in the sums
     item_counts: tuple[ItemCounts, ...] = ()  # by plan of a tally
+    group_counts: tuple[GroupCounts, ...] = ()  # likewise
 
 
 class JudgedCells(NamedTuple):

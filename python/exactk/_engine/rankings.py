@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from exactk._inputs.model.lists import Rankings
 from exactk._report.counts import TieCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from exactk._inputs.model.predictions import Predictions
     from exactk._report.counts import Counts
+
+_T = TypeVar("_T")
 
 Ranking: TypeAlias = tuple[Any, ...]
 """The values of the fields that determine how items are ranked."""
@@ -28,7 +31,7 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     The counts are those of the convention's own ranking or, if no value uses it, of the first; those of unusual items in the
     lists that metrics read are added up, so that none of these is left out.
     """
-    rules = [*(value.rules for value in problem.values), *(tally.rules for tally in problem.item_tallies)]
+    rules = [*(value.rules for value in problem.values), *(tally.rules for tally in problem.list_tallies)]
     check_input_order(problem.predictions, [one["ties"] for one in rules], "predictions")
     rankings = [_ranking(problem.predictions, one) for one in rules]
     base = _ranking(problem.predictions, problem.convention.rules(""))
@@ -42,16 +45,29 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     for number, ranking in enumerate(distinct):
         indices.append([index for index, one in enumerate(rankings) if one == ranking])
         outcomes.append(engine.solve(_part(problem, ranking, indices[-1], number, len(distinct))))
-    size = len(problem.values)
-    of_values = [[index for index in part if index < size] for part in indices]
-    of_tallies = [[index - size for index in part if index >= size] for part in indices]
-    item_counts = {
-        index: counts
-        for outcome, part in zip(outcomes, of_tallies, strict=True)
-        for index, counts in zip(part, outcome.item_counts, strict=True)
-    }
+    of_values, of_tallies, of_groups = zip(*(_by_kind(problem, part) for part in indices), strict=True)
     joined = _join(problem, outcomes, of_values)
-    return joined._replace(item_counts=tuple(item_counts[index] for index in range(len(item_counts))))
+    return joined._replace(
+        item_counts=_in_order(of_tallies, [outcome.item_counts for outcome in outcomes]),
+        group_counts=_in_order(of_groups, [outcome.group_counts for outcome in outcomes]),
+    )
+
+
+def _by_kind(problem: Problem, indices: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """Return which values, tallies of items and tallies of groups are at these indices of all of them, one after another."""
+    items = len(problem.values)
+    groups = items + len(problem.item_tallies)
+    return (
+        [index for index in indices if index < items],
+        [index - items for index in indices if items <= index < groups],
+        [index - groups for index in indices if index >= groups],
+    )
+
+
+def _in_order(indices: Sequence[Sequence[int]], parts: Sequence[Sequence[_T]]) -> tuple[_T, ...]:
+    """Return the elements of all parts by the index of each."""
+    by_index = dict(zip(chain(*indices), chain(*parts), strict=True))
+    return tuple(by_index[index] for index in range(len(by_index)))
 
 
 def with_ranking(problem: Problem) -> Problem:
@@ -83,18 +99,18 @@ def _ranked(predictions: Predictions, ranking: Ranking) -> Predictions:
 def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, count: int) -> Problem:
     """Return the problem for the values and tallies of one ranking, as one of several parts of the progress."""
     users = len(problem.truth)
+    values, item_tallies, group_tallies = _by_kind(problem, indices)
     return replace(
         problem,
         predictions=_ranked(problem.predictions, ranking),
-        values=tuple(problem.values[index] for index in indices if index < len(problem.values)),
-        item_tallies=tuple(
-            problem.item_tallies[index - len(problem.values)] for index in indices if index >= len(problem.values)
-        ),
+        values=tuple(problem.values[index] for index in values),
+        item_tallies=tuple(problem.item_tallies[index] for index in item_tallies),
+        group_tallies=tuple(problem.group_tallies[index] for index in group_tallies),
         report_progress=lambda done: problem.report_progress((number * users + done) // count),
     )
 
 
-def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -> Outcome:
+def _join(problem: Problem, outcomes: list[Outcome], indices: Sequence[list[int]]) -> Outcome:
     """Return the outcome of all values from those of the values at the given indices."""
     size = len(problem.values)
     micro = [index for index, value in enumerate(problem.values) if value.rules["average"] == "micro"]
@@ -125,7 +141,7 @@ def _sum_of_present(counts: list[int | None]) -> int | None:
     return sum(present) if present else None
 
 
-def _join_ties(counts: list[Counts], indices: list[list[int]], size: int) -> tuple[TieCounts, ...] | None:
+def _join_ties(counts: list[Counts], indices: Sequence[list[int]], size: int) -> tuple[TieCounts, ...] | None:
     """Return the ties of all values."""
     if all(one.ties is None for one in counts):
         return None

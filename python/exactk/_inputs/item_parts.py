@@ -74,6 +74,7 @@ def canonical_items(
 _MOST = 2**53  # of all counts together, which is exact as a double
 _MOST_ITEMS = 2**31 - 3
 _MAX_VALUE = 2.0**256  # like gains and weights
+_MOST_LABEL = 2**63 - 1
 
 
 def _given_popularity(popularity: object, train_users: object) -> _Popularity | None:
@@ -202,6 +203,8 @@ def _groups_by_item(catalogue: _Catalogue, item_groups: object) -> dict[str, Any
         return {}
     values, items = values_by_item(item_groups, "item_groups")
     labels, codes = np.unique(key_array(values, "item_groups"), return_inverse=True)
+    if labels.dtype.kind == "u" and labels.max(initial=0) > _MOST_LABEL:
+        raise input_error("item_groups", f"labels up to {_MOST_LABEL}", str(labels.max()))
     of_items = np.full(len(catalogue.keys), -1, np.int64)
     of_items[_positions(catalogue, items, len(codes), "item_groups")] = codes
     return {"group_codes": read_only(of_items), "group_labels": tuple(labels.tolist())}

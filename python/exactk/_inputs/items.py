@@ -37,7 +37,8 @@ class Items:
     """The items that could be recommended, and what is known of them: their popularity, groups and values.
 
     Metrics that read the recommended items, such as novelty, need this argument of `exactk.evaluate`. Build it once where
-    several evaluations share it. No metric reads features or groups yet.
+    several evaluations share it. Metrics of groups of items, such as exposure, need `item_groups`. No metric reads features
+    yet.
 
     Parameters
     ----------

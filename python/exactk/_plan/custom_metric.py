@@ -52,6 +52,7 @@ class CustomInfo:
     reads_list_ranks: ClassVar[bool] = False
     reads_popularity: ClassVar[bool] = False
     reads_history: ClassVar[bool] = False
+    reads_groups: ClassVar[bool] = False
     takes_item_count: ClassVar[bool] = False
     takes_max_grade: ClassVar[bool] = False
     unit_range: ClassVar[bool] = False  # sums have room for all numbers, whatever the range

@@ -33,14 +33,14 @@ def plan_item_tallies(values: Sequence[Value]) -> tuple[TallyPlan, ...]:
     """Return what to count for the values, whatever their order."""
     by_key: dict[tuple[Any, ...], list[Value]] = {}
     for value in values:
-        if value.info.of_collection:
-            by_key.setdefault(_key(value), []).append(value)
+        if value.info.of_collection and not value.info.reads_groups:
+            by_key.setdefault(counting_key(value.rules), []).append(value)
     return tuple(_plan_of_values(by_key[key]) for key in sorted(by_key, key=repr))
 
 
 def tally_index(value: Value, tallies: Sequence[TallyPlan]) -> tuple[int, int]:
     """Return which of the tallies has the value's lists, and the column of its cutoff."""
-    index = [_key_of_rules(tally.rules) for tally in tallies].index(_key(value))
+    index = [counting_key(tally.rules) for tally in tallies].index(counting_key(value.rules))
     return index, tallies[index].cutoffs.index(value.cutoff)
 
 
@@ -52,9 +52,6 @@ def _plan_of_values(values: Sequence[Value]) -> TallyPlan:
     return TallyPlan(values[0].rules, tuple(cutoffs), needs_lengths)
 
 
-def _key(value: Value) -> tuple[Any, ...]:
-    return _key_of_rules(value.rules)
-
-
-def _key_of_rules(rules: Mapping[str, Any]) -> tuple[Any, ...]:
+def counting_key(rules: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what decides which lists are counted, and which items of them."""
     return tuple(rules[name] for name in (*fields_of("ranking", "judging"), *_COUNTING_FIELDS))

@@ -593,11 +593,12 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         if table == "by_group":
             return self._table.of_groups(digits, self._labels())
         columns = self.columns(table)
-        return text_of_columns(columns, len(columns) - len(self), digits)
+        left = 3 if table == "by_item_group" else len(columns) - len(self)
+        return text_of_columns(columns, left, digits)
 
     def _marks(self, table: Table) -> SignificanceMarks:
         """Return which systems are significantly worse; no marks where that cannot be tested."""
-        if table == "per_user" or self._paired is None or not optional.has("scipy"):
+        if table in {"per_user", "by_item_group"} or self._paired is None or not optional.has("scipy"):
             return NO_MARKS
         if self._options.needs_users and self._tables is None:
             return NO_MARKS

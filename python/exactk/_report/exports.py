@@ -140,8 +140,8 @@ class Exports(ABC):
         ----------
         path : str or path-like, optional
             The file to write. Without it, the text is returned.
-        table : {"values", "per_user", "by_group"}
-            What the rows are: metrics, users, or groups and metrics.
+        table : {"values", "per_user", "by_group", "by_item_group"}
+            What the rows are: metrics, users, groups and metrics, or groups of items and metrics.
         digits : int
             Decimals of each number but counts.
         """
@@ -175,7 +175,7 @@ class Exports(ABC):
         ----------
         path : str or path-like, optional
             The file to write. Without it, the text is returned.
-        table : {"values", "per_user", "by_group"}
+        table : {"values", "per_user", "by_group", "by_item_group"}
             What the rows are; see `to_pandas`.
         wide : bool, optional
             Whether to return one column per metric; see `to_pandas`.
@@ -192,8 +192,8 @@ class Exports(ABC):
 
         Parameters
         ----------
-        table : {"values", "per_user", "by_group"}
-            What the rows are: metrics, users, or groups and metrics. A comparison stacks the rows of all systems, with
+        table : {"values", "per_user", "by_group", "by_item_group"}
+            What the rows are: metrics, users, groups and metrics, or groups of items and metrics. A comparison stacks the rows of all systems, with
             the system's name in the first column, ``system``.
         wide : bool, optional
             True returns one column per metric, named as the metric was requested, and one row per report, user or

@@ -14,6 +14,7 @@ import numpy as np
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
+from exactk._plan.group_tallies import group_tally_index, plan_group_tallies
 from exactk._plan.item_tallies import plan_item_tallies, tally_index
 from exactk._plan.metric_strings import canonical_name, part_indices
 from exactk._report.comparison_options import check_confidence
@@ -30,7 +31,9 @@ from exactk._report.state import State, plan_of_state
 from exactk._report.statistics import (
     evaluated_users,
     interval_of_sums,
+    numbers_of_item_groups,
     standard_deviation,
+    value_of_group_tally,
     value_of_sums,
     value_of_tally,
 )
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.disparity import DisparityMeasure
+    from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Label, Sums
     from exactk._report.tables import Columns, Table
@@ -73,6 +77,15 @@ class GroupRow(NamedTuple):
     value: float
     standard_deviation: float
     evaluated: int
+
+
+class ItemGroupRow(NamedTuple):
+    """What one value has of one group of items."""
+
+    label: Label
+    metric: str  # as requested
+    value: float
+    items: int  # of the catalogue
 
 
 class Report(Exports, Mapping[str, float]):
@@ -100,7 +113,10 @@ class Report(Exports, Mapping[str, float]):
     users : ndarray, shape (n_users,)
         User keys, aligned with ``per_user``; row numbers if the truth has no keys.
     by_group : mapping of {int or str: mapping of {str: float}}
-        The values of each group. Empty without ``groups=``.
+        The values of each group of users. Empty without ``groups=``.
+    by_item_group : mapping of {int or str: mapping of {str: float}}
+        What each metric of groups of items has of each group, such as its share of the exposure; NaN for a group that the
+        metric leaves out. Empty without such a metric.
     counts : Mapping
         Counts under the convention's own rules:
 
@@ -206,7 +222,7 @@ class Report(Exports, Mapping[str, float]):
     def _values(self) -> MetricMapping[float]:
         of_users = self._statistic_by_metric(self._state.totals, value_of_sums)
         values = [
-            self._collection_value(value) if value.info.of_collection else number
+            self._value_of_lists(value) if value.info.of_collection else number
             for value, number in zip(self._plan, of_users.values(), strict=True)
         ]
         return self._by_metric(values)
@@ -220,7 +236,16 @@ class Report(Exports, Mapping[str, float]):
     def _tally_plans(self) -> tuple[TallyPlan, ...]:
         return plan_item_tallies(self._plan)
 
-    def _collection_value(self, value: Value) -> float:
+    @cached_property
+    def _group_tally_plans(self) -> tuple[Value, ...]:
+        return plan_group_tallies(self._plan)
+
+    def _group_tally_of(self, value: Value) -> GroupTally:
+        return self._state.group_tallies[group_tally_index(value, self._group_tally_plans)]
+
+    def _value_of_lists(self, value: Value) -> float:
+        if value.info.reads_groups:
+            return value_of_group_tally(value, self._group_tally_of(value))
         catalogue = self._state.catalogue
         return value_of_tally(value, *self._tally_of(value), 0 if catalogue is None else catalogue.size)
 
@@ -228,9 +253,12 @@ class Report(Exports, Mapping[str, float]):
     def _evaluated(self) -> list[int]:
         """How many users, or lists, each value was computed for."""
         return [
-            evaluated_users(sums) if sums else self._tally_of(value)[0].lists
+            evaluated_users(sums) if sums else self._lists_of(value)
             for value, sums in zip(self._plan, self._part_sums(self._state.totals), strict=True)
         ]
+
+    def _lists_of(self, value: Value) -> int:
+        return self._group_tally_of(value).lists if value.info.reads_groups else self._tally_of(value)[0].lists
 
     @cached_property
     def standard_deviation(self) -> MetricMapping[float]:
@@ -390,6 +418,22 @@ class Report(Exports, Mapping[str, float]):
         )
 
     @cached_property
+    def by_item_group(self) -> Mapping[Label, MetricMapping[float]]:
+        """What each metric of groups of items has of each group."""
+        values = [value for value in self._plan if value.info.reads_groups]
+        tallies = [self._group_tally_of(value) for value in values]
+        columns = [numbers_of_item_groups(*pair) for pair in zip(values, tallies, strict=True)]
+        labels = tallies[0].labels if tallies else ()
+        spellings = {value.name: value.spelling for value in values}
+        absent = "is no metric of groups of items"
+        return MappingProxyType(
+            {
+                label: MetricMapping(spellings, numbers, self.convention, absent)
+                for label, numbers in zip(labels, zip(*columns, strict=True), strict=True)
+            }
+        )
+
+    @cached_property
     def counts(self) -> Mapping[str, Any]:
         """Counts under the convention's own rules."""
         evaluated = self._by_metric(self._evaluated)
@@ -503,6 +547,10 @@ class Report(Exports, Mapping[str, float]):
                 }
                 for row in self.rows_of_groups()
             ],
+            "by_item_group": [
+                {"group": row.label, "metric": row.metric, "value": json_number(row.value), "items": row.items}
+                for row in self._rows_of_item_groups()
+            ],
             "convention": self.convention.to_dict(),
             "users": None if self._users is None else users_to_plain(self.users),
             "per_user": {name: [json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
@@ -525,7 +573,7 @@ class Report(Exports, Mapping[str, float]):
                 "kept",
                 "state",
             )
-            checked_fields(data, fields, "a report")
+            checked_fields(data, fields, "a report", optional=("by_item_group",))  # which old ones lack
             state = State.from_dict(data["state"])
             users = users_from_plain(data["users"], state.counts.users)
             return cls(state, users, kept_from_plain(data["per_user"], data["kept"], state))
@@ -559,6 +607,8 @@ class Report(Exports, Mapping[str, float]):
             return self._text_of_values(digits)
         if table == "by_group":
             return self._text_of_groups(digits)
+        if table == "by_item_group":
+            return text_of_columns(self.columns(table), 2, digits)
         return text_of_columns(self.columns(table), len(user_columns(self.users)), digits)
 
     def _text_of_values(self, digits: int) -> TextTable:
@@ -600,6 +650,25 @@ class Report(Exports, Mapping[str, float]):
                 )
                 yield GroupRow(label, value.name, value.spelling, number, deviation, evaluated_users(parts))
 
+    def _rows_of_item_groups(self) -> Iterator[ItemGroupRow]:
+        """Yield what each value of groups of items has of each group."""
+        sizes = [size for tally in self._state.group_tallies[:1] for size in tally.sizes.tolist()]
+        for (label, numbers), items in zip(self.by_item_group.items(), sizes, strict=True):
+            for metric, number in numbers.items():
+                yield ItemGroupRow(label, metric, number, items)
+
+    def _item_groups_in_brief(self) -> list[str]:
+        """Return the lines of the first groups of items and of their numbers, if a metric has some."""
+        if not self.by_item_group:
+            return []
+        rows = [
+            [str(label), *map(format_number, islice(numbers.values(), _MOST_VALUES))]
+            for label, numbers in islice(self.by_item_group.items(), _MOST_GROUPS)
+        ]
+        names = list(next(iter(self.by_item_group.values())))
+        table = format_text(["item group", *names[:_MOST_VALUES]], rows)
+        return [table, *_left_out(len(self.by_item_group) - len(rows), len(names) - _MOST_VALUES, "by_item_group")]
+
     def _groups_in_brief(self) -> list[str]:
         """Return the lines of the first groups and values, if there are groups."""
         if not self._state.groups:
@@ -610,16 +679,11 @@ class Report(Exports, Mapping[str, float]):
             users = sorted({row.evaluated for row in of_group})
             range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
             rows.append([str(label), range_of_users, *(format_number(row.value) for row in of_group[:_MOST_VALUES])])
-        left_out = [
-            plural(count, f"more {what}")
-            for count, what in ((len(self._state.groups) - len(rows), "group"), (len(self) - len(names), "value"))
-            if count
-        ]
         table = format_text(["group", "evaluated", *names], rows)
-        return [table, *([f"{' and '.join(left_out)} in by_group"] if left_out else [])]
+        return [table, *_left_out(len(self._state.groups) - len(rows), len(self) - len(names), "by_group")]
 
     def _footer(self) -> str:
-        return "\n".join([*self._groups_in_brief(), self._remarks()])
+        return "\n".join([*self._groups_in_brief(), *self._item_groups_in_brief(), self._remarks()])
 
     def _remarks(self) -> str:
         counts = self._state.counts.scalars()
@@ -669,6 +733,8 @@ class Report(Exports, Mapping[str, float]):
             return self._columns_of_users(wide=wide is None or wide)
         if table == "by_group":
             return self._columns_of_groups(wide=bool(wide))
+        if table == "by_item_group":
+            return self._columns_of_item_groups(wide=bool(wide))
         raise unknown_table(table)
 
     def _columns_of_values(self, *, wide: bool) -> Columns:
@@ -708,10 +774,33 @@ class Report(Exports, Mapping[str, float]):
             "evaluated": [row.evaluated for row in rows],
         }
 
+    def _columns_of_item_groups(self, *, wide: bool) -> Columns:
+        values = [value for value in self._plan if value.info.reads_groups]
+        if not values:
+            raise input_error("table", "a metric of groups of items, such as exposure", "none")
+        groups = self.by_item_group
+        if wide:
+            names = [value.spelling for value in values]
+            return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in names}
+        rows = list(self._rows_of_item_groups())
+        return {
+            "group": [row.label for row in rows],
+            **metric_columns(values, len(groups)),
+            "value": [row.value for row in rows],
+            "items": [row.items for row in rows],
+        }
+
     def _labels(self, labels: Iterable[Label]) -> list[Label]:
         """Return the labels as a column, with the order of all groups if there is one."""
         order = self._state.group_order
         return list(labels) if order is None else OrderedCategories(labels, order)
+
+
+def _left_out(groups: int, values: int, table: str) -> list[str]:
+    """Return a line on the groups and values of a table that are not shown, if there are any."""
+    counts = ((groups, "group"), (values, "value"))
+    left_out = [plural(count, f"more {what}") for count, what in counts if count > 0]
+    return [f"{' and '.join(left_out)} in {table}"] if left_out else []
 
 
 def _bound_text(min_grade: float | str | None) -> str:

@@ -11,11 +11,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import Convention, description
+from exactk._plan.group_tallies import plan_group_tallies
 from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metric_strings import plan
 from exactk._report.catalogue import Catalogue, describe_difference
 from exactk._report.counts import Counts
 from exactk._report.customs import by_name, checked_customs, custom_to_plain, customs_of
+from exactk._report.group_tally_bytes import group_tally_from_bytes, group_tally_to_bytes
 from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
 from exactk._report.validation import (
     checked_digest,
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from exactk._plan.custom_metric import CustomInfo
+    from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.metric_strings import Value
+    from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Label, Sums
 
@@ -84,6 +88,8 @@ class State:
     item_tallies : tuple of ItemTally
         How many lists have each item, for the values of all lists together, such as coverage. Values of the same lists
         share one.
+    group_tallies : tuple of GroupTally
+        At which ranks lists have items of each group, for the values of groups of items, such as exposure.
     custom_metrics : tuple of CustomInfo
         The name, the range, the direction and a digest of the function of each metric of `exactk.custom`.
 
@@ -112,6 +118,7 @@ class State:
     catalogue: Catalogue | None = None
     item_tallies: tuple[ItemTally, ...] = ()
     custom_metrics: tuple[CustomInfo, ...] = ()
+    group_tallies: tuple[GroupTally, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
@@ -140,7 +147,7 @@ class State:
     def to_bytes(self) -> bytes:
         """Return the state as bytes for `from_bytes`: a header with a checksum, JSON, and the tallies of items."""
         text = json.dumps(self._to_plain(), separators=(",", ":")).encode()
-        body = b"".join(map(_with_size, [text, *map(tally_to_bytes, self.item_tallies)]))
+        body = b"".join(map(_with_size, [text, *self._tallies_as_bytes()]))
         return STATE_PREFIX + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
     @classmethod
@@ -169,8 +176,14 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. Integers are hexadecimal text, as they exceed JSON numbers."""
-        tallies = [b64encode(tally_to_bytes(tally)).decode() for tally in self.item_tallies]
-        return {**self._to_plain(), "item_tallies": tallies}
+        texts = [b64encode(tally).decode() for tally in self._tallies_as_bytes()]
+        count = len(self.item_tallies)
+        of_groups = {"group_tallies": texts[count:]} if self.group_tallies else {}
+        return {**self._to_plain(), "item_tallies": texts[:count], **of_groups}
+
+    def _tallies_as_bytes(self) -> list[bytes]:
+        """Return the tallies of items, then those of groups."""
+        return [*map(tally_to_bytes, self.item_tallies), *map(group_tally_to_bytes, self.group_tallies)]
 
     def _to_plain(self) -> dict[str, Any]:
         """Return all but the tallies of items."""
@@ -204,9 +217,10 @@ class State:
         with plain_data("state", _EXPECTED):
             if not isinstance(data, Mapping):
                 raise fail("a state to be a mapping", data)
-            tallies = checked_list(data.get("item_tallies", []), "item_tallies")
-            plain = {name: one for name, one in data.items() if name != "item_tallies"}
-            return cls._from_plain(plain, [_decoded(text) for text in tallies])
+            names = ("item_tallies", "group_tallies")
+            of_items, of_groups = (checked_list(data.get(name, []), name) for name in names)
+            plain = {name: one for name, one in data.items() if name not in names}
+            return cls._from_plain(plain, [_decoded(text) for text in (*of_items, *of_groups)])
 
     @classmethod
     def _from_plain(cls, data: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
@@ -224,6 +238,7 @@ class State:
             group_order = checked_group_order(data["group_order"], groups)
             grade_column = _checked_column(data["grade_column"])
             catalogue = None if data.get("catalogue") is None else Catalogue.from_plain(data["catalogue"])
+            item_tallies, group_tallies = _checked_tallies(tallies, values, counts.users, catalogue)
             return cls(
                 tuple(value.name for value in values),
                 tuple(value.spelling for value in values),
@@ -236,8 +251,9 @@ class State:
                 grade_column,
                 checked_digest(data.get("truth_digest")),
                 catalogue,
-                _checked_tallies(tallies, values, counts.users, None if catalogue is None else catalogue.size),
+                item_tallies,
                 customs_of(values),
+                group_tallies,
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -271,23 +287,30 @@ def _decoded(text: object) -> bytes:
 
 
 def _checked_tallies(
-    tallies: Sequence[bytes], values: Sequence[Value], users: int, items: int | None
-) -> tuple[ItemTally, ...]:
+    tallies: Sequence[bytes], values: Sequence[Value], users: int, catalogue: Catalogue | None
+) -> tuple[tuple[ItemTally, ...], tuple[GroupTally, ...]]:
     """Return the tallies that the values need, after checking that so many users and items can have them."""
-    plans = plan_item_tallies(values)
-    if len(plans) != len(tallies) or (plans and items is None):
-        raise fail(f"{len(plans)} item_tallies, and a catalogue beside them", len(tallies))
-    checked = []
-    for tally_plan, data in zip(plans, tallies, strict=True):
-        tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
-        if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:
-            raise fail(f"a tally of items at the cutoffs {tally_plan.cutoffs}", tally.cutoffs)
-        if tally.lists > users:
-            raise fail(f"a tally of at most {users} lists", tally.lists)
-        if tally_plan.rules["foreign_items"] != "count" and len(tally.keys) > (items or 0):
-            raise fail(f"a tally of at most {items} items", len(tally.keys))
-        checked.append(tally)
-    return tuple(checked)
+    of_items, of_groups = plan_item_tallies(values), plan_group_tallies(values)
+    count = len(of_items) + len(of_groups)
+    if len(tallies) != count or (count and catalogue is None):
+        raise fail(f"{count} tallies of items and groups, and a catalogue beside them", len(tallies))
+    size = 0 if catalogue is None else catalogue.size
+    item_tallies = tuple(_checked_item_tally(data, plan, size) for plan, data in zip(of_items, tallies, strict=False))
+    of_rest = zip(of_groups, tallies[len(of_items) :], strict=True)
+    group_tallies = tuple(group_tally_from_bytes(data, value, size) for value, data in of_rest)
+    for lists in [*(tally.lists for tally in item_tallies), *(tally.lists for tally in group_tallies)]:
+        if lists > users:
+            raise fail(f"a tally of at most {users} lists", lists)
+    return item_tallies, group_tallies
+
+
+def _checked_item_tally(data: bytes, tally_plan: TallyPlan, items: int) -> ItemTally:
+    tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
+    if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:
+        raise fail(f"a tally of items at the cutoffs {tally_plan.cutoffs}", tally.cutoffs)
+    if tally_plan.rules["foreign_items"] != "count" and len(tally.keys) > items:
+        raise fail(f"a tally of at most {items} items", len(tally.keys))
+    return tally
 
 
 def _checked_column(name: object) -> str | None:
@@ -315,6 +338,7 @@ class StateSums:
         self._truth_digest = first.truth_digest
         self._catalogue = first.catalogue
         self._item_tallies = first.item_tallies
+        self._group_tallies = first.group_tallies
         self._group_orders = {first.group_order}
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
 
@@ -330,6 +354,8 @@ class StateSums:
         self._truth_digest = _sum_of_digests(self._truth_digest, state.truth_digest)
         tallies = zip(self._item_tallies, state.item_tallies, strict=True)
         self._item_tallies = tuple(one.plus(other) for one, other in tallies)
+        of_groups = zip(self._group_tallies, state.group_tallies, strict=True)
+        self._group_tallies = tuple(one.plus(other) for one, other in of_groups)
         if self._catalogue is not None and state.catalogue is not None:
             self._catalogue = self._catalogue.merged(state.catalogue)
         if self._groups is None or state.groups is None:
@@ -359,6 +385,7 @@ class StateSums:
             self._catalogue,
             self._item_tallies,
             first.custom_metrics,
+            self._group_tallies,
         )
 
 

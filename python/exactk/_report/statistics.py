@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from exactk._inference.intervals import mean_interval
 from exactk._inference.significance import Interval, exp
 from exactk._report.collection import collection_value
+from exactk._report.group_values import numbers_of_groups, value_of_groups
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._plan.metric_strings import Value
+    from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Sums
 
@@ -32,7 +34,22 @@ def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> floa
 
 def value_of_tally(value: Value, tally: ItemTally, column: int, catalogue_size: int) -> float:
     """Return a value of all lists together, at the cutoff in a column of their tally, rounded by its rules."""
-    number = collection_value(value.metric, tally, column, catalogue_size, value.rules)
+    return _rounded_value(value, collection_value(value.metric, tally, column, catalogue_size, value.rules))
+
+
+def value_of_group_tally(value: Value, tally: GroupTally) -> float:
+    """Return a value of groups of items, rounded by its rules."""
+    return _rounded_value(value, value_of_groups(value, tally))
+
+
+def numbers_of_item_groups(value: Value, tally: GroupTally) -> list[float]:
+    """Return what a value has of each group, rounded by its rules; NaN for a group without a number."""
+    numbers = numbers_of_groups(value, tally)
+    return [math.nan if number is None else _rounded_value(value, float(number)) for number in numbers]
+
+
+def _rounded_value(value: Value, number: float | None) -> float:
+    """Return the number of a value, None for 0 / 0, rounded by its rules."""
     if number is None:
         return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
     decimals = value.rules["decimals"]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from exactk._plan.metric_strings import Value
 
-Table = Literal["values", "per_user", "by_group"]
-TABLES = ("values", "per_user", "by_group")
+Table = Literal["values", "per_user", "by_group", "by_item_group"]
+TABLES = ("values", "per_user", "by_group", "by_item_group")
 
 Columns = dict[str, Any]
 """The columns of a table by name: arrays or lists."""

@@ -39,8 +39,7 @@ def check_problem(problem: Problem) -> None:
     """Raise InputError for faults that do not depend on judging a user."""
     for value in problem.values:
         _check_value(value)
-    for tally in problem.item_tallies:
-        _check_negative_grades("item_tallies", tally.rules)
+    _check_tallies(problem)
     _check_negative_grades("convention", problem.convention.rules(""))
     lists = _stored_lists(problem)
     if lists is not None:
@@ -99,7 +98,14 @@ def _rules_of_problem(problem: Problem) -> list[Rules]:
 
 def _rules_of_readers(problem: Problem) -> list[Rules]:
     """Return the rules of each value and of each tally of items."""
-    return [*(value.rules for value in problem.values), *(tally.rules for tally in problem.item_tallies)]
+    return [*(value.rules for value in problem.values), *(tally.rules for tally in problem.list_tallies)]
+
+
+def _check_tallies(problem: Problem) -> None:
+    for tally in problem.item_tallies:
+        _check_negative_grades("item_tallies", tally.rules)
+    for value in problem.group_tallies:
+        _check_negative_grades("metrics", value.rules)
 
 
 def _check_value(value: Value) -> None:
@@ -162,7 +168,7 @@ def _check_items(problem: Problem) -> None:
             raise input_error("items", f"{value.metric} to have the number of users in train", "none")
         if not isinstance(problem.predictions, Rankings) and rules["ties"] not in (*STRICT_TIES, "raise"):
             raise input_error("metrics", f"{value.metric}: ties in one order", repr(rules["ties"]))
-    for tally in problem.item_tallies:
+    for tally in problem.list_tallies:
         if problem.items is None:
             raise input_error("items", "a catalogue", "none")
         if not isinstance(problem.predictions, Rankings) and tally.rules["ties"] not in (*STRICT_TIES, "raise"):
@@ -354,8 +360,8 @@ def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[s
             for user, of_user in computed.items()
             if any(refused(users, user, value.rules, value.cutoff) for value in of_user)
             or any(
-                refused(users, user, tally.rules, tally.cutoffs[-1])
-                for tally in problem.item_tallies
+                refused(users, user, tally.rules, tally.last_cutoff)
+                for tally in problem.list_tallies
                 if refused is _refused_foreign and is_counted_list(users, user, tally.rules)
             )
         ]
@@ -363,7 +369,7 @@ def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[s
             # The core computes values together that differ in the cutoff alone, those with a low cutoff first.
             ordered = sorted(values, key=lambda value: value.cutoff or math.inf)
             runs = [(value.rules, _last_cutoff(value, values)) for value in ordered]
-            runs += [(tally.rules, tally.cutoffs[-1]) for tally in problem.item_tallies]
+            runs += [(tally.rules, tally.last_cutoff) for tally in problem.list_tallies]
             count = sum(next(filter(None, (refused(users, user, *run) for run in runs))) for user in broken)
             raise input_error("predictions", expected, "other items", row=broken[0], count=count)
 
@@ -450,13 +456,13 @@ def _check_tied_repeats(problem: Problem) -> None:
 def _check_tied_lists(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
     """Raise InputError if items tie in a list that a metric reads, and the rules refuse ties."""
     values = [value for value in problem.values if value.info.walks_list and value.rules["ties"] == "raise"]
-    tallies = [tally for tally in problem.item_tallies if tally.rules["ties"] == "raise"]
+    tallies = [tally for tally in problem.list_tallies if tally.rules["ties"] == "raise"]
 
     def cutoffs(user: int) -> Iterator[float]:
         yield from (value.cutoff or math.inf for value in values if policy(user, value)[0] == "compute")
-        yield from (t.cutoffs[-1] or math.inf for t in tallies if is_counted_list(users, user, t.rules))
+        yield from (t.last_cutoff or math.inf for t in tallies if is_counted_list(users, user, t.rules))
 
-    rules = next((reader.rules for reader in (*values, *tallies)), None)
+    rules = next(iter([*(value.rules for value in values), *(tally.rules for tally in tallies)]), None)
     if rules is None:
         return
     firsts = {user: min(users.tied_list_ranks(user, rules), default=None) for user in range(len(problem.truth))}

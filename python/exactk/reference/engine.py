@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._engine.problem import Engine, ItemCounts, JudgedCells, Outcome
+from exactk._engine.problem import Engine, GroupCounts, ItemCounts, JudgedCells, Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import STRICT_TIES
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
@@ -18,6 +18,7 @@ from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
 from exactk.reference.item_counts import count_items
+from exactk.reference.item_groups import count_groups
 from exactk.reference.item_metrics import METRICS
 from exactk.reference.judge import is_relevant, item_grades, tied_hits
 from exactk.reference.judged_lists import reference_judged_lists
@@ -71,9 +72,10 @@ def _evaluate(problem: Problem) -> Outcome:
         ItemCounts(*count_items(users, tally.rules, tally.cutoffs, has_short_lists=tally.has_short_lists))
         for tally in problem.item_tallies
     )
+    group_counts = tuple(GroupCounts(*count_groups(users, value)) for value in problem.group_tallies)
     if not problem.per_user:
-        return Outcome(sums, counts, None, None, item_counts)
-    return Outcome(sums, counts, per_user, _parts_of_micro_values(problem, ratios), item_counts)
+        return Outcome(sums, counts, None, None, item_counts, group_counts)
+    return Outcome(sums, counts, per_user, _parts_of_micro_values(problem, ratios), item_counts, group_counts)
 
 
 def _judge_lists(problem: Problem, users: range) -> JudgedCells:
@@ -221,7 +223,7 @@ def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
         ),
         0,
     )
-    cutoffs = [value.cutoff for value in problem.values] + [tally.cutoffs[-1] for tally in problem.item_tallies]
+    cutoffs = [value.cutoff for value in problem.values] + [tally.last_cutoff for tally in problem.list_tallies]
     deepest = max(math.inf if cutoff is None else cutoff for cutoff in cutoffs)
     for user in range(len(users)):
         in_truth, in_predictions = users.presence(user)

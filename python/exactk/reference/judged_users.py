@@ -94,6 +94,20 @@ class JudgedUsers:
         values = () if items.item_values is None else tuple(items.item_values.tolist())
         return Catalogue(items.ids.tolist(), TrainCounts(counts[0], counts[1], items.train_users or 0), values)
 
+    @cached_property
+    def item_groups(self) -> dict[int, int]:
+        """The code of the group of each item that has one."""
+        items = self._problem.items
+        if items is None or items.group_codes is None:
+            return {}
+        pairs = zip(items.ids.tolist(), items.group_codes.tolist(), strict=True)
+        return {item: group for item, group in pairs if group >= 0}
+
+    @property
+    def item_group_count(self) -> int:
+        """The number of groups of items."""
+        return 0 if self._problem.items is None else len(self._problem.items.group_labels)
+
     def tied_ranks(self, user: int, rules: Rules) -> list[int]:
         """Return the first rank of each tie that contains an item of the truth."""
         truth = {item for item, _ in self.graded_items(user)}

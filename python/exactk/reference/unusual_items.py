@@ -31,5 +31,5 @@ def count_unusual_items(problem: Problem, users: JudgedUsers) -> dict[str, int]:
 def _read_lists(problem: Problem) -> list[tuple[Rules, int | None]]:
     """Return the rules and the cutoff of each list that a metric reads."""
     of_users = [(value.rules, value.cutoff) for value in problem.values if value.info.walks_list]
-    of_all = [(tally.rules, cutoff) for tally in problem.item_tallies for cutoff in tally.cutoffs]
+    of_all = [(tally.rules, tally.last_cutoff) for tally in problem.list_tallies]
     return [*of_users, *of_all]

@@ -64,6 +64,26 @@ void check_values(const Items& items, const Checkpoint& checkpoint) {
                     .position = bad.first});
 }
 
+void check_groups(const Items& items, const Checkpoint& checkpoint) {
+  if (items.groups.empty() && items.group_count == 0) return;
+  check_size(items.groups.size(), static_cast<Count>(items.ids.size()), "items.groups",
+             "one per item");
+  if (items.group_count < 0 || items.group_count > static_cast<Count>(items.ids.size())) {
+    throw InputError({.argument = "items.group_count",
+                      .expected = "a number up to that of the items",
+                      .found = std::to_string(items.group_count)});
+  }
+  const auto is_wrong = [&](Count group) { return group < -1 || group >= items.group_count; };
+  const Search bad(items.groups, is_wrong, checkpoint);
+  if (bad.count == 0) return;
+  throw InputError(
+      {.argument = "items.groups",
+       .expected = "groups from 0 to " + std::to_string(items.group_count - 1) + ", or -1 for none",
+       .found = std::to_string(items.groups[static_cast<std::size_t>(bad.first)]),
+       .count = bad.count,
+       .position = bad.first});
+}
+
 bool reads(const Run& run, std::string_view field) {
   return std::ranges::find(run.info->own_fields, field) != run.info->own_fields.end();
 }
@@ -137,11 +157,20 @@ void validate_items(const Request& request, const Plan& plan, const Checkpoint& 
     if (!request.items) {
       throw InputError({.argument = "items", .expected = "a catalogue", .found = "none"});
     }
-    check_list_ties(request, list_count.request->rules.ties, "metrics of all lists");
+    check_list_ties(request, list_count.rules->ties, "metrics of all lists");
   }
   if (!request.items) return;
   const Items& items = *request.items;
   check_ids(items, checkpoint);
+  check_groups(items, checkpoint);
+  for (const PlannedValue& tally : request.group_tallies) {
+    if (items.group_count == 0) {
+      throw InputError({.argument = "items",
+                        .expected = tally.metric + " to have groups of items",
+                        .found = "none",
+                        .hint = "items=exactk.Items(..., item_groups=...) gives them"});
+    }
+  }
   const bool is_known = items.train_users != kUnknownUsers;
   if (is_known && (items.train_users < 0 || items.train_users > kMaxTotal)) {
     throw InputError({.argument = "items.train_users",

@@ -78,8 +78,16 @@ class CanonicalItems:
     @cached_property
     def core(self) -> _core.Items:
         """The catalogue in the core's form."""
-        is_train = not self.is_catalogue_given
-        return _core.Items(self.ids, self.users, self.interactions, self.train_users, is_train, self.item_values)
+        return _core.Items(
+            self.ids,
+            self.users,
+            self.interactions,
+            self.train_users,
+            not self.is_catalogue_given,
+            self.item_values,
+            self.group_codes,
+            len(self.group_labels),
+        )
 
     @cached_property
     def digest(self) -> int:

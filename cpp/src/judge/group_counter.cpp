@@ -1,0 +1,69 @@
+#include "judge/group_counter.hpp"
+
+#include <algorithm>
+namespace exactk {
+
+GroupCounter::GroupCounter(const MetricInfo& info, const Items& items, Count depth)
+    : info_(info),
+      group_of_(items.groups),
+      groups_(static_cast<std::size_t>(items.group_count)),
+      depth_(static_cast<std::size_t>(depth)) {}
+
+// Makes room for the counts at this many ranks, and for as many more as there were, so that lists
+// of rising length do not copy the counts again and again.
+void GroupCounter::reach(std::size_t ranks, const Checkpoint& checkpoint) {
+  if (ranks * groups_ <= counts_.size()) return;
+  const std::size_t doubled = std::min(2 * counts_.size() / groups_, depth_);
+  grow(counts_, std::max(ranks, doubled) * groups_, std::uint32_t{0}, checkpoint);
+}
+
+void GroupCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
+  ++lists_;
+  count_ties(list);
+  const std::size_t size = std::min(list.items.size(), depth_);
+  reach(size, checkpoint);
+  in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::size_t item = list.items[i];
+      if (item >= group_of_.size() || group_of_[item] < 0) continue;
+      ++counts_[i * groups_ + static_cast<std::size_t>(group_of_[item])];
+    }
+  });
+}
+
+// Where ranks matter, a value at any cutoff from the first tie on depends on the order; elsewhere,
+// one at the cutoff within a tie.
+void GroupCounter::count_ties(const ListRow& list) {
+  for (const Count rank : list.tied_ranks) {
+    const auto index = static_cast<std::size_t>(rank - 1);
+    if (index >= depth_) break;
+    if (index >= tied_lists_.size()) tied_lists_.resize(index + 1);
+    ++tied_lists_[index];
+    if (info_.discounted) break;
+  }
+}
+
+void GroupCounter::add(const GroupCounter& other, const Checkpoint& checkpoint) {
+  lists_ += other.lists_;
+  tied_lists_.resize(std::max(tied_lists_.size(), other.tied_lists_.size()));
+  for (std::size_t i = 0; i < other.tied_lists_.size(); ++i) tied_lists_[i] += other.tied_lists_[i];
+  if (other.counts_.size() > counts_.size())
+    grow(counts_, other.counts_.size(), std::uint32_t{0}, checkpoint);
+  in_chunks(other.counts_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) counts_[i] += other.counts_[i];
+  });
+}
+
+GroupTally GroupCounter::tally(const Checkpoint& checkpoint) const {
+  GroupTally tally{.lists = lists_, .counts = {}, .tied_lists = tied_lists_};
+  std::size_t cells = counts_.size();
+  while (cells > 0 && counts_[cells - 1] == 0) --cells;
+  const std::size_t ranks = (cells + groups_ - 1) / groups_;
+  grow(tally.counts, ranks * groups_, Count{0}, checkpoint);
+  in_chunks(tally.counts.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) tally.counts[i] = counts_[i];
+  });
+  return tally;
+}
+
+}  // namespace exactk

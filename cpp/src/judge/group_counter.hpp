@@ -1,0 +1,45 @@
+// Counts the ranks at which lists have items of each group.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "exactk/group_tally.hpp"
+#include "exactk/items.hpp"
+#include "exactk/metrics.hpp"
+#include "judge/list_row.hpp"
+
+namespace exactk {
+
+class GroupCounter {
+ public:
+  // Counts down to a rank, which may be kNoCutoff.
+  GroupCounter(const MetricInfo& info, const Items& items, Count depth);
+
+  void add(const ListRow& list, const Checkpoint& checkpoint);
+
+  // Adds what another counter of the same items and depth has counted.
+  void add(const GroupCounter& other, const Checkpoint& checkpoint);
+
+  [[nodiscard]] GroupTally tally(const Checkpoint& checkpoint) const;
+
+  // Memory per group and rank.
+  static constexpr Count kBytesPerCount = sizeof(std::uint32_t);
+
+ private:
+  void reach(std::size_t ranks, const Checkpoint& checkpoint);
+  void count_ties(const ListRow& list);
+
+  const MetricInfo& info_;
+  std::span<const Count> group_of_;  // by item
+  std::size_t groups_;
+  std::size_t depth_;
+  std::vector<std::uint32_t> counts_;  // ranks x groups, perhaps beyond the last rank of an item
+  std::vector<Count> tied_lists_;      // by rank
+  Count lists_ = 0;
+};
+
+}  // namespace exactk

@@ -1,0 +1,35 @@
+// Metrics of groups of items over all lists. Callers of the core compute them, from a GroupTally.
+#pragma once
+
+#include <string_view>
+
+#include "exactk/metrics.hpp"
+
+namespace exactk {
+
+struct Exposure {
+  static constexpr std::string_view kAliases[] = {"group_exposure"};
+  static constexpr std::string_view kOwnFields[] = {"foreign_items", "list_users"};
+  static constexpr MetricInfo info{
+      .name = "exposure",
+      .aliases = kAliases,
+      .summary =
+          "how unequally the groups of items are exposed: 0 if all equally, sqrt(groups - 1) if "
+          "only one is",
+      .formula =
+          "std over g of S(g) / mean over g of S(g), where S(g) is the sum of the discounts of the "
+          "ranks at which all lists have items of the group g",
+      .source = "Singh, Joachims 2018; std / mean: Zhu, Wang, Caverlee 2020",
+      .direction = Direction::lower,
+      .unit_range = false,
+      .micro = false,
+      .own_fields = kOwnFields,
+      .discounted = true,
+      .positive_without_hits = true,
+      .reads_truth = false,
+      .walks_list = true,
+      .of_collection = true,
+      .reads_groups = true};
+};
+
+}  // namespace exactk

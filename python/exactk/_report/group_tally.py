@@ -1,0 +1,53 @@
+"""At which ranks lists recommend items of each group: integers, so that addition is exact in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from exactk._report.item_tally import MAX_ENTRIES
+from exactk._runtime.errors import StateMismatchError
+
+if TYPE_CHECKING:
+    from exactk._report.item_tally import Integers
+    from exactk._report.sums import Label
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTally:
+    """How often some lists have items of each group, rank by rank.
+
+    Lists in another order have the same tally, bit for bit: groups are in the order of their labels, and an item of a group
+    is at the last rank.
+    """
+
+    labels: tuple[Label, ...]  # of all groups of the catalogue, ascending
+    sizes: Integers  # items of each group in the catalogue
+    lists: int  # including empty ones
+    counts: Integers  # groups x ranks
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GroupTally):
+            return NotImplemented
+        if (self.labels, self.lists) != (other.labels, other.lists):
+            return False
+        return np.array_equal(self.sizes, other.sizes) and np.array_equal(self.counts, other.counts)
+
+    def __hash__(self) -> int:
+        return hash((self.labels, self.lists))
+
+    def __repr__(self) -> str:
+        return f"<GroupTally of {len(self.labels)} groups in {self.lists} lists>"
+
+    def plus(self, other: GroupTally) -> GroupTally:
+        """Return the tally of both sets of lists, which must be of the same groups of items."""
+        if self.labels != other.labels or not np.array_equal(self.sizes, other.sizes):
+            raise StateMismatchError("parts: expected the same groups of items in all, found other groups", "parts")
+        if any(max(tally.lists, int(tally.counts.sum())) >= MAX_ENTRIES // 2 for tally in (self, other)):
+            raise StateMismatchError("parts: expected fewer than 2^61 recommended items, found more", "parts")
+        counts = np.zeros((len(self.labels), max(self.counts.shape[1], other.counts.shape[1])), np.int64)
+        for tally in (self, other):
+            counts[:, : tally.counts.shape[1]] += tally.counts
+        return replace(self, lists=self.lists + other.lists, counts=counts)

@@ -1,0 +1,85 @@
+"""The metrics of groups of items, by their definitions, and how often lists have items of each group."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from exactk.reference.discounts import discount
+from exactk.reference.item_counts import is_counted_list
+from exactk.reference.logarithms import DIGITS
+from exactk.reference.rules import list_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from exactk._plan.metric_strings import Value
+    from exactk.reference.judged_users import JudgedUsers
+    from exactk.reference.rules import Rules
+
+    RankedList: TypeAlias = Sequence[tuple[int, object]]
+    Numbers: TypeAlias = Mapping[object, Fraction | None]
+
+
+class CountedGroups(NamedTuple):
+    """Counts of lists and of items by group, in the core's form."""
+
+    lists: int
+    counts: NDArray[np.int64]  # ranks x groups, one after another
+    tied_lists: NDArray[np.int64]  # by rank
+
+
+def exposure(lists: Sequence[RankedList], group_of: Mapping[object, object], rules: Rules) -> Numbers:
+    """Return each group's share of the discounts of all ranks at which an item of a group is. Singh, Joachims 2018."""
+    of_group = dict.fromkeys(group_of.values(), Fraction(0))
+    for items in lists:
+        for rank, item in items:
+            if item in group_of:
+                of_group[group_of[item]] += Fraction(discount(rules["discount"], rank))
+    total = sum(of_group.values())
+    return {group: one / total if total else None for group, one in of_group.items()}
+
+
+def relative_deviation(numbers: Numbers) -> Decimal | None:
+    """Return the population standard deviation of the groups' numbers over their mean; None for 0 / 0.
+
+    Groups without a number are left out. Zhu, Wang, Caverlee 2020.
+    """
+    defined = [number for number in numbers.values() if number is not None]
+    mean = sum(defined, Fraction(0)) / (len(defined) or 1)
+    if len(defined) < 2 or not mean:
+        return None
+    square = sum([(number / mean - 1) * (number / mean - 1) for number in defined], Fraction(0)) / len(defined)
+    return DIGITS.divide(Decimal(square.numerator), Decimal(square.denominator)).sqrt(DIGITS)
+
+
+GROUP_METRICS: dict[str, Callable[[Sequence[RankedList], Mapping[object, object], Rules], Numbers]] = {
+    "exposure": exposure
+}
+
+
+def count_groups(users: JudgedUsers, value: Value) -> CountedGroups:
+    """Return how often the users' lists have items of each group, rank by rank."""
+    rules, group_of = value.rules, users.item_groups
+    counts: Counter[tuple[int, int]] = Counter()
+    counted = [user for user in range(len(users)) if is_counted_list(users, user, rules)]
+    for user in counted:
+        for rank, item, _ in users.judged_user(user, list_rules(rules)).listed(value.cutoff):
+            if item in group_of:
+                counts[rank, group_of[item]] += 1
+    ranks = max((rank for rank, _ in counts), default=0)
+    cells = [counts[rank, group] for rank in range(1, ranks + 1) for group in range(users.item_group_count)]
+    tied = [users.tied_list_ranks(user, rules) for user in counted]
+    tied = [[rank for rank in of_user if value.cutoff is None or rank <= value.cutoff] for of_user in tied]
+    if value.info.discounted:
+        tied = [of_user[:1] for of_user in tied]
+    lists = Counter(rank for of_user in tied for rank in of_user)
+    tied_lists = [lists[rank] for rank in range(1, max(lists, default=0) + 1)]
+    return CountedGroups(len(counted), np.array(cells, np.int64), np.array(tied_lists, np.int64))
