@@ -457,6 +457,50 @@ TEST_CASE("faults that only reading the lists reveals are rejected") {
   });
 }
 
+TEST_CASE("values of items that are malformed or missing are rejected") {
+  static std::vector<double> item_values;
+  const auto by_values = [](double of_item_2, double of_others, std::size_t size = 10'000) {
+    return [=](Input& in) {
+      item_values.assign(size, of_others);
+      if (size > 2) item_values[2] = of_item_2;
+      in.items->values = item_values;
+      in.values.push_back(value("recall", 5));
+      in.values.back().rules.weight = Weight::values;
+    };
+  };
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  Input input = valid_input();
+  by_values(0, 3)(input);
+  CHECK_NOTHROW(input.run());
+  check_all({
+      {"no values", by_values(0, 0, 0), "items"},
+      {"too few values", by_values(0, 0, 5), "items.values"},
+      {"a negative value", by_values(-1, 0), "items.values", {-1, 2}},
+      {"values above 2^256", by_values(0, 0x1p257), "items.values", {-1, 0, 9'999}},
+      {"a relevant item without a value", by_values(kNone, 1), "truth", {0}},
+      {"several", by_values(1, kNone), "truth", {0, -1, 3}},
+      {"several, and an empty list",
+       [&](Input& in) {
+         by_values(1, kNone)(in);
+         in.values.back().rules.empty_list = Empty::skip;
+       },
+       "truth",
+       {0, -1, 2}},
+      {"no catalogue",
+       [&](Input& in) {
+         by_values(1, 1)(in);
+         in.items.reset();
+       },
+       "items"},
+      {"another divisor",
+       [&](Input& in) {
+         by_values(1, 1)(in);
+         in.values.back().rules.recall_over = Over::min_cutoff_relevant;
+       },
+       "metrics"},
+  });
+}
+
 TEST_CASE("the first of many faulty users is named for any number of threads") {
   const std::vector<Row> truth(5000, Row{1});
   std::vector<Row> predictions(5000, Row{1, 2, 3});

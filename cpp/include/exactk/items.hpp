@@ -18,7 +18,7 @@ struct Items {
   std::span<const std::int64_t> ids;    // distinct
   std::span<const Count> users;         // distinct users of each item in train; empty: not known
   std::span<const Count> interactions;  // rows of each item in train; empty: not known
-  std::span<const double> values;       // of each item, NaN: none; empty: no item has one
+  std::span<const double> values = {};  // of each item, NaN: none; empty: no item has one
   Count train_users = kUnknownUsers;    // distinct users of train
   bool is_train = false;                // the catalogue is the items of train, as none was given
   std::span<const Count> groups =
