@@ -171,8 +171,11 @@ def choose(
     ]
     if best is None or not rivals or isinstance(reports, Report):
         return Choice(best, tuple(options), optimize)
-    metric = _plan_at_cutoff(optimize, best, systems[best.system]).spelling
-    tied = tied_systems(reports, best.system, [option.system for option in rivals], metric)
+    value = _plan_at_cutoff(optimize, best, systems[best.system])
+    if value.info.of_collection:
+        untested = f"users have no values of {value.spelling}, which all lists together have"
+        return Choice(best, tuple(options), optimize, untested=untested)
+    tied = tied_systems(reports, best.system, [option.system for option in rivals], value.spelling)
     tied_options = tuple(option for option in rivals if option.system in tied.systems)
     return Choice(best, tuple(options), optimize, tied_options, tied.untested)
 

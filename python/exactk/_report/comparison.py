@@ -18,6 +18,7 @@ from exactk._report.comparison_options import (
     MOST_SYSTEMS,
     ClaimsLike,
     ComparisonOptions,
+    check_is_tested,
     check_power,
     check_size,
     claimed_margins,
@@ -207,6 +208,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def differences(self) -> Differences:
         """How the systems differ, with tests: one row per metric and pair of systems.
 
+        Metrics of all lists together, such as coverage, have no row: users have no values of them that a test could compare.
+
         The mean of training runs, ``runs=``, is one system, in place of the runs. Computed when first asked for, from
         sums over each pair of systems, which every comparison of `exactk.compare` has. Needs SciPy: ``pip install 'exactk[compare]'``.
 
@@ -277,9 +280,11 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         raise input_error("reports", "reports with the users' values", f"none in {without!r}", hint=_KEEPING_USERS)
 
     def _compared(self, label: Label | None, sums_of_pairs: Mapping[Pair, Sequence[PairedSums]]) -> Iterator[Compared]:
-        """Yield each value of each pair, over all users or one group."""
+        """Yield each value of each pair, over all users or one group; none that all lists together have."""
         weighted = self._first.state.weighted
         for index, value in enumerate(plan_of_state(self._first.state)):
+            if value.info.of_collection:
+                continue
             for pair, sums in sums_of_pairs.items():
                 reports = [self._reports[run] for system in pair for run in self._options.runs_of(system)]
                 undefined = max(report.undefined_users(index, label) for report in reports)
@@ -395,7 +400,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """
         check_power(power)
         margin = parse_margin(difference, "difference")
-        name = self._name_of(metric, "metric")
+        name = self._tested_name(metric, "metric")
         compared = [
             one
             for one in self._compared(None, self._paired_state().totals)
@@ -492,7 +497,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         for claim, claimed in claims.items():
             convention, values = self._first.convention, plan_of_state(self._first.state)
             for metric, margin in claimed_margins(claim, claimed, self._margins, convention, values).items():
-                name = self._name_of(metric, claim)
+                name = self._tested_name(metric, claim)
                 if name not in compared:
                     raise input_error(claim, f"metrics among {', '.join(self)}", repr(metric))
                 checks += [check_claim(claim, one, margin, self._options.confidence) for one in compared[name]]
@@ -538,7 +543,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         tied for the top: c, b
         paired t test; Holm over 3 comparisons per metric; level 0.05
         """
-        name = self._name_of(metric, "metric")
+        name = self._tested_name(metric, "metric")
         if name not in self.metrics:
             raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
         if self._options.baseline is not None:
@@ -577,6 +582,12 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         name = self._name_of(metric, "metric")
         (direction,) = (value.info.direction for value in values if value.name == name)
         return best_systems(numbers, direction)
+
+    def _tested_name(self, metric: str, argument: str) -> str:
+        """Return the canonical name of a metric whose differences are tested."""
+        name = self._name_of(metric, argument)
+        check_is_tested(plan_of_state(self._first.state), name, argument)
+        return name
 
     def _name_of(self, metric: str, argument: str) -> str:
         """Return the canonical name of a metric in any spelling; errors are of this argument."""

@@ -236,6 +236,8 @@ class ComparisonOptions:
         """Return the margins of these values. Raise InputError also for one that no difference exceeds."""
         margins = self.margins(convention, {value.name: value.spelling for value in values})
         for value in values:
+            if value.name in margins:
+                check_is_tested(values, value.name, "margin")
             check_size(margins.get(value.name, margins.get("")), value, "margin")
         return margins
 
@@ -254,6 +256,17 @@ class ComparisonOptions:
                 hint = did_you_mean(name, metrics)
                 raise input_error("margin", f"metrics among {', '.join(metrics)}", repr(metric), hint=hint)
         return margins
+
+
+def check_is_tested(values: Sequence[Value], name: str, argument: str) -> None:
+    """Raise InputError for the canonical name of a value that all lists together have, which no test can compare."""
+    value = next((value for value in values if value.name == name and value.info.of_collection), None)
+    if value is not None:
+        expected = "a metric of which each user has a value, for a test to compare"
+        found = f"{value.spelling}, which all lists together have"
+        raise input_error(
+            argument, expected, found, hint=f"comparison[{value.spelling!r}] has the value of each system"
+        )
 
 
 def _check_name(argument: str, name: str, names: Sequence[str]) -> None:
@@ -458,6 +471,7 @@ def claimed_margins(
     for metric in claims:
         _check_no_margin(_checked_metric(metric, argument), argument, values)
         name = name_of_metric(metric, convention, argument, {value.name: value.spelling for value in values})
+        check_is_tested(values, name, argument)
         margin = default.get(name, default.get(""))
         if argument == "better":
             margin = Margin(0.0, is_relative=True)

@@ -195,8 +195,6 @@ class Compared:
         """Why there is no p-value; empty if there is one."""
         if self.undefined:
             return f"undefined for {plural(self.undefined, 'user')}"
-        if self.value.info.of_collection:
-            return "all lists together have one value"
         if not self.sums.users:
             return f"no user has a value in both systems{self._excluded}"
         if self._lacks_run:

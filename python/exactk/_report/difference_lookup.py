@@ -71,6 +71,8 @@ def _advice(index: tuple[str, ...], metric: str, rows: Sequence[Difference], run
 
 def names_of(rows: Sequence[Difference]) -> str:
     """Return the metrics and the pairs of systems."""
+    if not rows:
+        return "there are none: users have no values of the metrics"
     metrics = ", ".join(dict.fromkeys(repr(row.metric) for row in rows))
     pairs = ", ".join(dict.fromkeys(f"({row.system!r}, {row.baseline!r})" for row in rows))
     return f"the metrics are {metrics}, the pairs are {pairs}"

@@ -201,6 +201,8 @@ def caption_lines(rows: Sequence[Difference], method: ComparisonMethod) -> list[
         size = "the detectable size" if len(rows) > 1 else _unsigned(method.detectable(rows[0]), _digits(rows[0]))
         significant = f"significant{' before adjustment' if method.is_adjusted else ''}"
         users.append(f"a true difference of {size} or more would be {significant} in 4 of 5 samples of this size")
+    if not rows:
+        return ["no rows: only metrics of which users have values are tested, and groups only with groups="]
     return [method.caption(rows), *(["; ".join(users)] if users else []), *_notes(rows, method)]
 
 

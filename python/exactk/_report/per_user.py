@@ -41,14 +41,20 @@ def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable |
     """Return what is kept of users, if anything; raise ValueError if it is impossible."""
     if not isinstance(per_user, Mapping):
         raise fail("per_user to be a mapping", per_user)
-    if not per_user:
+    values, users = plan_of_state(state), state.counts.users
+    spellings = [value.spelling for value in values if not value.info.of_collection]
+    if not per_user and (kept is None or spellings):
         if kept is not None:
             raise fail("kept to be null, as per_user is empty", kept)
         return None
-    values, users = plan_of_state(state), state.counts.users
-    checked_fields(per_user, state.spellings, "per_user")
+    checked_fields(per_user, spellings, "per_user")
     checked = checked_fields(kept, _FIELDS, "kept")
-    rows = [_user_numbers(per_user[value.spelling], value.spelling, users, _range(value)) for value in values]
+    rows = [
+        _user_numbers(per_user[value.spelling], value.spelling, users, _range(value))
+        if value.spelling in spellings
+        else [math.nan] * users
+        for value in values
+    ]
     with_parts = [value for value in values if has_part_rows(value)]
     part_rows = checked_fields(checked["rows"], [value.spelling for value in with_parts], "rows of kept")
     for value in with_parts:

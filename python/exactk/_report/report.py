@@ -109,7 +109,7 @@ class Report(Exports, Mapping[str, float]):
         The population standard deviation of the users' values; NaN except for macro averages.
     per_user : mapping of {str: ndarray of float64, shape (n_users,)}
         Each user's values: NaN where the value skips the user, and for all users where a value is computed from means
-        (``average="of_means"``). Empty unless ``per_user=True``.
+        (``average="of_means"``). Empty unless ``per_user=True``, and without metrics of all lists together.
     users : ndarray, shape (n_users,)
         User keys, aligned with ``per_user``; row numbers if the truth has no keys.
     by_group : mapping of {int or str: mapping of {str: float}}
@@ -400,7 +400,17 @@ class Report(Exports, Mapping[str, float]):
     @property
     def per_user(self) -> MetricMapping[NDArray[np.float64]]:
         """Each user's values."""
-        return self._by_metric([] if self.table is None else list(self.table), "not kept; use per_user=True")
+        values, table = self._values_of_users, self.table
+        if table is None:
+            return self._by_metric([], "not kept; use per_user=True")
+        spellings = {value.name: self._spellings[value.name] for value in values.values()}
+        absent = "all lists together have it, not users"
+        return MetricMapping(spellings, [table[row] for row in values], self.convention, absent)
+
+    @property
+    def _values_of_users(self) -> dict[int, Value]:
+        """The values that users have, by their position: not those that all lists together have."""
+        return {row: value for row, value in enumerate(self._plan) if not value.info.of_collection}
 
     @property
     def users(self) -> NDArray[Any]:
@@ -755,8 +765,9 @@ class Report(Exports, Mapping[str, float]):
         users = user_columns(self.users)
         if wide:
             return join_columns(users, self.per_user)
-        repeated = {name: np.repeat(column, len(self)) for name, column in users.items()}
-        values = metric_columns(self._plan, len(self.users)) | {"value": self.table.T.ravel()}
+        of_users = self._values_of_users
+        repeated = {name: np.repeat(column, len(of_users)) for name, column in users.items()}
+        values = metric_columns([*of_users.values()], len(self.users)) | {"value": self.table[[*of_users]].T.ravel()}
         return join_columns(repeated, values)
 
     def _columns_of_groups(self, *, wide: bool) -> Columns:
