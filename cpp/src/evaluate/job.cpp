@@ -27,7 +27,9 @@ Job make_job(const Request& request) {
   }
   if (request.items) {
     const Checkpoint checkpoint = timed_checkpoint(request.poll);
-    job.catalogue = CatalogueIndex(request.items->ids, checkpoint);
+    const Items& items = *request.items;
+    const std::span<const Count> counts = items.users.empty() ? items.interactions : items.users;
+    job.catalogue = CatalogueIndex(items.ids, counts, checkpoint);
     check_distinct_items(*request.items, job.catalogue, checkpoint);
     for (Run& run : job.plan.runs) {
       if (run.item_values_of == nullptr) continue;

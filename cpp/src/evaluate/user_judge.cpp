@@ -279,6 +279,14 @@ void UserJudge::read_list(Count user, const Matches& matches, Ties ties,
   const std::span<const Count> ranks =
       has_ranks ? row_slice(lists.ranks, lists, user) : lists.ranks;
   const auto write = [&](const auto& row) {
+    if (!has_ranks && matches.excluded_positions.empty()) {
+      in_chunks(std::min(row.size(), items.size()), checkpoint,
+                [&](std::size_t begin, std::size_t end) {
+                  for (std::size_t i = begin; i < end; ++i)
+                    items[i] = static_cast<std::int64_t>(row[i]);
+                });
+      return;
+    }
     std::size_t excluded = 0;
     for (std::size_t position = 0; position < row.size(); ++position) {
       if (position % kChunk == kChunk - 1) checkpoint();
@@ -331,7 +339,8 @@ void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_i
   in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::int64_t item = list_items_[i];
-      numbers[i] = item < 0 ? foreign + 1 : job_.catalogue.find(static_cast<std::uint64_t>(item));
+      numbers[i] =
+          item < 0 ? foreign + 1 : job_.catalogue.find_marked(static_cast<std::uint64_t>(item));
     }
   });
   if (matches.list_duplicates > 0 && rules.duplicate_items == Duplicates::first) {
@@ -366,8 +375,8 @@ Count UserJudge::first_tie_of_list(const Checkpoint& checkpoint) {
 }
 
 // Notes which items of the list read last are outside the catalogue, or not in train: for the user,
-// and in the last row.
-void UserJudge::note_unusual_items(std::span<const ItemNumber> numbers, ListRows& rows,
+// and in the last row. Takes the marks off the numbers.
+void UserJudge::note_unusual_items(std::span<ItemNumber> numbers, ListRows& rows,
                                    const Checkpoint& checkpoint) {
   Count first_foreign = 0;
   Count first_unseen = 0;
@@ -378,7 +387,8 @@ void UserJudge::note_unusual_items(std::span<const ItemNumber> numbers, ListRows
         if (first_foreign == 0) first_foreign = rank;
         rows.add_foreign_item(list_items_[i]);
         foreign_items_.push_back(list_items_[i]);
-      } else if (is_unseen(numbers[i])) {
+      } else if ((numbers[i] & kUnseen) != 0) {
+        numbers[i] &= ~kUnseen;
         if (first_unseen == 0) first_unseen = rank;
         unseen_items_.push_back(list_items_[i]);
       }
@@ -400,23 +410,16 @@ Count UserJudge::count_distinct(std::span<const std::int64_t> items, const Check
   return distinct;
 }
 
-// Whether the item of the catalogue is known not to be in train.
-bool UserJudge::is_unseen(ItemNumber number) const noexcept {
-  const std::optional<Items>& items = job_.request.items;
-  if (!items) return false;
-  const std::span<const Count> counts = items->users.empty() ? items->interactions : items->users;
-  return number < counts.size() && counts[number] == 0;
-}
-
 UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count user,
                                                       const Checkpoint& checkpoint) {
   const Plan& plan = job_.plan;
-  const auto refuses = [&](const Rules& rules, ItemNumber number) {
+  const auto refuses = [&](const Rules& rules, std::int64_t item) {
+    const ItemNumber number = job_.catalogue.find_marked(static_cast<std::uint64_t>(item));
     const bool is_foreign = number == job_.catalogue.foreign();
     if (violation == Violation::foreign_item)
       return is_foreign && rules.foreign_items == ForeignItems::raise;
     const bool is_counted = is_foreign && rules.foreign_items == ForeignItems::count;
-    return (is_counted || is_unseen(number)) && rules.unseen_items == UnseenItems::raise;
+    return (is_counted || (number & kUnseen) != 0) && rules.unseen_items == UnseenItems::raise;
   };
   RefusedItems refused;
   const auto find = [&](const Rules& rules, Count depth) {
@@ -428,8 +431,7 @@ UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count
     list_items_.assign(static_cast<std::size_t>(std::min(depth, length)), -1);
     read_list(user, matches, rules.ties, list_items_, checkpoint);
     for (const std::int64_t item : list_items_) {
-      if (item < 0 || !refuses(rules, job_.catalogue.find(static_cast<std::uint64_t>(item))))
-        continue;
+      if (item < 0 || !refuses(rules, item)) continue;
       if (refused.count++ == 0) refused.first = item;
     }
   };

@@ -77,12 +77,11 @@ class UserJudge {
                                const Checkpoint& checkpoint);
   void add_list(Count user, const Matches& matches, std::size_t rules_index, const HitRow& row,
                 ListRows& rows, const Checkpoint& checkpoint);
-  void note_unusual_items(std::span<const ItemNumber> numbers, ListRows& rows,
+  void note_unusual_items(std::span<ItemNumber> numbers, ListRows& rows,
                           const Checkpoint& checkpoint);
   void note_ties(std::size_t size, ListRows& rows, const Checkpoint& checkpoint);
   [[nodiscard]] Count count_distinct(std::span<const std::int64_t> items,
                                      const Checkpoint& checkpoint);
-  [[nodiscard]] bool is_unseen(ItemNumber number) const noexcept;
   void leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint);
   void judge_extremes(Count user, std::span<const double> values, JudgedBatch& batch,
                       const Checkpoint& checkpoint);

@@ -16,7 +16,8 @@ ItemCounter::ItemCounter(const ItemTallyRequest& request, Count items)
       counts_(request.cutoffs.size(), std::vector<std::uint32_t>(items_)),
       tied_lists_(request.cutoffs.size()),
       list_lengths_(request.cutoffs.size()),
-      short_lists_(request.cutoffs.size()) {}
+      short_lists_(request.cutoffs.size()),
+      lengths_(request.cutoffs.size()) {}
 
 // Returns the row of an item outside the catalogue.
 std::size_t ItemCounter::row_of_foreign(std::int64_t item) {
@@ -38,26 +39,29 @@ void ItemCounter::count_lists(std::size_t column, Count length) {
 
 void ItemCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
   const std::vector<Count>& cutoffs = request_.cutoffs;
-  const bool counts_foreign = request_.rules.foreign_items == ForeignItems::count;
   rows_.clear();
-  lengths_.clear();
+  std::size_t length = 0;  // items that count
   std::size_t foreign = 0;
-  for (std::size_t i = 0; i < list.items.size() && lengths_.size() < cutoffs.size(); ++i) {
-    if (i % kChunk == kChunk - 1) checkpoint();
-    while (lengths_.size() < cutoffs.size() && std::cmp_greater_equal(i, cutoffs[lengths_.size()]))
-      lengths_.push_back(rows_.size());
-    if (lengths_.size() == cutoffs.size()) break;
-    std::size_t row = list.items[i];
-    const bool is_foreign = row == items_;
-    const std::size_t foreign_position = is_foreign ? foreign++ : 0;
-    if (row > items_ || (is_foreign && !counts_foreign)) continue;
-    if (is_foreign) row = row_of_foreign(list.foreign_items[foreign_position]);
-    count_item(row, lengths_.size());
-    rows_.push_back(row);
-  }
-  lengths_.resize(cutoffs.size(), rows_.size());
+  std::size_t begin = 0;
   for (std::size_t column = 0; column < cutoffs.size(); ++column) {
-    count_lists(column, static_cast<Count>(lengths_[column]));
+    const auto size = static_cast<Count>(list.items.size());
+    const auto end = static_cast<std::size_t>(std::min(cutoffs[column], size));
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i % kChunk == kChunk - 1) checkpoint();
+      std::size_t row = list.items[i];
+      if (row >= items_) {
+        if (row > items_) continue;
+        const std::int64_t item = list.foreign_items[foreign++];
+        if (request_.rules.foreign_items != ForeignItems::count) continue;
+        row = row_of_foreign(item);
+      }
+      count_item(row, column);
+      ++length;
+      if (request_.has_short_lists) rows_.push_back(row);
+    }
+    begin = std::max(begin, end);
+    lengths_[column] = length;
+    count_lists(column, static_cast<Count>(length));
     if (std::ranges::binary_search(list.tied_ranks, cutoffs[column])) ++tied_lists_[column];
   }
   if (request_.has_short_lists) count_short_lists(checkpoint);

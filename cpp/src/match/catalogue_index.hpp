@@ -1,4 +1,4 @@
-// Finds the position of an item in the catalogue.
+// Finds the position of an item in the catalogue, and whether it is in train.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,17 @@ namespace exactk {
 // A position in the catalogue, or one of two numbers after its last one.
 using ItemNumber = std::uint32_t;
 
+// Beside the number of an item that is known not to be in train: one access to memory finds both.
+inline constexpr ItemNumber kUnseen = ItemNumber{1} << 31U;
+
 class CatalogueIndex {
  public:
   CatalogueIndex() = default;
-  // Requires ids of at least 0, fewer than 2^32 - 2. The ids must outlive the index.
-  CatalogueIndex(std::span<const std::int64_t> ids, const Checkpoint& checkpoint) : ids_(ids) {
+  // Requires ids of at least 0, fewer than 2^31 - 2. `counts` says how often each is in train;
+  // empty: unknown. Both must outlive the index.
+  CatalogueIndex(std::span<const std::int64_t> ids, std::span<const Count> counts,
+                 const Checkpoint& checkpoint)
+      : ids_(ids), counts_(counts) {
     std::int64_t highest = -1;
     in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       highest = std::max(highest, *std::max_element(&ids[begin], &ids[begin] + (end - begin)));
@@ -35,7 +41,7 @@ class CatalogueIndex {
     in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         ItemNumber& number = numbers_[static_cast<std::size_t>(ids[i])];
-        number = std::min(number, static_cast<ItemNumber>(i));
+        if (number == kAbsent) number = marked(static_cast<ItemNumber>(i));
       }
     });
   }
@@ -47,21 +53,31 @@ class CatalogueIndex {
 
   // Returns the first position of the id.
   [[nodiscard]] ItemNumber find(std::uint64_t id) const noexcept {
+    return find_marked(id) & ~kUnseen;
+  }
+  // Returns it with kUnseen if the item is known not to be in train.
+  [[nodiscard]] ItemNumber find_marked(std::uint64_t id) const noexcept {
     if (!numbers_.empty() || ids_.empty()) {
-      return id < numbers_.size() ? std::min(numbers_[id], foreign()) : foreign();
+      const ItemNumber number = id < numbers_.size() ? numbers_[id] : kAbsent;
+      return number == kAbsent ? foreign() : number;
     }
     const Offset position = index_.find(ids_, id);
-    return position < 0 ? foreign() : static_cast<ItemNumber>(position);
+    return position < 0 ? foreign() : marked(static_cast<ItemNumber>(position));
   }
 
  private:
+  [[nodiscard]] ItemNumber marked(ItemNumber number) const noexcept {
+    return !counts_.empty() && counts_[number] == 0 ? number | kUnseen : number;
+  }
+
   // A table over all ids takes half a cache line an item at most.
   static constexpr std::size_t kMaxSpread = 8;
   static constexpr std::size_t kSmall = 1024;
   static constexpr ItemNumber kAbsent = std::numeric_limits<ItemNumber>::max();
 
   std::span<const std::int64_t> ids_;
-  std::vector<ItemNumber> numbers_;  // by id; empty: use the index
+  std::span<const Count> counts_;
+  std::vector<ItemNumber> numbers_;  // by id, marked; empty: use the index
   IdIndex index_;
 };
 

@@ -1,10 +1,10 @@
 // The walk that means over the items of a list share.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <utility>
 
 #include "metrics/metric.hpp"
 
@@ -20,11 +20,16 @@ class ListWalk {
   // the cutoff.
   template <class Body>
   void advance(Count cutoff, const Body& body) {
-    for (; next_ < items_.size() && std::cmp_less(next_, cutoff); ++next_) {
-      if (next_ % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
-      const double value = values_[items_[next_]];
-      if (!std::isnan(value)) body(static_cast<Count>(next_) + 1, value);
-    }
+    const auto end = static_cast<std::size_t>(std::min(cutoff, static_cast<Count>(items_.size())));
+    if (next_ >= end) return;
+    in_chunks(end - next_, checkpoint_,
+              [&, first = next_](std::size_t begin, std::size_t chunk_end) {
+                for (std::size_t i = first + begin; i < first + chunk_end; ++i) {
+                  const double value = values_[items_[i]];
+                  if (!std::isnan(value)) body(static_cast<Count>(i) + 1, value);
+                }
+              });
+    next_ = end;
   }
 
  private:
