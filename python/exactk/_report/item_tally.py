@@ -93,21 +93,24 @@ def item_tally(
     short_lists: Sequence[Integers] | None = None,
 ) -> ItemTally:
     """Return the tally for items in any order, some of them in no list, and for tables with rows in any order."""
-    listed = np.flatnonzero(counts[:, -1])
+    listed = np.flatnonzero(counts[:, -1] > 0)
     ascending: TallyKeys
     if isinstance(keys, np.ndarray) or not len(listed):
-        order = listed[np.argsort(np.asarray(keys)[listed], kind="stable")]  # quick where they ascend, as nearly always
-        ascending = np.asarray(keys)[order].astype(np.int64)
+        order, integers = listed, np.asarray(keys)[listed].astype(np.int64)
+        if not (integers[1:] > integers[:-1]).all():  # only where items are foreign
+            by_key = np.argsort(integers, kind="stable")
+            order, integers = listed[by_key], integers[by_key]
+        ascending = integers
     else:
         order = np.array(sorted(listed.tolist(), key=keys.__getitem__), np.int64)
         ascending = tuple([keys[i] for i in order.tolist()])
     lengths = tuple(_sum_rows([table]) for table in list_lengths)
     if short_lists is None:
-        return ItemTally(tuple(cutoffs), ascending, counts[order], lengths)
+        return ItemTally(tuple(cutoffs), ascending, np.take(counts, order, axis=0), lengths)
     positions = np.empty(len(counts), np.int64)
     positions[order] = np.arange(len(order))
     short = tuple(_sum_rows([table]) for table in _at_positions(short_lists, positions))
-    return ItemTally(tuple(cutoffs), ascending, counts[order], lengths, short)
+    return ItemTally(tuple(cutoffs), ascending, np.take(counts, order, axis=0), lengths, short)
 
 
 def kind_of_item_keys(keys: TallyKeys) -> str:
