@@ -152,7 +152,7 @@ def metric_strings(draw: st.DrawFn) -> str:
     arguments = []
     if info.parameter is not None:
         arguments.append(f"{info.parameter.name}={draw(parameters(info.parameter))}")
-    if draw(st.integers(0, 4)) == 0:
+    if draw(st.integers(0, 4)) == 0 and not info.of_collection:
         averages = {"geometric": True, "micro": info.micro, "of_means": info.name in {"fbeta", "f1"}}
         arguments.append(
             f"average={draw(st.sampled_from([name for name, is_allowed in averages.items() if is_allowed]))}"

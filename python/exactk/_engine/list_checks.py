@@ -1,10 +1,12 @@
-"""Checks of what is asked of metrics that all lists together have."""
+"""Checks of what is asked of metrics that read the items of lists."""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import input_error, warn
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +26,8 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
             if given is not None:
                 expected = f"None with {value.spelling}, which all lists together have"
                 hint = "evaluate it by itself, or the lists of each group by themselves"
-                raise input_error(argument, expected, type(given).__name__, hint=hint)
+                found = "weights" if argument == "weights" else "groups"
+                raise input_error(argument, expected, found, hint=hint)
         _check_fields(value)
 
 
@@ -63,3 +66,29 @@ def _check_fields(value: Value) -> None:
     if rules["duplicate_items"] == "count" and "list_similarity" in own_fields:
         expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"
         raise input_error("metrics", expected, "'count', by which a list is no set of items")
+
+
+_OF_ALL_ITEMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "novelty_over": ("interactions",),
+        "arp_over": ("interactions", "max"),
+        "tail": ("head_share", "lowest_share"),
+    }
+)
+"""The fields of metrics of popularity, with the choices by which an item's number depends on the popularity of others."""
+
+
+def warn_of_items_outside(items: CanonicalItems, values: Sequence[Value]) -> None:
+    """Warn if train has items outside the catalogue, and a value compares popularities with those of all items."""
+    dependent = [value.spelling for value in values if _compares_with_all_items(value)]
+    if items.foreign_items and dependent:
+        outside = f"{plural(items.foreign_items, 'item')} of train outside the catalogue"
+        warn(
+            f"items: {outside}: the sums, the ranks and the highest popularity in {', '.join(dependent)} leave them out"
+        )
+
+
+def _compares_with_all_items(value: Value) -> bool:
+    own_fields = value.info.own_fields
+    fields = [field for field in _OF_ALL_ITEMS if field in own_fields]
+    return "popularity" in own_fields and all(value.rules[field] in _OF_ALL_ITEMS[field] for field in fields)

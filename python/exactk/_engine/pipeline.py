@@ -14,7 +14,7 @@ from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.list_checks import check_collection_values, check_item_groups
+from exactk._engine.list_checks import check_collection_values, check_item_groups, warn_of_items_outside
 from exactk._engine.systems import check_systems_before_metrics, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
@@ -216,6 +216,7 @@ def _items_of_metrics(
     """Return the items; None, with a warning, if no metric reads them."""
     table = Items.from_argument(items, columns, threads).table
     if any(map(reads_items, values)):
+        warn_of_items_outside(table, values)
         return table
     warn("items has no effect on the requested metrics: leave it out")
     return None

@@ -81,12 +81,24 @@ def interactions_of(value: Any, argument: str, columns: ColumnNames, encoding: E
         if isinstance(value, (Integral, float)):
             hint = "exactk.Items(n) has the ids 0 to n - 1" if argument == "items" else ""
             raise type_error(argument, "the interactions of each user", repr(value), hint=hint)
+        _check_no_flags(value, argument)
         exclusions = exclusions_of(open_path(value, "exclude", columns), columns, encoding)
         assert exclusions is not None  # noqa: S101 - only None is
         rows = remove_padding(exclusions.rows())
         if not len(rows.items):
             raise input_error(argument, "at least one interaction", "none")
         return rows
+
+
+def _check_no_flags(value: object, argument: str) -> None:
+    """Raise InputError for a matrix of 0 and 1: most likely flags of columns, not the ids of two items."""
+    if not isinstance(value, np.ndarray) or value.ndim != 2 or value.dtype.kind not in "iu" or value.shape[1] < 3:
+        return
+    if not len(value) or not ((value == 0) | (value == 1)).all():
+        return
+    expected = "rows of item ids, or a boolean matrix of users and items"
+    hint = f"{argument}.astype(bool) has a column per item"
+    raise input_error(argument, expected, "a matrix of integers that are all 0 or 1", hint=hint)
 
 
 def items_of_interactions(rows: Rows) -> Interactions:

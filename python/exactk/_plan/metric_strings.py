@@ -378,6 +378,9 @@ def _resolve_values(
     convention_rules = convention.rules(override_name(info.name, cutoffs[0]))  # all are cutoffs, or there is none
     rules = convention_rules | changes
     if info.of_collection:
+        if changes.get("average", "macro") != "macro":
+            expected = f"{info.name} without average=, as all lists together have one value"
+            raise input_error("metrics", expected, quote(spelling.text))
         rules["average"] = "macro"  # there is nothing to average
     if rules["average"] == "of_means" and info.name not in _PARTS_OF_MEANS:
         expected = f"{info.name}: another average (overrides can set it for one metric)"
