@@ -271,6 +271,50 @@ class RawEmbeddings:
 
 
 @dataclass
+class RawItemFeatures:
+    """The arguments of one `_core.ItemFeatures`."""
+
+    width: int
+    is_missing: Array
+    vectors: Array | None = None
+    indptr: Array | None = None
+    columns: Array | None = None
+    weights: Array | None = None
+    item_columns: Array | None = None
+
+    @classmethod
+    def read(cls, source: Source, items: int) -> RawItemFeatures:
+        width = items if source.rarely(4) else 1 + source.below(10)
+        is_missing = np.array([source.rarely(8) for _ in range(items)], np.bool_)
+        if source.rarely(3):
+            rows = [[column for column in range(width) if source.rarely(3)] for _ in range(items)]
+            indptr = np.cumsum([0, *map(len, rows)])
+            columns = np.array([column for row in rows for column in row], np.int64)
+            weights = None if source.rarely(2) else np.array([source.component() for _ in columns], np.float64)
+            features = cls(width, is_missing, None, indptr, columns, weights)
+        else:
+            numbers = [source.component() for _ in range(items * width)]
+            if width == items and source.rarely(2):
+                matrix = np.abs(np.array(numbers).reshape(items, items))
+                numbers = (np.triu(matrix, 1) + np.triu(matrix, 1).T).reshape(-1).tolist()
+            with np.errstate(over="ignore"):
+                vectors = np.array(numbers, "float64" if source.rarely(2) else "float32")
+            item_columns = np.arange(items) if width == items else None
+            features = cls(width, is_missing, vectors, item_columns=item_columns)
+        for array in (features.indptr, features.columns, features.item_columns):
+            if source.rarely(32) and array is not None and len(array):
+                array[source.below(len(array))] = source.integers(1, "int64")[0]
+        if source.rarely(32):
+            features.width = source.integers(1, "int64")[0].item()
+        return features
+
+    def core(self) -> _core.ItemFeatures:
+        return _core.ItemFeatures(
+            self.width, self.is_missing, self.vectors, self.indptr, self.columns, self.weights, self.item_columns
+        )
+
+
+@dataclass
 class RawItems:
     """The arguments of one `_core.Items`."""
 
@@ -281,6 +325,7 @@ class RawItems:
     values: Array | None = None
     groups: Array | None = None
     group_count: int = 0
+    features: RawItemFeatures | None = None
 
     @classmethod
     def read(cls, source: Source) -> RawItems:
@@ -299,6 +344,7 @@ class RawItems:
             None if source.rarely(16) else interactions,
             source.integer() if source.rarely(32) else train_users,
             source.numbers(len(ids)) if source.rarely(2) else None,
+            None if source.rarely(32) else RawItemFeatures.read(source, len(ids)),
         )
 
     def read_groups(self, source: Source) -> None:
@@ -307,8 +353,10 @@ class RawItems:
         self.groups = np.array([source.below(4) - 1 for _ in range(len(self.ids) - source.rarely(32))], np.int64)
 
     def core(self) -> _core.Items:
-        counts = (self.users, self.interactions, self.train_users)
-        return _core.Items(self.ids, *counts, False, self.values, self.groups, self.group_count)
+        features = None if self.features is None else self.features.core()
+        counts = self.users, self.interactions, self.train_users
+        groups = self.groups, self.group_count
+        return _core.Items(self.ids, *counts, False, self.values, *groups, features=features)
 
 
 @dataclass

@@ -65,6 +65,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "Embeddings": CALLS["Embeddings"][1],
     "Histories": CALLS["Histories"][1],
     "ItemTallyRequest": CALLS["ItemTallyRequest"][1],
+    "ItemFeatures": CALLS["ItemFeatures"][1],
     "Items": CALLS["Items"][1],
     "Lists": CALLS["Lists"][1],
     "Lists.validate": CALLS["validate"][1],

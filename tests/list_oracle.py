@@ -58,6 +58,7 @@ STANDARD = {
     "head": "0.8",
     "least": "1",
     "distance": "cosine",
+    "ild_over": "pairs",
     "serendipity_of": "features",
     "users": "truth",
 }
@@ -152,7 +153,8 @@ def ild(row: Sequence[int], catalogue: Catalogue, rules: Rules) -> tuple[float, 
         return 1 - cosine(one, other)
 
     pairs = list(combinations([catalogue.features[item] for item in row], 2))
-    return math.fsum(distance(*pair) for pair in pairs), float(len(pairs))
+    over = len(row) if rules["ild_over"] == "list" else len(pairs)
+    return math.fsum(distance(*pair) for pair in pairs), float(over)
 
 
 def serendipity(

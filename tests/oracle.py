@@ -17,7 +17,7 @@ from functools import cache
 from itertools import groupby, permutations, product
 from typing import Any, NamedTuple
 
-from oracle_items import Catalogue, Item, RefusedError, item_number, item_value
+from oracle_items import Catalogue, Item, RefusedError, check_distance, item_number, item_value, sum_of_distances
 
 Rules = Mapping[str, Any]
 
@@ -29,8 +29,9 @@ _COPY = -1  # stands for an item that is repeated in a tie and is no second hit
 _NO_MERIT = 0, Fraction(0)
 _LIST_MEANS = {"novelty", "surprisal", "arp", "popularity_rank", "aplt"}
 _DISCOUNTED = {"epc", "efd"}  # sums over hits
-_OF_ITEMS = _LIST_MEANS | _DISCOUNTED
-_WITHOUT_TRUTH = _LIST_MEANS | {"list_fill"}
+_OF_PAIRS = {"ild"}
+_OF_ITEMS = _LIST_MEANS | _DISCOUNTED | _OF_PAIRS
+_WITHOUT_TRUTH = _LIST_MEANS | _OF_PAIRS | {"list_fill"}
 
 
 class Parameter(NamedTuple):
@@ -405,6 +406,12 @@ def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
     """Return the sum of the numbers of the items, or of the hits, and what it is divided by."""
     assert asked.catalogue is not None
     rules, top = asked.rules, judged.top(asked.cutoff)
+    if asked.metric in _OF_PAIRS:
+        items = [slot.item for slot in top]
+        if rules["duplicate_items"] != "count":
+            items = list(dict.fromkeys(items))
+        total, n = sum_of_distances(items, asked.catalogue, rules)
+        return total, Fraction(n if rules["ild_over"] == "list" else n * (n - 1) // 2)
     numbers = [item_number(asked.metric, slot.item, asked.catalogue, rules, asked.parameter) for slot in top]
     is_repeat = [any(slot.item == above.item for above in top[:i]) for i, slot in enumerate(top)]
     counted = [
@@ -537,6 +544,9 @@ def _refuse_without_meaning(asked: Asked) -> None:
         raise RefusedError("values are divided by values")
     if asked.metric == "aplt" and rules["tail"] != "at_most" and asked.parameter > 1:
         raise RefusedError("a share is at most 1")
+    if asked.metric in _OF_PAIRS:
+        assert asked.catalogue is not None
+        check_distance(asked.catalogue, rules["distance"])
     if asked.metric == "average_precision" and rules["ap_over"] == "hits" and rules["ties"] == "expected":
         raise RefusedError("the order changes what is divided by")
 

@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,9 @@ DEFAULTS: dict[str, Any] = {
     "foreign_items": "raise",
     "list_mean_over": "list",
     "tail": "head_share",
+    "distance": "cosine",
+    "ild_over": "pairs",
+    "missing_features": "raise",
     "discount": "log2",
     "average": "macro",
     "users": "truth",
@@ -74,6 +78,9 @@ CHOICES: dict[str, list[Any]] = {
     "foreign_items": ["raise", "ignore", "count"],
     "list_mean_over": ["list", "cutoff"],
     "tail": ["head_share", "lowest_share", "at_most"],
+    "distance": ["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"],
+    "ild_over": ["pairs", "list"],
+    "missing_features": ["raise", "skip"],
     "discount": ["log2", "log2_floored"],
     "users": ["truth", "both", "predictions", "union"],
     "empty_truth": ["compute", "skip", "zero", "one"],
@@ -98,7 +105,10 @@ CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precisi
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
 METRICS = sorted(name for name, info in exactk.metrics.items() if not info.of_collection)
 OF_ITEMS = [name for name in METRICS if exactk.metrics[name].walks_list]
-ITEM_FIELDS = ("popularity", "novelty_over", "arp_over", "unseen_items", "list_mean_over", "tail")
+ITEM_FIELDS = (
+    *("popularity", "novelty_over", "arp_over", "unseen_items", "list_mean_over", "tail"),
+    *("distance", "ild_over", "missing_features"),
+)
 
 
 @dataclass(frozen=True)
@@ -127,10 +137,12 @@ class Case:
     def _items(self) -> Any:
         """Return the catalogue, or the training data alone."""
         train = {f"reader {number}": list(row) for number, row in enumerate(self.catalogue.train)}
+        given, features = self.catalogue.given, {item: list(one) for item, one in self.catalogue.features.items()}
         values = self.catalogue.values if any(map(reads_values, self.asked)) else None
-        if self.catalogue.given is None:
-            return train if values is None else exactk.Items(train=train, values=values)
-        return exactk.Items(sorted(self.catalogue.given, key=str, reverse=True), train=train, values=values)
+        if given is None and not features and values is None:
+            return train
+        catalogue = None if given is None else sorted(given, key=str, reverse=True)
+        return exactk.Items(catalogue, train=train, features=features or None, values=values)
 
     def halves(self) -> Iterator[dict[Any, User]]:
         """Yield every other user, and then the rest."""
@@ -184,7 +196,27 @@ def _draw_catalogue(rng: random.Random, items: Sequence[Item]) -> Catalogue:
     catalogue = Catalogue(None if rng.random() < 0.3 else given, train)
     share = rng.choice([0.8, 1.0, 1.0, 1.0])
     values = {item: rng.choice([0.0, 0.1, 0.7, 1.0, 3.0, 1e15]) for item in catalogue.items if rng.random() < share}
-    return replace(catalogue, values=values)
+    return replace(catalogue, values=values, features=_draw_features(rng, catalogue.items))
+
+
+def _draw_features(rng: random.Random, items: Sequence[Item]) -> dict[Item, Any]:
+    """Draw vectors, tags or distances of the items, or of most of them. A graph has all of these."""
+    kind = rng.choice(["graph", "graph", "matrix", "vectors", "tags", "none"])
+    listed = [item for item in items if rng.random() < 0.9]
+    if rng.random() < 0.7:
+        listed = list(items)
+    rng.shuffle(listed)
+    match kind:
+        case "none":
+            return {}
+        case "tags":
+            return {item: frozenset(rng.sample("abcde", rng.randrange(4))) for item in listed}
+        case "vectors":
+            width, numbers = rng.choice([1, 2, 9]), [-2.0, -0.75, 0.0, 0.25, 1.0, 1.5]
+            return {item: tuple(rng.choices(numbers, k=width)) for item in listed}
+    numbers = [0.0, 1.0] if kind == "graph" else [0.5, 1.0, 1.25]
+    distances = {frozenset(pair): rng.choice(numbers) for pair in combinations(listed, 2)}
+    return {item: tuple(distances.get(frozenset({item, other}), 0.0) for other in listed) for item in listed}
 
 
 def _with_ranks(user: User, rng: random.Random, rules: Mapping[str, Any]) -> User:

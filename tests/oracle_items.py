@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import combinations
 from typing import Any
 
 Item = int | str
@@ -28,6 +29,8 @@ class Catalogue:
     given: frozenset[Item] | None  # None: the items of train
     train: Sequence[Sequence[Item]]
     values: Mapping[Item, float] = field(default_factory=dict)  # of items that have one
+    # Numbers or tags of items, or their distances from the items in the order of the mapping. Empty: no features.
+    features: Mapping[Item, Sequence[float] | frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def items(self) -> list[Item]:
@@ -142,3 +145,85 @@ def _tail(popularity: Mapping[Item, int], tail: str, head: float) -> set[Item]:
             outside.add(item)
         total += popularity[item]
     return outside
+
+
+def sum_of_distances(items: Sequence[Item], catalogue: Catalogue, rules: Mapping[str, Any]) -> tuple[Fraction, int]:
+    """Return the sum of the distances of all pairs of the items, and the number of items that count."""
+    counted = []
+    for item in items:
+        if item not in catalogue.items and rules["foreign_items"] == "raise":
+            raise RefusedError("an item is not in the catalogue")
+        if item not in catalogue.items and rules["foreign_items"] == "ignore":
+            continue
+        if not _has_features(item, catalogue, rules["distance"]):
+            if rules["missing_features"] == "raise":
+                raise RefusedError("an item has no features")
+            continue
+        counted.append(item)
+    return sum((_distance(*pair, catalogue, rules["distance"]) for pair in combinations(counted, 2)), Fraction(0)), len(
+        counted
+    )
+
+
+def check_distance(catalogue: Catalogue, distance: str) -> None:
+    """Raise RefusedError if the features have no such distance, whichever items are recommended."""
+    features = catalogue.features
+    if not features:
+        raise RefusedError("there are no features")
+    is_tags = any(isinstance(one, frozenset) for one in features.values())
+    if distance == "jaccard" and not is_tags and any({*one} - {0, 1} for one in features.values()):
+        raise RefusedError("numbers are no tags")
+    if distance == "matrix":
+        if is_tags or any(len(one) != len(features) for one in features.values()):
+            raise RefusedError("the features are no matrix")
+        if any(_entry(a, b, catalogue) != _entry(b, a, catalogue) for a in features for b in features):
+            raise RefusedError("the matrix is not symmetric")
+        if any(_entry(a, b, catalogue) < 0 or (a == b and _entry(a, b, catalogue)) for a in features for b in features):
+            raise RefusedError("an entry is no distance")
+
+
+def _has_features(item: Item, catalogue: Catalogue, distance: str) -> bool:
+    features = catalogue.features.get(item)
+    if isinstance(features, frozenset):
+        return len(features) > 0
+    return features is not None and (distance != "jaccard" or any(features))
+
+
+def _entry(item: Item, other: Item, catalogue: Catalogue) -> Fraction:
+    row = catalogue.features[item]
+    assert not isinstance(row, frozenset)
+    return Fraction(row[list(catalogue.features).index(other)])
+
+
+def _distance(item: Item, other: Item, catalogue: Catalogue, distance: str) -> Fraction:
+    if distance == "matrix":
+        return _entry(item, other, catalogue)
+    one, two = (_vector(each, catalogue) for each in (item, other))
+    columns = {*one, *two}
+    product = sum((one.get(c, Fraction(0)) * two.get(c, Fraction(0)) for c in columns), Fraction(0))
+    match distance:
+        case "dot":
+            return 1 - product
+        case "cosine":
+            square = sum(x * x for x in one.values()) * sum(x * x for x in two.values())
+            return 1 - (product / _square_root(square) if square else Fraction(0))
+        case "euclidean":
+            return _square_root(
+                sum(((one.get(c, Fraction(0)) - two.get(c, Fraction(0))) ** 2 for c in columns), Fraction(0))
+            )
+        case "hamming":
+            return Fraction(sum(one.get(c, 0) != two.get(c, 0) for c in columns))
+    tags = [{column for column, number in vector.items() if number} for vector in (one, two)]
+    return 1 - Fraction(len(tags[0] & tags[1]), len(tags[0] | tags[1]))
+
+
+def _vector(item: Item, catalogue: Catalogue) -> dict[Any, Fraction]:
+    features = catalogue.features[item]
+    if isinstance(features, frozenset):
+        return dict.fromkeys(features, Fraction(1))
+    return {column: Fraction(number) for column, number in enumerate(features)}
+
+
+def _square_root(number: Fraction | int) -> Fraction:
+    exact = Fraction(number)
+    return Fraction(_DIGITS.sqrt(_DIGITS.divide(Decimal(exact.numerator), Decimal(exact.denominator))))

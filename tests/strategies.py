@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -73,12 +74,38 @@ class DrawnItems:
     catalogue: list[int] | None
     train: list[list[int]]
     values: dict[int, float]
+    features: str = "none"
+    seed: int = 0
 
     def items(self) -> exactk.Items:
         """Return the items; four of five have one of three groups."""
         keys = [*dict.fromkeys(chain(*self.train))] if self.catalogue is None else self.catalogue
         groups = {key: "abc"[i % 3] for i, key in enumerate(keys) if i % 5 != 4}
-        return exactk.Items(self.catalogue, train=self.train, values=self.values, item_groups=groups)
+        features = features_of_items(keys, self.features, np.random.default_rng(self.seed))
+        return exactk.Items(self.catalogue, train=self.train, values=self.values, item_groups=groups, features=features)
+
+
+FEATURES = ("none", "float32", "float64", "flags", "matrix", "sparse", "tags")
+
+
+def features_of_items(items: list[int], kind: str, rng: np.random.Generator) -> Any:
+    """Return features of the items, of which a few have none; distances need all kinds of them."""
+    if kind == "none":
+        return None
+    if kind == "matrix" and len(items) < 64:
+        distances = rng.integers(0, 9, (len(items), len(items))) / 4
+        return dict(zip(items, np.triu(distances, 1) + np.triu(distances, 1).T, strict=True))
+    if kind == "sparse":
+        mask = rng.random((len(items), 7)) < rng.random()
+        return scipy.sparse.csr_array(mask * rng.standard_normal((len(items), 7)))
+    listed = [item for item in items if rng.random() < 0.98]
+    if kind == "tags":
+        return {item: [f"tag {tag}" for tag in set(rng.integers(0, 5, rng.integers(0, 4)))] for item in listed}
+    vectors = rng.standard_normal((len(listed), rng.choice([1, 2, 7, 8, 19])))
+    vectors[rng.random(len(listed)) < 0.05] = 0
+    if kind == "flags":
+        return dict(zip(listed, vectors > 0, strict=True))
+    return dict(zip(listed, vectors.astype("float32" if kind == "float32" else "float64"), strict=True))
 
 
 EVERY_ID = [*range(5000), 2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
@@ -88,6 +115,7 @@ ANY_ITEMS = exactk.Items(
     train=[list(range(user, 1000, 3 * user + 1)) for user in range(1, 20)],
     values=[0.1 * (item % 7) for item in EVERY_ID],
     item_groups=[i % 7 for i in range(len(EVERY_ID))],
+    features=np.random.default_rng(0).standard_normal((len(EVERY_ID), 11)),
 )
 """Items for metrics that need some, where a test does not draw any."""
 
@@ -152,6 +180,9 @@ def metric_strings(draw: st.DrawFn) -> str:
     arguments = []
     if info.parameter is not None:
         arguments.append(f"{info.parameter.name}={draw(parameters(info.parameter))}")
+    if info.reads_features:
+        arguments.append(f"distance={draw(st.sampled_from(CHOICES['distance']))}")
+        arguments.append(f"missing_features={draw(st.sampled_from(['raise', 'skip', 'skip']))}")
     if draw(st.integers(0, 4)) == 0 and not info.of_collection:
         averages = {"geometric": True, "micro": info.micro, "of_means": info.name in {"fbeta", "f1"}}
         arguments.append(
@@ -175,7 +206,9 @@ def drawn_items(draw: st.DrawFn) -> DrawnItems:
     every = sorted({item for row in train for item in row}) if catalogue is None else catalogue
     values = draw(st.lists(st.sampled_from([0.0, 0.1, 0.3, 1.0, 1e75]), min_size=3, max_size=3))
     lacking = draw(st.sampled_from([every[:0], every[:0], every[:2]]))
-    return DrawnItems(catalogue, train, {item: values[item % 3] for item in every if item not in lacking})
+    of_items = {item: values[item % 3] for item in every if item not in lacking}
+    features = draw(st.sampled_from(["float64", *FEATURES]))
+    return DrawnItems(catalogue, train, of_items, features, draw(st.integers(0, 99)))
 
 
 @st.composite

@@ -117,6 +117,12 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     ]
     values += [_core.PlannedValue("recall", 3, 0, valued)]
     values += [_core.PlannedValue(name, 3, parameter_of(name), listed) for name in ("novelty", "epc")]
+    by_distance = [
+        core_rules(**fields, foreign_items="count", missing_features="skip", distance=distance)
+        for distance in ("cosine", "euclidean", "hamming")
+    ]
+    values += [_core.PlannedValue("ild", 3, 0, one) for one in by_distance]
+    vectors, columns = np.ones(8), np.array([0, 1, 0, 1])
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
     values += [_core.PlannedValue("given", 3, 0, listed), _core.PlannedValue("given_of_lists", 3, 1, exp2)]
     given = np.ones(4 * users)
@@ -126,13 +132,33 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
 
     def call() -> None:
         fresh = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
-        for triple in (shared, fresh):
-            items = _core.Items(np.arange(4), popularity, popularity, 9, False, prices, None, 0)
+        are_missing, indptr_of_tags = np.zeros(4, np.bool_), np.array([0, 2, 3, 3, 4])
+        dense = _core.ItemFeatures(2, are_missing, vectors, None, None, None, None)
+        tags = _core.ItemFeatures(2, are_missing, None, indptr_of_tags, columns, None, None)
+        for triple, features in ((shared, dense), (fresh, tags)):
+            items = _core.Items(np.arange(4), popularity, popularity, 9, False, prices, None, 0, features=features)
             arguments = (triple[0], grades, triple[1], triple[2], weights, groups, 1, values, rules, True, 2, "", None)
             _core.evaluate(*arguments, items, tallies, given, histories, np.arange(users) % 4 - 1, ())
 
     with repeat_meanwhile(
-        Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr, popularity, prices, given], call)
+        Flipper(
+            [
+                truth,
+                lists,
+                exclude,
+                grades,
+                weights,
+                groups,
+                lengths,
+                indptr,
+                popularity,
+                prices,
+                given,
+                vectors,
+                columns,
+            ],
+            call,
+        )
     ):
         for _ in repeat_until_seen(outcomes):
             try:

@@ -114,7 +114,7 @@ def sound_values() -> list[_core.PlannedValue]:
 
 
 def sound_list_values() -> list[_core.PlannedValue]:
-    rules = core_rules(foreign_items="count")
+    rules = core_rules(foreign_items="count", missing_features="skip")
     names = [info.name for info in _core.metric_table() if info.walks_list and not info.of_collection]
     values = [_core.PlannedValue(name, cutoff, parameter_of(name), rules) for name in names for cutoff in (None, 3)]
     return [*values, _core.PlannedValue("recall", 3, 0, core_rules(weight="values", min_grade=2.0))]
@@ -130,9 +130,14 @@ def sound_group_tallies() -> list[_core.PlannedValue]:
     return [_core.PlannedValue(name, cutoff, 0.0, rules) for name in names for cutoff in (None, 3)]
 
 
+def sound_item_features() -> _core.ItemFeatures:
+    return _core.ItemFeatures(*CALLS["ItemFeatures"][1]())
+
+
 def sound_items() -> _core.Items:
+    counts = np.array([2, 1, 0]), np.array([3, 1, 0])
     values, groups = np.array([0.5, 2.0, math.nan]), np.array([1, -1, 0])
-    return _core.Items(np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, values, groups, 2)
+    return _core.Items(np.arange(3), *counts, 2, False, values, groups, 2, features=sound_item_features())
 
 
 def sound_histories() -> _core.Histories:
@@ -163,6 +168,10 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
             np.arange(3), np.array([2, 1, 0]), np.array([3, 1, 0]), 2, False, np.array([0.5, 2.0, math.nan]),
             np.array([1, -1, 0]), 2,
         ],
+    ),
+    "ItemFeatures": (
+        _core.ItemFeatures,
+        lambda: [2, np.zeros(3, np.bool_), np.array([1.0, 0.5, 0.0, 2.0, 1.0, 1.0]), None, None, None, None],
     ),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
@@ -818,6 +827,7 @@ SOUND: dict[str, Callable[[], Any]] = {
     "SparseScores": sound_sparse_scores,
     "Embeddings": sound_embeddings,
     "ItemTallyRequest": sound_item_tally,
+    "ItemFeatures": sound_item_features,
     "Items": sound_items,
     "Histories": sound_histories,
     "Rules": sound_rules,
@@ -967,6 +977,7 @@ def test_objects_that_were_never_constructed() -> None:
         _core.SparseScores,
         _core.Embeddings,
         _core.ItemTallyRequest,
+        _core.ItemFeatures,
         _core.Items,
         _core.Histories,
         _core.Rules,

@@ -170,6 +170,12 @@ def test_functions(name: str) -> None:
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
 
     items: Any = {"items": [[1, 2], [3, 21, 4], [21]]} if info.walks_list else {}
+    if info.reads_features:
+        items = {
+            "items": exactk.Items(
+                [1, 2, 3, 4, 21], features=[[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 3.0]]
+            )
+        }
 
     def value_of(spelling: str) -> float:
         (value,) = exactk.evaluate(truth, lists, spelling, **items).values()

@@ -162,6 +162,9 @@ def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -
     if info.reads_groups:
         groups = {item: item % 2 for item in TRAIN[NAMES["item"]].tolist()}
         items = usual_items = {"items": exactk.Items(train=TRAIN.rename(columns=USUAL), item_groups=groups)}
+    if info.reads_features:
+        ids = TRAIN["what"].unique()
+        items = usual_items = {"items": exactk.Items(ids, features=np.arange(len(ids))[:, None] * [1.0, 0.5])}
     more = {} if parameter is None else {parameter.name: parameter_of(name.removesuffix("_at_k"))}
     usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]
     expected = function(*usual, exclude=SEEN.rename(columns=USUAL), **usual_items, **more)

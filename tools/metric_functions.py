@@ -102,6 +102,7 @@ SYMBOLS = {
     r"\bDCG\b": "DCG is the sum over i <= k of gain(i) / log2(i + 1)",
     r"\bp\(i": "p(i) is the number of users of train who have the item",
     r"\bU\b": "U is the number of users of train",
+    r"\bd\(i": "d(i, j) is the distance of two items",
     r"\bgain": "the gain of a relevant item is its grade, that of others 0",
 }
 """What the letters of a formula mean, where it has them."""
@@ -110,6 +111,7 @@ TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
 PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
 TRAIN = [[1, 2], [1, 3, 4], [1, 21]]
 GROUPS = {1: "a", 2: "a", 3: "b", 4: "b", 21: "b"}
+FEATURES = {1: [1.0, 0.0], 2: [0.6, 0.8], 3: [0.0, 1.0], 4: [1.0, 0.0], 21: [0.0, 1.0]}
 REQUIRED = 100  # the example's parameter for metrics without a default
 
 
@@ -165,6 +167,9 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
         )
     elif info.walks_list:
         train, arguments = f"    >>> train = {TRAIN!r}\n", f"{arguments}, items=train"
+    if info.reads_features:
+        train = f"    >>> features = {FEATURES!r}\n    >>> items = exactk.Items(list(features), features=features)\n"
+        arguments = arguments.replace("items=train", "items=items")
     meanings = [meaning for letters, meaning in SYMBOLS.items() if re.search(letters, info.formula)]
     return FUNCTION.format(
         definition=_paragraphs(
@@ -205,5 +210,7 @@ def _example_value(info: _core.MetricInfo) -> float:
     items: Any = TRAIN if info.walks_list else None
     if info.reads_groups:
         items = exactk.Items(train=items, item_groups=GROUPS)
+    if info.reads_features:
+        items = exactk.Items(list(FEATURES), features=FEATURES)
     (value,) = exactk.evaluate(TRUTH, PREDICTIONS, f"{info.name}{cutoff}{parameter}", items=items).values()
     return value

@@ -20,6 +20,7 @@
 #include "gil.hpp"
 #include "owned.hpp"
 #include "owned_histories.hpp"
+#include "owned_item_features.hpp"
 #include "owned_items.hpp"
 #include "predictions.hpp"
 #include "progress.hpp"
@@ -183,13 +184,23 @@ void bind_evaluate(py::module_& module) {
           },
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are valid.");
+  bind_class<OwnedItemFeatures>(module, "ItemFeatures",
+                                "The features of items; see exactk/items.hpp.")
+      .def(py::init<Count, const py::array&, std::optional<py::array>,
+                    const std::optional<py::array>&, std::optional<py::array>,
+                    std::optional<py::array>, const std::optional<py::array>&>(),
+           py::arg("width"), py::arg("is_missing").noconvert(), py::arg("vectors").noconvert(),
+           py::arg("indptr").noconvert(), py::arg("columns").noconvert(),
+           py::arg("weights").noconvert(), py::arg("item_columns").noconvert());
   bind_class<OwnedItems>(module, "Items", "The catalogue; see exactk/items.hpp.")
       .def(py::init<const py::array&, const std::optional<py::array>&,
                     const std::optional<py::array>&, std::optional<Count>, bool,
-                    const std::optional<py::array>&, const std::optional<py::array>&, Count>(),
+                    const std::optional<py::array>&, const std::optional<py::array>&, Count,
+                    std::optional<const OwnedItemFeatures*>>(),
            py::arg("ids").noconvert(), py::arg("users").noconvert(),
            py::arg("interactions").noconvert(), py::arg("train_users"), py::arg("is_train"),
-           py::arg("values").noconvert(), py::arg("groups").noconvert(), py::arg("group_count"));
+           py::arg("values").noconvert(), py::arg("groups").noconvert(), py::arg("group_count"),
+           py::kw_only(), py::arg("features") = py::none());
   bind_class<OwnedHistories>(module, "Histories",
                              "What users have in train; see exactk/histories.hpp.")
       .def(py::init<const py::array&, const py::array&>(), py::arg("indptr").noconvert(),

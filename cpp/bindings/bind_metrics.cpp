@@ -76,6 +76,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("walks_list", &MetricInfo::walks_list)
       .def_readonly("reads_list_ranks", &MetricInfo::reads_list_ranks)
       .def_readonly("of_collection", &MetricInfo::of_collection)
+      .def_readonly("reads_features", &MetricInfo::reads_features)
       .def_readonly("reads_popularity", &MetricInfo::reads_popularity)
       .def_readonly("reads_history", &MetricInfo::reads_history)
       .def_readonly("reads_groups", &MetricInfo::reads_groups)

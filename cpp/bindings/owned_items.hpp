@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "exactk/items.hpp"
 #include "owned.hpp"
+#include "owned_item_features.hpp"
 
 namespace exactk::bindings {
 
@@ -19,12 +20,14 @@ class OwnedItems {
   OwnedItems(const py::array& ids, const std::optional<py::array>& users,
              const std::optional<py::array>& interactions, std::optional<Count> train_users,
              bool is_train, const std::optional<py::array>& values,
-             const std::optional<py::array>& groups, Count group_count)
+             const std::optional<py::array>& groups, Count group_count,
+             std::optional<const OwnedItemFeatures*> features)
       : ids_(snapshot<std::int64_t>(ids, "items")),
         users_(snapshot<Count>(users, "items.users")),
         interactions_(snapshot<Count>(interactions, "items.interactions")),
         values_(snapshot<double>(values, "items.values")),
         groups_(snapshot<Count>(groups, "items.groups")),
+        features_(features ? py::cast(*features, py::return_value_policy::reference) : py::none()),
         items_{.ids = ids_,
                .users = users_,
                .interactions = interactions_,
@@ -37,6 +40,7 @@ class OwnedItems {
     check_size(interactions, static_cast<Count>(ids_.size()), "items.interactions");
     check_size(values, static_cast<Count>(ids_.size()), "items.values");
     check_size(groups, static_cast<Count>(ids_.size()), "items.groups");
+    if (features) items_.features = (*features)->features();
   }
   OwnedItems(const OwnedItems&) = delete;  // items_ points into the other members
   OwnedItems& operator=(const OwnedItems&) = delete;
@@ -49,6 +53,7 @@ class OwnedItems {
   std::vector<Count> interactions_;
   std::vector<double> values_;
   std::vector<Count> groups_;
+  py::object features_;
   Items items_;
 };
 

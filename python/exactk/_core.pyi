@@ -17,6 +17,7 @@ __all__: list[str] = [
     "Embeddings",
     "Histories",
     "IntegerRows",
+    "ItemFeatures",
     "ItemTallyRequest",
     "Items",
     "LineFault",
@@ -177,6 +178,8 @@ class MetricInfo:
     @property
     def reads_beyond_cutoff(self) -> bool: ...
     @property
+    def reads_features(self) -> bool: ...
+    @property
     def reads_groups(self) -> bool: ...
     @property
     def reads_history(self) -> bool: ...
@@ -330,6 +333,21 @@ class Lists:
         Raise InputError unless offsets, lengths, ids and grades are valid.
         """
 
+class ItemFeatures:
+    """
+    The features of items; see exactk/items.hpp.
+    """
+    def __init__(
+        self,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        is_missing: numpy.ndarray,
+        vectors: numpy.ndarray | None,
+        indptr: numpy.ndarray | None,
+        columns: numpy.ndarray | None,
+        weights: numpy.ndarray | None,
+        item_columns: numpy.ndarray | None,
+    ) -> None: ...
+
 class Items:
     """
     The catalogue; see exactk/items.hpp.
@@ -344,6 +362,8 @@ class Items:
         values: numpy.ndarray | None,
         groups: numpy.ndarray | None,
         group_count: typing.SupportsInt | typing.SupportsIndex,
+        *,
+        features: ItemFeatures | None = None,
     ) -> None: ...
 
 class Histories:

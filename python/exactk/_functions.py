@@ -33,6 +33,7 @@ __all__ = [
     "fbeta_at_k",
     "gini_at_k",
     "hit_rate_at_k",
+    "ild_at_k",
     "judged_at_k",
     "list_auc_at_k",
     "list_fill_at_k",
@@ -3007,6 +3008,103 @@ def aplt_at_k(
     """
     return metric_value(
         metric_string("aplt", k, head=head),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def ild_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return ild@k, averaged over users.
+
+    Definition: mean distance of two items of the list, by their features; 0 / 0 for fewer than two.
+
+    Formula under the standard convention: ``mean over i < j in L of d(i, j)``, where L is the list; d(i, j) is the
+    distance of two items.
+
+    Source: Smyth, McClave 2001; Ziegler et al. 2005.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> features = {1: [1.0, 0.0], 2: [0.6, 0.8], 3: [0.0, 1.0], 4: [1.0, 0.0], 21: [0.0, 1.0]}
+    >>> items = exactk.Items(list(features), features=features)
+    >>> exactk.ild_at_k(truth, predictions, k=3, items=items)
+    0.19999999999999996
+    """
+    return metric_value(
+        metric_string("ild", k),
         truth,
         predictions,
         convention=convention,

@@ -24,10 +24,9 @@ _SKIPPED = {**_OF_LISTS, "undefined": "skip"}
 
 FURTHER_FIELDS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
-        "evidently": {"ild": _OF_LISTS, "serendipity": _SKIPPED},
-        "recmetrics": {"ild": _OF_LISTS},
-        "recommenders": {"ild": _SKIPPED, "serendipity": _SKIPPED},
-        "rectools": {"ild": _OF_LISTS, "serendipity": _OF_LISTS},
+        "evidently": {"serendipity": _SKIPPED},
+        "recommenders": {"serendipity": _SKIPPED},
+        "rectools": {"serendipity": _OF_LISTS},
         "replay": {"unexpectedness": _OF_LISTS},
     }
 )
@@ -68,6 +67,13 @@ def is_in_exactk(metric: str) -> bool:
     return metric in metrics
 
 
+def _items(metric: str, case: ListCase, kind: str) -> exactk.Items:
+    """Return the catalogue; for distances, all items that have features."""
+    if metrics[metric].reads_features:
+        return exactk.Items(list(case.features), features=case.features)
+    return exactk.Items(catalogue_items(case, kind), train=case.rows_of_train())
+
+
 def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> ListAnswer:
     """Return the value by exactk."""
     metric, _, _ = split_key(key)
@@ -75,7 +81,7 @@ def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> 
     if metric in exactk.agreement_metrics:
         report = exactk.agreement(case.lists, case.other, [text], per_user=True)
     else:
-        items = exactk.Items(catalogue_items(case, data["catalogue"]), train=case.rows_of_train())
+        items = _items(metric, case, data["catalogue"])
         report = exactk.evaluate(case.truth, case.lists, [text], convention=name, per_user=True, items=items)
     mean = report[text]
     users = report.per_user.get(text) if report.per_user else None

@@ -44,6 +44,10 @@ enum class GiniItems : std::uint8_t { catalogue, recommended };
 enum class EntropyBase : std::uint8_t { two, e };
 enum class EntropyOver : std::uint8_t { one, log_items, distinct_items };
 enum class ListSimilarity : std::uint8_t { cosine, overlap };
+// How far two items are from each other, by their features.
+enum class ItemDistance : std::uint8_t { cosine, dot, euclidean, hamming, jaccard, matrix };
+enum class IldOver : std::uint8_t { pairs, list };
+enum class MissingFeatures : std::uint8_t { raise, skip };
 enum class Tail : std::uint8_t { head_share, lowest_share, at_most };
 enum class Discount : std::uint8_t { log2, log2_floored };
 // `of_means` averages the means of other values. Callers of the core compute it; the core never
@@ -108,6 +112,9 @@ struct Rules : JudgingFields {
   ForeignItems foreign_items = ForeignItems::raise;
   Over list_mean_over = Over::list;
   Tail tail = Tail::head_share;
+  ItemDistance distance = ItemDistance::cosine;
+  IldOver ild_over = IldOver::pairs;
+  MissingFeatures missing_features = MissingFeatures::raise;
   ListUsers list_users = ListUsers::lists;
   GiniOver gini_over = GiniOver::items;
   GiniItems gini_items = GiniItems::catalogue;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <variant>
 
 #include "exactk/types.hpp"
 
@@ -12,6 +14,26 @@ namespace exactk {
 inline constexpr Count kMaxItems = (Count{1} << 31U) - 3;
 
 inline constexpr Count kUnknownUsers = -1;
+
+// Features are at most this large, so that sums over pairs of items leave room for their squares.
+inline constexpr double kMaxFeature = 0x1p64;
+
+// The features of the items of a catalogue, in its order: vectors, or sparse rows.
+struct ItemFeatures {
+  Count width = 0;                           // numbers of a vector, or columns
+  std::span<const std::uint8_t> is_missing;  // items without features
+  // Items x width. Empty: the rows are sparse.
+  std::variant<std::span<const double>, std::span<const float>> vectors = {};
+  std::span<const Offset> indptr = {};
+  std::span<const std::int64_t> columns = {};  // ascending in each row
+  std::span<const double> weights = {};        // parallel to the columns
+  bool are_sets = false;                       // of tags: there are no weights
+  // The column of each item, -1 if it has none, where the vectors may be a matrix of distances.
+  // Empty: they may not.
+  std::span<const Offset> item_columns = {};
+
+  [[nodiscard]] bool are_sparse() const noexcept { return !indptr.empty(); }
+};
 
 // The catalogue. Items of equal popularity are ordered by position.
 struct Items {
@@ -24,6 +46,7 @@ struct Items {
   std::span<const Count> groups =
       {};  // the group of each item, in [0, group_count), or -1 for none
   Count group_count = 0;
+  std::optional<ItemFeatures> features = {};
 };
 
 }  // namespace exactk

@@ -60,6 +60,7 @@ struct MetricInfo {
   bool reads_list_ranks = false;
   // A value of all lists together, from how many of them have each item: no user has one.
   bool of_collection = false;
+  bool reads_features = false;    // needs the features of items
   bool reads_popularity = false;  // needs to know in how many lists of train an item is
   bool reads_history = false;     // needs to know what each user has in train
   // A value of the groups of items, from how often the items of each are recommended; implies

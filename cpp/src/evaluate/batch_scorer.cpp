@@ -158,7 +158,8 @@ void BatchScorer::compute_ratios(const Run& run, Rows rows, Lists lists,
              .parameter = run.parameter,
              .checkpoint = checkpoint,
              .lists = lists,
-             .item_values = run.item_values},
+             .item_values = run.item_values,
+             .distances = run.distances.get()},
             ratios);
 }
 
@@ -221,16 +222,25 @@ Violation BatchScorer::check_item_count(const Run& run, Rows rows) const {
 Violation BatchScorer::check_items(const Run& run, Rows rows, Lists lists) const {
   if (!run.info->walks_list) return Violation::none;
   const bool refuses_foreign = run.rules.foreign_items == ForeignItems::raise;
-  const bool refuses_unseen = run.rules.unseen_items == UnseenItems::raise;
+  const bool refuses_unseen =
+      run.info->reads_popularity && run.rules.unseen_items == UnseenItems::raise;
   const bool counts_foreign = run.rules.foreign_items == ForeignItems::count;
   const bool refuses_ties = run.rules.ties == Ties::raise;
   const Count depth = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
   const auto is_read = [&](Count rank) { return rank > 0 && rank <= depth; };
+  const auto refuses_features = [&](const ListRow& list) {
+    if (!run.distances) return false;
+    const auto size = std::min(list.items.size(), static_cast<std::size_t>(depth));
+    return std::ranges::any_of(list.items.first(size), [&](ItemNumber item) {
+      return refuses_for_features(run, item, job_.catalogue.foreign());
+    });
+  };
   Violation gravest = Violation::none;
   for (std::size_t user = 0; user < lists.size(); ++user) {
     const bool has_foreign = is_read(lists[user].first_foreign);
     const bool has_unseen = is_read(lists[user].first_unseen) || (counts_foreign && has_foreign);
     Violation violation = Violation::none;
+    if (refuses_features(lists[user])) violation = Violation::missing_features;
     if (refuses_unseen && has_unseen) violation = Violation::unseen_item;
     if (refuses_foreign && has_foreign) violation = Violation::foreign_item;
     if (refuses_ties && is_read(first_tied_rank(lists[user]))) violation = Violation::tied_list;

@@ -49,6 +49,13 @@ constexpr std::array<std::string_view, 3> kNames<EntropyOver> = {"one", "log_ite
 template <>
 constexpr std::array<std::string_view, 2> kNames<ListSimilarity> = {"cosine", "overlap"};
 template <>
+constexpr std::array<std::string_view, 6> kNames<ItemDistance> = {"cosine",  "dot",     "euclidean",
+                                                                  "hamming", "jaccard", "matrix"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<IldOver> = {"pairs", "list"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<MissingFeatures> = {"raise", "skip"};
+template <>
 constexpr std::array<std::string_view, 3> kNames<Tail> = {"head_share", "lowest_share", "at_most"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<Discount> = {"log2", "log2_floored"};
@@ -165,6 +172,17 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "the tail of aplt: the items outside the most popular ones that have the share `head` of "
         "the total popularity, the least popular ones beside the share `head` of the items of "
         "train, or the items of popularity `head` or less"),
+    choice<&Rules::distance, ItemDistance::cosine, ItemDistance::dot, ItemDistance::euclidean,
+           ItemDistance::hamming, ItemDistance::jaccard, ItemDistance::matrix>(
+        "distance",
+        "the distance of two items: 1 minus the cosine or the product of their vectors, the length "
+        "of the difference, the number of unequal columns, 1 minus the share of common tags, "
+        "or "
+        "the entry of a matrix of distances"),
+    choice<&Rules::ild_over, IldOver::pairs, IldOver::list>(
+        "ild_over", "the divisor of ild: the pairs of items of the list, or its items"),
+    choice<&Rules::missing_features, MissingFeatures::raise, MissingFeatures::skip>(
+        "missing_features", "a recommended item without features: an error, or left out"),
     choice<&Rules::list_users, ListUsers::lists, ListUsers::users>(
         "list_users",
         "whose lists count in metrics of all lists: all of them, or those of the users in the "

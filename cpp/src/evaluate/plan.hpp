@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,17 +23,27 @@ struct Run {
   ItemValuesFunction item_values_of;  // null unless the metric reads the items of the list
   double parameter;
   Rules rules;
-  std::size_t judging_rules_index;        // index into Plan::judging_rules
-  bool unit_range;                        // values are in [0, 1] for all lists
-  bool is_mean_over_hits;                 // a late hit may lower the value
-  std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
-  std::vector<std::size_t> outputs = {};  // per cutoff: index into Request::values
-  ItemValues item_values = {};            // of the items of the request
+  std::size_t judging_rules_index;                      // index into Plan::judging_rules
+  bool unit_range;                                      // values are in [0, 1] for all lists
+  bool is_mean_over_hits;                               // a late hit may lower the value
+  std::size_t cutoff_set_index = 0;                     // index into Plan::cutoff_sets
+  std::vector<std::size_t> outputs = {};                // per cutoff: index into Request::values
+  ItemValues item_values = {};                          // of the items of the request
+  std::shared_ptr<const ItemDistances> distances = {};  // if the metric reads features
 
   // Whether the gains of relevant items are their values.
   [[nodiscard]] bool reads_values() const noexcept { return rules.weight == Weight::values; }
   [[nodiscard]] bool uses_gains() const noexcept { return info->uses_gains || reads_values(); }
 };
+
+// Whether the item is refused for having no features. `foreign` is the number of an item outside
+// the catalogue.
+[[nodiscard]] inline bool refuses_for_features(const Run& run, ItemNumber item,
+                                               ItemNumber foreign) noexcept {
+  if (!run.distances || run.rules.missing_features != MissingFeatures::raise) return false;
+  if (item >= foreign) return item == foreign && run.rules.foreign_items == ForeignItems::count;
+  return !run.distances->has_features(item);
+}
 
 // The lists that a tally reads.
 struct ListCount {

@@ -413,8 +413,7 @@ Count UserJudge::count_distinct(std::span<const std::int64_t> items, const Check
 UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count user,
                                                       const Checkpoint& checkpoint) {
   const Plan& plan = job_.plan;
-  const auto refuses = [&](const Rules& rules, std::int64_t item) {
-    const ItemNumber number = job_.catalogue.find_marked(static_cast<std::uint64_t>(item));
+  const auto refuses_under = [&](const Rules& rules, ItemNumber number) {
     const bool is_foreign = number == job_.catalogue.foreign();
     if (violation == Violation::foreign_item)
       return is_foreign && rules.foreign_items == ForeignItems::raise;
@@ -422,7 +421,7 @@ UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count
     return (is_counted || (number & kUnseen) != 0) && rules.unseen_items == UnseenItems::raise;
   };
   RefusedItems refused;
-  const auto find = [&](const Rules& rules, Count depth) {
+  const auto find = [&](const Rules& rules, Count depth, const auto& refuses) {
     if (refused.count > 0) return;
     open_scores(user, checkpoint);
     const Matches& matches = match(user, ranking_ties(rules.ties), checkpoint);
@@ -431,17 +430,25 @@ UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count
     list_items_.assign(static_cast<std::size_t>(std::min(depth, length)), -1);
     read_list(user, matches, rules.ties, list_items_, checkpoint);
     for (const std::int64_t item : list_items_) {
-      if (item < 0 || !refuses(rules, item)) continue;
+      if (item < 0 || !refuses(job_.catalogue.find_marked(static_cast<std::uint64_t>(item))))
+        continue;
       if (refused.count++ == 0) refused.first = item;
     }
   };
   for (const Run& run : plan.runs) {
-    if (run.info->walks_list) {
-      find(run.rules, plan.cutoff_sets[run.cutoff_set_index].cutoffs().back());
-    }
+    if (!run.info->walks_list) continue;
+    const Count depth = plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
+    find(run.rules, depth, [&](ItemNumber number) {
+      if (violation == Violation::missing_features)
+        return refuses_for_features(run, number & ~kUnseen, job_.catalogue.foreign());
+      const bool reads_rule = violation == Violation::foreign_item || run.info->reads_popularity;
+      return reads_rule && refuses_under(run.rules, number);
+    });
   }
+  if (violation == Violation::missing_features) return refused;
   for (const ListCount& list_count : plan.list_counts) {
-    find(*list_count.rules, list_count.depth);
+    const Rules& rules = *list_count.rules;
+    find(rules, list_count.depth, [&](ItemNumber number) { return refuses_under(rules, number); });
   }
   return refused;
 }

@@ -48,7 +48,7 @@ class UserJudge {
     std::int64_t first = -1;
   };
   // Finds the items of the user's list that a metric reads and refuses: those outside the
-  // catalogue, or not in train.
+  // catalogue, not in train, or without features.
   RefusedItems find_refused_items(Violation violation, Count user, const Checkpoint& checkpoint);
   // Finds the distinct relevant items of the user without a value, for the first metric that reads
   // values and lacks one.

@@ -101,6 +101,26 @@ Fault missing_value_fault(std::int64_t item) {
           .hint = "items=exactk.Items(..., values=...) gives one, 0 if the item should not count"};
 }
 
+Fault missing_features_fault(std::int64_t item) {
+  return {.argument = "predictions",
+          .expected = "items with features (missing_features='raise')",
+          .found = "without features",
+          .item = item,
+          .change = Change{"missing_features", "skip"},
+          .hint = "leaves it out"};
+}
+
+Fault refused_item_fault(Violation violation, const Request& request, std::int64_t item) {
+  if (violation == Violation::foreign_item) return foreign_item_fault(request, item);
+  return violation == Violation::unseen_item ? unseen_item_fault(item)
+                                             : missing_features_fault(item);
+}
+
+bool refuses_items(Violation violation) {
+  return violation == Violation::foreign_item || violation == Violation::unseen_item ||
+         violation == Violation::missing_features;
+}
+
 // Returns whether items that score NaN are left out if they are accepted.
 bool drops_nan(const Predictions& predictions) {
   return std::visit(
@@ -128,8 +148,7 @@ Count count_violations(Violation violation, UserJudge& judge, Count user,
                        const Checkpoint& checkpoint) {
   Offset first_nan = -1;
   if (violation == Violation::nan_score) return judge.count_nan(user, first_nan, checkpoint);
-  if (violation == Violation::foreign_item || violation == Violation::unseen_item)
-    return judge.find_refused_items(violation, user, checkpoint).count;
+  if (refuses_items(violation)) return judge.find_refused_items(violation, user, checkpoint).count;
   if (violation == Violation::missing_value)
     return judge.find_items_without_value(user, checkpoint).count;
   const Matches& matches = judge.match(user, checkpoint);
@@ -148,10 +167,9 @@ Count count_violations(Violation violation, UserJudge& judge, Count user,
 Fault describe_violation(Violation violation, const Request& request, UserJudge& judge, Count user,
                          const Checkpoint& checkpoint) {
   if (violation == Violation::nan_score) return nan_fault(request, judge, user, checkpoint);
-  if (violation == Violation::foreign_item || violation == Violation::unseen_item) {
+  if (refuses_items(violation)) {
     const std::int64_t item = judge.find_refused_items(violation, user, checkpoint).first;
-    return violation == Violation::foreign_item ? foreign_item_fault(request, item)
-                                                : unseen_item_fault(item);
+    return refused_item_fault(violation, request, item);
   }
   if (violation == Violation::missing_value)
     return missing_value_fault(judge.find_items_without_value(user, checkpoint).first);

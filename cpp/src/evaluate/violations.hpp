@@ -15,6 +15,7 @@ enum class Violation : std::uint8_t {
   tied_list,
   foreign_item,
   unseen_item,
+  missing_features,
   missing_value,
   empty_truth,
   missing_list,

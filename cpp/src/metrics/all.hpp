@@ -12,6 +12,7 @@
 #include "metrics/err.hpp"
 #include "metrics/expected_novelty.hpp"
 #include "metrics/fbeta.hpp"
+#include "metrics/intra_list_diversity.hpp"
 #include "metrics/item_groups.hpp"
 #include "metrics/kendall_tau.hpp"
 #include "metrics/least_item_promoted.hpp"
@@ -51,8 +52,9 @@ using AllMetrics =
                Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
                UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
                ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
-               AveragePercentageOfLongTail, Coverage, NumItems, Gini, Entropy, Personalization,
-               Exposure, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
+               AveragePercentageOfLongTail, IntraListDiversity, Coverage, NumItems, Gini, Entropy,
+               Personalization, Exposure, Overlap, Jaccard, RankBiasedOverlap, KendallTau,
+               LeastItemPromoted>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

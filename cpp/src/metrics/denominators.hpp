@@ -44,6 +44,11 @@ struct CutoffCounts {
   return over == Over::list ? items : divisor(over, counts);
 }
 
+// Returns the divisor of a sum over the pairs of the items of a list.
+[[nodiscard]] inline Count pair_divisor(IldOver over, Count items) noexcept {
+  return over == IldOver::list ? items : items * (items - 1) / 2;
+}
+
 // Whether rank-biased overlap expects overlaps below the lists.
 [[nodiscard]] inline bool extrapolates(RboOver over) noexcept {
   return over == RboOver::extrapolated;

@@ -40,6 +40,7 @@
 #include "judge/hit_row.hpp"
 #include "judge/list_row.hpp"
 #include "metrics/denominators.hpp"
+#include "metrics/item_distances.hpp"
 #include "metrics/popularity.hpp"
 #include "numeric/discounts.hpp"
 
@@ -54,6 +55,7 @@ struct Context {
   const Checkpoint& checkpoint;  // called during very long loops
   ListRow list = {};             // if the metric reads the items of the list
   std::span<const double> item_values = {};
+  const ItemDistances* distances = nullptr;  // if the metric reads the features of items
 };
 
 // The values that are fixed for all users of a batch.
@@ -67,6 +69,7 @@ struct ScoringTask {
   const Checkpoint& checkpoint;
   std::span<const ListRow> lists = {};       // parallel to the rows; empty: not read
   std::span<const double> item_values = {};  // see ItemValues
+  const ItemDistances* distances = nullptr;
 };
 
 // The results of a batch.
@@ -131,14 +134,15 @@ void score(const ScoringTask& task, BatchRatios& ratios) {
   const std::size_t cutoffs = task.cutoffs.size();
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
     const HitRow& row = task.rows[user];
-    const bool has_list = ReadsItems<Metric> && !task.lists.empty();
+    const bool has_list = !task.lists.empty();
     const Context context{row,
                           task.rules,
                           task.discounts,
                           task.parameter,
                           task.checkpoint,
                           has_list ? task.lists[user] : ListRow{},
-                          task.item_values};
+                          task.item_values,
+                          task.distances};
     auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
     if constexpr (AccumulatesItems<Metric>) accumulate_items(metric, context, ratios.partials);
     for (std::size_t i = 0; i < cutoffs; ++i) {

@@ -37,8 +37,8 @@ class Items:
     """The items that could be recommended, and what is known of them: their popularity, groups and values.
 
     Metrics that read the recommended items, such as novelty, need this argument of `exactk.evaluate`. Build it once where
-    several evaluations share it. Metrics of groups of items, such as exposure, need `item_groups`. No metric reads features
-    yet.
+    several evaluations share it. Metrics of groups of items, such as exposure, need `item_groups`; those of distances between
+    items, such as ild, need `features`.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ class Items:
     features : two-dimensional array or sparse matrix beside the catalogue, data frame, or mapping, Series or list of vectors or tags, optional
         The features of each item: a vector, or a list of tags, which are strings. A data frame has an item column, or items
         in its index, and columns of numbers or one column of lists. The entries of a list are in the order of the
-        catalogue. Items may have none.
+        catalogue. Items may have none; an item without tags has none. For ``distance="matrix"``, a symmetric matrix of
+        the distances of the items, with rows and columns in the same order.
     item_groups : mapping from item to int or str, Series, data frame, or sequence beside the catalogue, optional
         The group of each item, such as its category, in the same containers as the popularity. Items may have none.
     values : mapping from item to float, Series, data frame, or array of float beside the catalogue, optional

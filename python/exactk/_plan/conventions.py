@@ -119,6 +119,13 @@ class Convention(FieldValues):
     tail : {'head_share', 'lowest_share', 'at_most'}, default 'head_share'
         The tail of aplt: the items outside the most popular ones that have the share `head` of the total popularity,
         the least popular ones beside the share `head` of the items of train, or the items of popularity `head` or less.
+    distance : {'cosine', 'dot', 'euclidean', 'hamming', 'jaccard', 'matrix'}, default 'cosine'
+        The distance of two items: 1 minus the cosine or the product of their vectors, the length of the difference, the
+        number of unequal columns, 1 minus the share of common tags, or the entry of a matrix of distances.
+    ild_over : {'pairs', 'list'}, default 'pairs'
+        The divisor of ild: the pairs of items of the list, or its items.
+    missing_features : {'raise', 'skip'}, default 'raise'
+        A recommended item without features: an error, or left out.
     list_users : {'lists', 'users'}, default 'lists'
         Whose lists count in metrics of all lists: all of them, or those of the users in the mean, without relevant
         items only if empty_truth is not skip.

@@ -49,6 +49,7 @@ class CustomInfo:
     parameter: ClassVar[None] = None
     positive_without_hits: ClassVar[bool] = True  # for all that is known
     reads_beyond_cutoff: ClassVar[bool] = False
+    reads_features: ClassVar[bool] = False
     reads_list_ranks: ClassVar[bool] = False
     reads_popularity: ClassVar[bool] = False
     reads_history: ClassVar[bool] = False

@@ -13,6 +13,7 @@ __all__ = [
     "ArpOver",
     "Average",
     "Discount",
+    "Distance",
     "DuplicateItems",
     "DuplicateTruth",
     "EmptyList",
@@ -25,9 +26,11 @@ __all__ = [
     "GiniItems",
     "GiniOver",
     "IdealOver",
+    "IldOver",
     "ListMeanOver",
     "ListSimilarity",
     "ListUsers",
+    "MissingFeatures",
     "MissingList",
     "Nan",
     "NegativeGrades",
@@ -94,6 +97,9 @@ UnseenItems: TypeAlias = Literal["rare", "zero", "skip", "least_popular", "raise
 ForeignItems: TypeAlias = Literal["raise", "ignore", "count"]
 ListMeanOver: TypeAlias = Literal["list", "cutoff"]
 Tail: TypeAlias = Literal["head_share", "lowest_share", "at_most"]
+Distance: TypeAlias = Literal["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"]
+IldOver: TypeAlias = Literal["pairs", "list"]
+MissingFeatures: TypeAlias = Literal["raise", "skip"]
 ListUsers: TypeAlias = Literal["lists", "users"]
 GiniOver: TypeAlias = Literal["items", "items_less_one"]
 GiniItems: TypeAlias = Literal["catalogue", "recommended"]
@@ -137,6 +143,9 @@ class FieldChanges(TypedDict, total=False):
     foreign_items: ForeignItems
     list_mean_over: ListMeanOver
     tail: Tail
+    distance: Distance
+    ild_over: IldOver
+    missing_features: MissingFeatures
     list_users: ListUsers
     gini_over: GiniOver
     gini_items: GiniItems

@@ -40,6 +40,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "arp": {"users": "predictions", "undefined": "skip", "unseen_items": "skip"},
                 "gini": {"foreign_items": "count", "gini_over": "items_less_one", "gini_items": "recommended"},
                 "personalization": {"foreign_items": "count"},
+                "ild": {"users": "predictions", "ild_over": "list"},
             },
         },
         "implicit": {
@@ -137,7 +138,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "duplicate_truth": "count",
             "unseen_items": "raise",
             "list_mean_over": "cutoff",
-            "overrides": {"novelty": {"users": "predictions"}},
+            "overrides": {"novelty": {"users": "predictions"}, "ild": {"users": "predictions"}},
         },
         "recommenders": {
             "gain": "binary",
@@ -155,6 +156,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                     "unseen_items": "zero",
                 },
                 "coverage": {"foreign_items": "ignore"},
+                "ild": {"users": "predictions", "undefined": "skip"},
             },
         },
         "rectools": {
@@ -169,6 +171,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "arp": {"users": "predictions", "popularity": "interactions"},
                 "list_fill": {"users": "predictions"},
                 "coverage": {"foreign_items": "ignore"},
+                "ild": {"users": "predictions", "missing_features": "skip"},
             },
         },
         "replay": {

@@ -13,6 +13,7 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import STRICT_TIES
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
+from exactk.reference.distances import ItemDistances, check_features
 from exactk.reference.item_counts import is_counted_list
 from exactk.reference.judge import is_relevant, judged_grades
 from exactk.reference.ranking import check_nan, check_repeats
@@ -50,6 +51,7 @@ def check_problem(problem: Problem) -> None:
     _check_weights(problem)
     _check_rank_gaps(problem, lists)
     _check_items(problem)
+    _check_distances(problem)
     for rules in _rules_of_problem(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and not is_relevant(1.0, rules):
@@ -164,7 +166,7 @@ def _check_items(problem: Problem) -> None:
         lacks_interactions = "interactions" in over and items.interactions is None
         if info.reads_popularity and (counts is None or lacks_interactions):
             raise input_error("items", f"{value.metric} to have the popularity of items", "none")
-        if items.train_users is None and _divides_by_users(value):
+        if info.reads_popularity and items.train_users is None and _divides_by_users(value):
             raise input_error("items", f"{value.metric} to have the number of users in train", "none")
         if not isinstance(problem.predictions, Rankings) and rules["ties"] not in (*STRICT_TIES, "raise"):
             raise input_error("metrics", f"{value.metric}: ties in one order", repr(rules["ties"]))
@@ -173,6 +175,18 @@ def _check_items(problem: Problem) -> None:
             raise input_error("items", "a catalogue", "none")
         if not isinstance(problem.predictions, Rankings) and tally.rules["ties"] not in (*STRICT_TIES, "raise"):
             raise input_error("metrics", "metrics of all lists: ties in one order", repr(tally.rules["ties"]))
+
+
+def _check_distances(problem: Problem) -> None:
+    """Raise InputError if the features of items have no such distance."""
+    features = None if problem.items is None else problem.items.features
+    values = [value for value in problem.values if value.info.reads_features]
+    if features is None and values:
+        raise input_error("items", f"{values[0].metric} to have the features of items", "none")
+    if features is not None:
+        check_features(features)
+        for value in values:
+            ItemDistances(features, value.rules["distance"])
 
 
 def _divides_by_users(value: Value) -> bool:
@@ -347,18 +361,21 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Value], tuple[str
 
 def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
     """Raise InputError if a list has items outside the catalogue, or not in train, and the rules refuse these."""
-    values = [value for value in problem.values if value.info.walks_list]
+    all_values = [value for value in problem.values if value.info.walks_list]
     computed = {
-        user: [value for value in values if policy(user, value)[0] == "compute"] for user in range(len(problem.truth))
+        user: [value for value in all_values if policy(user, value)[0] == "compute"]
+        for user in range(len(problem.truth))
     }
-    for refused, expected in (
-        (_refused_foreign, "items of the catalogue"),
-        (_refused_unseen, "items that are in train"),
+    for refused, expected, may_refuse in (
+        (_refused_foreign, "items of the catalogue", lambda _: True),
+        (_refused_unseen, "items that are in train", lambda info: info.reads_popularity),
+        (_refused_without_features, "items with features", lambda info: info.reads_features),
     ):
+        values = [value for value in all_values if may_refuse(value.info)]
         broken = [
             user
             for user, of_user in computed.items()
-            if any(refused(users, user, value.rules, value.cutoff) for value in of_user)
+            if any(refused(users, user, value.rules, value.cutoff) for value in of_user if may_refuse(value.info))
             or any(
                 refused(users, user, tally.rules, tally.last_cutoff)
                 for tally in problem.list_tallies
@@ -369,7 +386,8 @@ def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[s
             # The core computes values together that differ in the cutoff alone, those with a low cutoff first.
             ordered = sorted(values, key=lambda value: value.cutoff or math.inf)
             runs = [(value.rules, _last_cutoff(value, values)) for value in ordered]
-            runs += [(tally.rules, tally.last_cutoff) for tally in problem.list_tallies]
+            if refused is not _refused_without_features:
+                runs += [(tally.rules, tally.last_cutoff) for tally in problem.list_tallies]
             count = sum(next(filter(None, (refused(users, user, *run) for run in runs))) for user in broken)
             raise input_error("predictions", expected, "other items", row=broken[0], count=count)
 
@@ -413,6 +431,16 @@ def _refused_unseen(users: JudgedUsers, user: int, rules: Rules, cutoff: int | N
         return 0
     foreign = _foreign_items(users, user, rules, cutoff) if rules["foreign_items"] == "count" else []
     return len(foreign) + sum(map(users.catalogue.is_unseen, _items_of_list(users, user, rules, cutoff)))
+
+
+def _refused_without_features(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> int:
+    """Return the number of items without features, if the rules refuse these; foreign items only if they count."""
+    if rules["missing_features"] != "raise":
+        return 0
+    foreign = _foreign_items(users, user, rules, cutoff)
+    items = [item for item in _items_of_list(users, user, rules, cutoff) if item not in foreign]
+    missing = sum(not users.catalogue.has_features(item, rules["distance"]) for item in items)
+    return missing + (len(foreign) if rules["foreign_items"] == "count" else 0)
 
 
 def _foreign_items(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> list[int]:

@@ -86,3 +86,12 @@ register(popularity_rank, "lower")
 def aplt(user: JudgedUser, k: int | None, rules: Rules, head: float) -> Ratio:
     """Share of the tail. Abdollahpouri, Burke, Mobasher 2017."""
     return _list_mean("aplt", user, k, rules, head)
+
+
+@register
+def ild(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Mean distance of the pairs of items. Ziegler et al. 2005."""
+    distances = user.catalogue.distances(rules["distance"])
+    items = [item for _, item, _ in user.listed(k) if user.catalogue.has_features(item, rules["distance"])]
+    total = distances.sum_of_pairs([user.catalogue.positions[item] for item in items])
+    return total, len(items) if rules["ild_over"] == "list" else len(items) * (len(items) - 1) // 2

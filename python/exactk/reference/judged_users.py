@@ -92,7 +92,8 @@ class JudgedUsers:
             return Catalogue([], TrainCounts((), (), 0))
         counts = [() if numbers is None else tuple(numbers.tolist()) for numbers in (items.users, items.interactions)]
         values = () if items.item_values is None else tuple(items.item_values.tolist())
-        return Catalogue(items.ids.tolist(), TrainCounts(counts[0], counts[1], items.train_users or 0), values)
+        train = TrainCounts(counts[0], counts[1], items.train_users or 0)
+        return Catalogue(items.ids.tolist(), train, values, items.features)
 
     @cached_property
     def item_groups(self) -> dict[int, int]:

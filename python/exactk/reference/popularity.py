@@ -10,11 +10,13 @@ from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+from exactk.reference.distances import ItemDistances
 from exactk.reference.logarithms import DIGITS, log2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from exactk._inputs.model.item_features import ItemFeatures
     from exactk.reference.rules import Rules
 
 
@@ -44,9 +46,17 @@ class ItemNumbers(NamedTuple):
 class Catalogue:
     """The items that could be recommended, and how often each occurs in train."""
 
-    def __init__(self, ids: Sequence[int], counts: TrainCounts, values: Sequence[float] = ()) -> None:
+    def __init__(
+        self,
+        ids: Sequence[int],
+        counts: TrainCounts,
+        values: Sequence[float] = (),
+        features: ItemFeatures | None = None,
+    ) -> None:
         self.counts = counts
         self._values = values
+        self._features = features
+        self._distances: dict[str, ItemDistances] = {}
         self.positions = {item: position for position, item in enumerate(ids)}
         self._numbers: dict[tuple[object, ...], ItemNumbers] = {}
 
@@ -58,6 +68,17 @@ class Catalogue:
     def value(self, item: int) -> float:
         """Return the item's value, NaN for none."""
         return self._values[self.positions[item]] if self._values and item in self.positions else math.nan
+
+    def distances(self, distance: str) -> ItemDistances:
+        """Return the distances between items, which need features."""
+        assert self._features is not None  # noqa: S101 - for the type checker
+        if distance not in self._distances:
+            self._distances[distance] = ItemDistances(self._features, distance)
+        return self._distances[distance]
+
+    def has_features(self, item: int, distance: str) -> bool:
+        """Return whether there are distances from the item to others."""
+        return item in self.positions and self.distances(distance).has_features(self.positions[item])
 
     def number(self, item: int, metric: str, rules: Rules, head: float) -> float | None:
         """Return the item's number in a metric."""

@@ -17,7 +17,7 @@ _SUMS = 8
 _LARGEST_SQUARED_NORM = 2.0**500  # square of a length
 
 
-def _sum_rows(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+def sum_rows(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of each row: term j is added to partial sum j mod 8, in order."""
     sums = np.zeros((len(terms), _SUMS))
     for j in range(terms.shape[1]):
@@ -30,7 +30,7 @@ def squared_norms(vectors: NDArray[Any]) -> NDArray[np.float64]:
     """Return the square of each vector's length."""
     wide = vectors.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _sum_rows(wide * wide)
+        return sum_rows(wide * wide)
 
 
 def similarities(embeddings: CanonicalEmbeddings, user: int) -> NDArray[np.float64]:
@@ -38,9 +38,9 @@ def similarities(embeddings: CanonicalEmbeddings, user: int) -> NDArray[np.float
     vector = embeddings.user_vectors[user].astype(np.float64)
     items = embeddings.item_vectors.astype(np.float64)
     if embeddings.similarity == "euclidean":
-        scores = 0 - np.sqrt(_sum_rows((vector - items) * (vector - items)))
+        scores = 0 - np.sqrt(sum_rows((vector - items) * (vector - items)))
     else:
-        scores = _sum_rows(vector * items)
+        scores = sum_rows(vector * items)
     if embeddings.similarity == "cosine":
         scores = scores / np.sqrt(squared_norms(vector[np.newaxis]) * squared_norms(items))
     if embeddings.item_bias is not None:

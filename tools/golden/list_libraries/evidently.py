@@ -18,7 +18,6 @@ SHORT = " where a list is shorter than k"
 DIFFERS = {
     "personalization"
     + SHORT: "It counts a list as k items, whatever its length: three disjoint lists of one item have 1.25 at k = 2.",
-    "ild": "The sum over the pairs is divided by the number of items, so it grows with the list.",
     "serendipity": "The similarities of all hits are added, not averaged, so that it has no lower bound.",
 }
 TOLERANCE = 1e-12

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/checks.hpp"
+#include "evaluate/validate/item_features.hpp"
 #include "exactk/error.hpp"
 
 namespace exactk {
@@ -120,6 +121,9 @@ void check_needs(const Request& request, const Run& run) {
   if (!request.items) {
     refuse_missing(run, "a catalogue", "items=exactk.Items(train=...) gives one");
   }
+  if (run.info->reads_features && !request.items->features) {
+    refuse_missing(run, "the features of items", "items=exactk.Items(..., features=...) has them");
+  }
   if (!run.info->reads_popularity) return;
   const bool by_users = run.rules.popularity == Popularity::users;
   const bool lacks_interactions = needs_interactions(run) && request.items->interactions.empty();
@@ -177,6 +181,7 @@ void validate_items(const Request& request, const Plan& plan, const Checkpoint& 
                       .expected = "a number of users",
                       .found = std::to_string(items.train_users)});
   }
+  if (items.features) check_features(*items.features, items, checkpoint);
   check_counts(items.users, "items.users", is_known ? items.train_users : kMaxTotal, items,
                checkpoint);
   check_counts(items.interactions, "items.interactions", kMaxTotal, items, checkpoint);

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk import _core
 from exactk._inputs.model.rows import Rows, reindex
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class ItemFeatures:
     columns: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
     tags: tuple[int | str, ...] | None = None  # of each column
+    item_columns: NDArray[np.int64] | None = None  # of square vectors, the column of each item if they are distances
 
     def ordered(self, positions: NDArray[np.int64], size: int) -> ItemFeatures:
         """Return the features of items in another order, row i at `positions[i]` of `size`; other items have none."""
@@ -40,7 +43,10 @@ class ItemFeatures:
         if self.vectors is not None:
             vectors = np.zeros((size, self.width), self.vectors.dtype)
             vectors[positions] = self.vectors
-            return ItemFeatures(self.width, is_missing, vectors)
+            item_columns = np.full(size, -1, np.int64)
+            item_columns[positions] = np.arange(len(positions))
+            is_square = self.width == len(positions)
+            return ItemFeatures(self.width, is_missing, vectors, item_columns=item_columns if is_square else None)
         assert self.indptr is not None and self.columns is not None  # noqa: S101, PT018 - for the type checker
         sources = np.full(size, -1, np.int64)
         sources[positions] = np.arange(len(positions))
@@ -54,8 +60,16 @@ class ItemFeatures:
         yield self.is_missing.tobytes()
         for numbers in (self.vectors, self.weights):
             yield b"none" if numbers is None else numbers.astype("<f8").tobytes()
-        for integers in (self.indptr, self.columns):
+        for integers in (self.indptr, self.columns, self.item_columns):
             yield b"none" if integers is None else integers.astype("<i8").tobytes()
+
+    @cached_property
+    def core(self) -> _core.ItemFeatures:
+        """The features in the core's form."""
+        vectors = None if self.vectors is None else self.vectors.reshape(-1)
+        return _core.ItemFeatures(
+            self.width, self.is_missing, vectors, self.indptr, self.columns, self.weights, self.item_columns
+        )
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for pickling."""

@@ -87,6 +87,7 @@ class CanonicalItems:
             self.item_values,
             self.group_codes,
             len(self.group_labels),
+            features=None if self.features is None else self.features.core,
         )
 
     @cached_property

@@ -1,0 +1,216 @@
+"""Diversity within lists: values worked out by hand, laws of distances, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import exactk
+from exactk import _core
+
+ENGINES = pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+DISTANCES = ("cosine", "dot", "euclidean", "hamming", "jaccard", "matrix")
+ROOT_HALF = math.sqrt(0.5)
+VECTORS = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+TAGS = [["a", "b"], ["b", "c"], ["d"]]
+MATRIX = [[0.0, 2.0, 5.0], [2.0, 0.0, 3.0], [5.0, 3.0, 0.0]]
+
+
+def ild(evaluate: Any, features: Any, rules: str = "", lists: Any = ((0, 1, 2),)) -> float:
+    items = exactk.Items(range(3), features=features)
+    metric = f"ild{f'({rules})' if rules else ''}"
+    value = evaluate(None, [list(row) for row in lists], metric, items=items)[metric]
+    assert isinstance(value, float)
+    return value
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("features", "rules", "expected"),
+    [
+        (VECTORS, "", (3 - 2 * ROOT_HALF) / 3),
+        (VECTORS, "ild_over=list", (3 - 2 * ROOT_HALF) / 3),
+        (VECTORS, "distance=dot", 1 / 3),
+        (VECTORS, "distance=euclidean", (2 + math.sqrt(2)) / 3),
+        (VECTORS, "distance=hamming", 4 / 3),
+        (VECTORS, "distance=jaccard", (1 / 2 + 1 / 2 + 1) / 3),
+        (np.array(VECTORS, np.float32), "distance=hamming", 4 / 3),
+        (scipy.sparse.csr_array(VECTORS), "", (3 - 2 * ROOT_HALF) / 3),
+        (TAGS, "", (1 / 2 + 1 + 1) / 3),
+        (TAGS, "distance=dot", (0 + 1 + 1) / 3),
+        (TAGS, "distance=jaccard", (2 / 3 + 1 + 1) / 3),
+        (TAGS, "distance=hamming", (2 + 3 + 3) / 3),
+        (MATRIX, "distance=matrix", 10 / 3),
+        ([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]], "", 1.0),  # a vector of zeros is similar to none
+    ],
+)
+def test_values_by_hand(evaluate: Any, features: Any, rules: str, expected: float) -> None:
+    assert ild(evaluate, features, rules) == pytest.approx(expected, abs=1e-15)
+
+
+@ENGINES
+@pytest.mark.parametrize(("rules", "expected"), [("", 0.0), ("undefined=one", 1.0), ("ild_over=list", 0.0)])
+def test_one_item_has_no_pair(evaluate: Any, rules: str, expected: float) -> None:
+    assert ild(evaluate, VECTORS, rules, [[1]]) == expected
+
+
+@ENGINES
+def test_the_sum_over_the_items_grows_with_the_list(evaluate: Any) -> None:
+    features = np.eye(5)
+    items = exactk.Items(5, features=features)
+    for n in (2, 3, 5):
+        report = evaluate(None, [list(range(n))], ["ild", "ild(ild_over=list)"], items=items)
+        assert list(report.values()) == [1.0, (n - 1) / 2]
+
+
+@ENGINES
+def test_equal_items_have_no_distance(evaluate: Any) -> None:
+    """The rounded cosine of equal vectors may exceed 1."""
+    features = np.tile(np.random.default_rng(5).standard_normal(7), (3, 1))
+    for distance in ("cosine", "euclidean", "hamming"):
+        assert 0 <= ild(evaluate, features, f"distance={distance}") < 1e-15
+    assert ild(evaluate, features, "distance=hamming") == 0
+
+
+@pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean", "hamming"])
+def test_narrow_and_wide_numbers_have_the_same_bits(distance: str) -> None:
+    rng = np.random.default_rng(6)
+    narrow = rng.standard_normal((50, 21)).astype(np.float32)
+    lists = [rng.permutation(50)[:20].tolist() for _ in range(30)]
+    metrics = [f"ild@{k}(distance={distance})" for k in (2, 5, 20)]
+    reports = [
+        exactk.evaluate(None, lists, metrics, items=exactk.Items(50, features=one))
+        for one in (narrow, narrow.astype(np.float64))
+    ]
+    assert dict(reports[0]) == dict(reports[1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_any_instruction_set_and_threads_give_the_same_bits(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    items = exactk.Items(200, features=rng.standard_normal((200, 37)).astype(dtype))
+    lists = [rng.permutation(200)[:30].tolist() for _ in range(500)]
+    metrics = [f"ild@{k}(distance={distance})" for distance in ("cosine", "dot", "euclidean") for k in (3, 30)]
+    values = set()
+    for isa in _core.isas():
+        monkeypatch.setenv("EXACTK_ISA", isa)
+        for threads in (1, 3):
+            values.add(tuple(exactk.evaluate(None, lists, metrics, items=items, num_threads=threads).values()))
+    assert len(values) == 1
+
+
+def test_shards_give_the_same_bits() -> None:
+    rng = np.random.default_rng(8)
+    items = exactk.Items(60, features=rng.standard_normal((60, 9)))
+    lists = {f"user {u}": rng.permutation(60)[: u % 12].tolist() for u in range(90)}
+    metrics = [f"ild@5(distance={distance})" for distance in ("cosine", "euclidean")]
+    whole = exactk.evaluate(None, lists, metrics, items=items)
+    users = list(lists)
+    parts = [
+        exactk.evaluate(None, {user: lists[user] for user in users[first::4]}, metrics, items=items)
+        for first in (2, 0, 3, 1)
+    ]
+    assert dict(exactk.merge(parts)) == dict(whole)
+    other = exactk.Items(60, features=rng.standard_normal((60, 9)))
+    with pytest.raises(exactk.StateMismatchError):
+        exactk.merge([parts[0], exactk.evaluate(None, lists, metrics, items=other)])
+
+
+@ENGINES
+def test_items_without_features(evaluate: Any) -> None:
+    features = {0: [1.0, 0.0], 2: [0.0, 1.0]}
+    with pytest.raises(exactk.InputError) as caught:
+        ild(evaluate, features, "", [[0, 2], [1, 0], [2, 1]])
+    assert (caught.value.fault.row, caught.value.fault.count) == (1, 2)
+    assert ild(evaluate, features, "missing_features=skip", [[0, 1, 2]]) == 1.0
+    assert ild(evaluate, features, "missing_features=skip,ild_over=list", [[0, 1, 2]]) == 0.5
+    assert ild(evaluate, [["a"], [], ["b"]], "distance=jaccard,missing_features=skip") == 1.0  # no tags
+    assert ild(evaluate, features, "", [[0, 2]]) == 1.0  # nobody has the item
+
+
+def test_the_message_names_the_item_and_what_to_write() -> None:
+    items = exactk.Items(["film", "song"], features={"film": [1.0]})
+    with pytest.raises(exactk.InputError, match=r"item 'song' without features at row 0.*'missing_features': 'skip'"):
+        exactk.evaluate(None, {"ann": ["film", "song"]}, "ild@2", items=items)
+
+
+@ENGINES
+@pytest.mark.parametrize(("rules", "expected"), [("ignore", 1.0), ("count", 1.0)])
+def test_items_outside_the_catalogue(evaluate: Any, rules: str, expected: float) -> None:
+    items = exactk.Items([0, 1], features=[[1.0, 0.0], [0.0, 1.0]])
+    metric = f"ild(foreign_items={rules},missing_features=skip)"
+    assert evaluate(None, [[0, 9, 1]], metric, items=items)[metric] == expected
+    if rules == "count":
+        with pytest.raises(exactk.InputError, match="features"):
+            evaluate(None, [[0, 9, 1]], "ild(foreign_items=count)", items=items)
+    else:
+        assert evaluate(None, [[0, 9, 1]], "ild(foreign_items=ignore)", items=items)["ild(foreign_items=ignore)"] == 1
+
+
+@ENGINES
+def test_unseen_items_are_no_matter(evaluate: Any) -> None:
+    """Diversity does not read the training data."""
+    items = exactk.Items([0, 1], train=[[0]], features=[[1.0, 0.0], [0.0, 1.0]])
+    assert evaluate(None, [[0, 1]], "ild", items=items, convention={"unseen_items": "raise"})["ild"] == 1
+
+
+@ENGINES
+@pytest.mark.parametrize(("duplicates", "expected"), [("first", 1.0), ("count", 2 / 3)])
+def test_repeated_items(evaluate: Any, duplicates: str, expected: float) -> None:
+    items = exactk.Items([0, 1], features=[[1.0, 0.0], [0.0, 1.0]])
+    value = evaluate(None, [[0, 1, 0]], "ild", items=items, convention={"duplicate_items": duplicates})["ild"]
+    assert value == pytest.approx(expected, abs=1e-15)
+
+
+REFUSED: list[tuple[Any, str, str]] = [
+    (None, "cosine", "ild to have the features"),
+    (VECTORS, "matrix", "a square matrix"),
+    ([[0.5], [1.0], [0.0]], "jaccard", "tags, or 0 and 1"),
+    (scipy.sparse.csr_array([[0.5], [1.0], [0.0]]), "jaccard", "tags, or 0 and 1"),
+    (TAGS, "matrix", "a dense matrix"),
+    ([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [2.5, 2.0, 0.0]], "matrix", "a symmetric matrix"),
+    ([[0.0, 1.0, 2.0], [1.0, 0.5, 2.0], [2.0, 2.0, 0.0]], "matrix", "a symmetric matrix"),
+    ([[0.0, -1.0, 2.0], [-1.0, 0.0, 2.0], [2.0, 2.0, 0.0]], "matrix", "a symmetric matrix"),
+    ([[1e-200, 0.0], [1.0, 0.0], [0.0, 1.0]], "cosine", "of length 2"),
+    ([[2.0**65], [1.0], [0.0]], "euclidean", "finite numbers from -2"),
+]
+
+
+@ENGINES
+@pytest.mark.parametrize(("features", "distance", "message"), REFUSED)
+def test_features_without_such_a_distance_are_refused(
+    evaluate: Any, features: Any, distance: str, message: str
+) -> None:
+    with pytest.raises(exactk.InputError, match=message):
+        ild(evaluate, features, f"distance={distance}")
+
+
+def test_a_matrix_is_in_the_order_of_its_rows() -> None:
+    """The catalogue is sorted; rows and columns stay together."""
+    keys = ["c", "a", "b"]
+    value = "ild(distance=matrix)"
+    for features in (MATRIX, dict(zip(keys, MATRIX, strict=True))):
+        items = exactk.Items(keys, features=features)
+        assert exactk.evaluate(None, {"u": ["c", "b"]}, value, items=items)[value] == MATRIX[0][2]
+        assert exactk.evaluate(None, {"u": ["a", "b"]}, value, items=items)[value] == MATRIX[1][2]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_core_and_reference_agree_on_a_graph(distance: str) -> None:
+    """A symmetric matrix of 0 and 1 has all distances."""
+    rng = np.random.default_rng(9)
+    graph = np.triu(rng.integers(0, 2, (25, 25)), 1)
+    items = exactk.Items(25, features=(graph + graph.T).astype(np.float64))
+    lists = [rng.permutation(25)[: rng.integers(0, 12)].tolist() for _ in range(20)]
+    metrics = [f"ild@{k}(distance={distance},missing_features=skip)" for k in (1, 2, 7, 12)]
+    core, reference = (
+        evaluate(None, lists, metrics, items=items, per_user=True)
+        for evaluate in (exactk.evaluate, exactk.reference.evaluate)
+    )
+    assert dict(core) == dict(reference)
+    for metric in metrics:
+        assert core.per_user[metric].tolist() == reference.per_user[metric].tolist()
