@@ -175,7 +175,7 @@ def draw_case(number: int) -> Case:
     has_many_orders = any(_has_many_orders(user) for user in users.values())
     if has_many_orders and rules["ties"] == "expected":
         rules["ties"] = "lowest_id"
-    catalogue = _draw_catalogue(rng, _all_items(users))
+    catalogue = _draw_catalogue(rng, sorted(form.columns, key=str))
     has_scores = any(user.scores for user in users.values())  # without any, containers may not tell scores from lists
     strings, asked = _draw_metrics(
         rng, rules, overrides, has_many_orders=has_many_orders, may_refuse_ties=has_scores or not is_scored
