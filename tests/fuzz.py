@@ -344,7 +344,7 @@ class RawItems:
             None if source.rarely(16) else interactions,
             source.integer() if source.rarely(32) else train_users,
             source.numbers(len(ids)) if source.rarely(2) else None,
-            None if source.rarely(32) else RawItemFeatures.read(source, len(ids)),
+            features=None if source.rarely(32) else RawItemFeatures.read(source, len(ids)),
         )
 
     def read_groups(self, source: Source) -> None:
