@@ -54,6 +54,7 @@ def test_each_item_counts_once_per_user(evaluate: Any) -> None:
 
 
 @ENGINES
+@pytest.mark.filterwarnings("ignore:items of equal score")
 def test_lists_that_metrics_order_otherwise_count_together(evaluate: Any) -> None:
     """Items 0, 5 and 6 have the highest score."""
     scores = np.array([[1, 0, 0, 0, 0, 1, 1]], np.float32)
@@ -63,6 +64,7 @@ def test_lists_that_metrics_order_otherwise_count_together(evaluate: Any) -> Non
 
 
 @ENGINES
+@pytest.mark.filterwarnings("ignore:items of equal score")
 def test_nothing_is_left_out_where_metrics_rank_otherwise(evaluate: Any) -> None:
     """Item 9 is the first only where 0.1 is as much as its float32."""
     scores = exactk.SparseScores([0, 2], np.array([9, 1]), np.array([0.1, np.float64(np.float32(0.1))]))
