@@ -410,6 +410,7 @@ class Case:
     tally_cutoffs: list[int | None] = field(default_factory=list)
     histories: RawHistories | None = None
     group_values: list[tuple[str, int | None]] = field(default_factory=list)
+    base: RawLists | None = None
 
     @classmethod
     def read(cls, data: bytes) -> Case:
@@ -447,10 +448,15 @@ class Case:
             case.sparse_scores = RawSparseScores.read(source, len(predictions.items))
         elif case.scores is None and source.rarely(2):
             case.embeddings = RawEmbeddings.read(source, users if not source.rarely(64) else source.below(6))
-        reads_values = fields.get("weight") == "values" and any(metric == "recall" for metric, _, _ in values)
-        if reads_values or any(metric in INFOS and INFOS[metric].walks_list for metric, _, _ in values):
-            case.read_items(source, users)
+        case._read_what_metrics_need(source, users)
         return case.repeat(700) if many and users else case
+
+    def _read_what_metrics_need(self, source: Source, users: int) -> None:
+        reads_values = self.fields.get("weight") == "values" and any(metric == "recall" for metric, _, _ in self.values)
+        if reads_values or any(metric in INFOS and INFOS[metric].walks_list for metric, _, _ in self.values):
+            self.read_items(source, users)
+        if any(metric in INFOS and INFOS[metric].reads_base for metric, _, _ in self.values):
+            self.base = RawLists.read(source, users if not source.rarely(16) else source.below(6))
 
     def read_items(self, source: Source, users: int) -> None:
         """Read the catalogue, what is counted of it, and histories."""
@@ -480,6 +486,7 @@ class Case:
 
         self.truth, self.predictions = self.truth.repeat(times), self.predictions.repeat(times)
         self.exclude = None if self.exclude is None else self.exclude.repeat(times)
+        self.base = None if self.base is None else self.base.repeat(times)
         self.scores = None if self.scores is None else self.scores.repeat(times)
         self.sparse_scores = None if self.sparse_scores is None else self.sparse_scores.repeat(times)
         self.embeddings = None if self.embeddings is None else self.embeddings.repeat(times)
@@ -508,6 +515,8 @@ class Case:
         options: dict[str, Any] = {"convention": self.convention(), "weights": self.weights, "groups": self.groups}
         if self.exclude is not None:
             options["exclude"] = exactk.Exclusions.from_rows(self.exclude.rows())
+        if self.base is not None:
+            options["base_predictions"] = exactk.Rankings.from_rows(self.base.rows())
         if (candidates := self.candidate_items()) is not None:
             options["candidates"] = candidates
         if self.truth.lengths is not None and self.grades is not None:
@@ -715,6 +724,7 @@ def check(data: bytes) -> None:
         exclude = None if case.exclude is None else case.exclude.core("exclude")
         rules = core_rules(**case.fields, min_grade=case.min_grade, gain_table=case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
+        base = None if case.base is None else case.base.core("base_predictions")
         items = None if case.items is None else case.items.core()
         histories = (None, None) if case.histories is None else case.histories.core()
         tallies = [_core.ItemTallyRequest(rules, case.tally_cutoffs, True)] if case.tally_cutoffs else []
@@ -727,7 +737,7 @@ def check(data: bytes) -> None:
         result = result_or_refusal(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
-            *(values, rules, True, threads, isa, None, items, tallies, None, *histories, group_tallies),
+            *(values, rules, True, threads, isa, None, items, tallies, None, *histories, group_tallies, base),
         )
         return plain_result(result) if isinstance(result, _core.Result) else result
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
@@ -31,7 +31,8 @@ _LIST_MEANS = {"novelty", "surprisal", "arp", "popularity_rank", "aplt"}
 _DISCOUNTED = {"epc", "efd"}  # sums over hits
 _OF_PAIRS = {"ild"}
 _OF_ITEMS = _LIST_MEANS | _DISCOUNTED | _OF_PAIRS
-_WITHOUT_TRUTH = _LIST_MEANS | _OF_PAIRS | {"list_fill"}
+_READS_ITEMS = _OF_ITEMS | {"unexpectedness"}
+_WITHOUT_TRUTH = _LIST_MEANS | _OF_PAIRS | {"list_fill", "unexpectedness"}
 
 
 class Parameter(NamedTuple):
@@ -64,6 +65,8 @@ class User:
     excluded: frozenset[Item] = frozenset()
     weight: float = 1.0
     group: str = ""
+    base_ranking: Sequence[Item] | None = None  # of base predictions, best first
+    base_scores: Sequence[tuple[Item, float]] | None = None  # or their items with scores
 
     @property
     def has_list(self) -> bool:
@@ -402,6 +405,20 @@ def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: 
     raise NotImplementedError(asked.metric)
 
 
+def _unexpectedness(user: User, asked: Asked, judged: Judged, ties: str) -> tuple[Fraction, Fraction]:
+    """Return how many items the base list lacks, and what that is divided by."""
+    rules, k = asked.rules, asked.cutoff
+    base_user = replace(user, ranking=user.base_ranking, scores=user.base_scores, given_ranks=None, min_score=None)
+    (order,) = _orders(base_user, rules, ties)
+    base = {item for position, (_, item) in enumerate(order, start=1) if k is None or position <= k}
+    items = [slot.item for slot in judged.slots if k is None or slot.position <= k]
+    if rules["duplicate_items"] == "first":
+        items = list(dict.fromkeys(items))
+    divisor = len(items) if rules["list_mean_over"] == "list" else _divisor("cutoff", judged, k)
+    missing_ranks = divisor - len(items)  # which are no item of the base list
+    return Fraction(sum(item not in base for item in items) + missing_ranks if items else 0), Fraction(divisor)
+
+
 def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
     """Return the sum of the numbers of the items, or of the hits, and what it is divided by."""
     assert asked.catalogue is not None
@@ -499,13 +516,17 @@ def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | Non
     rules = {**rules, "gain": gain, "weight": weight, "catalogue": asked.catalogue}
     if asked.metric == "auc" and ties in STRICT:
         ties = "expected"
-    if asked.metric in _OF_ITEMS and ties == "raise":
+    if asked.metric in _READS_ITEMS and ties == "raise":
         first = 1
         for group in _tie_groups(user, rules):
             if len(group) > 1 and (asked.cutoff is None or first <= asked.cutoff):
                 raise RefusedError("items are in a tie")
             first += len(group)
-    ratios = [_ratio(asked, _judge(user, order, rules)) for order in _orders(user, rules, ties)]
+    orders = [_judge(user, order, rules) for order in _orders(user, rules, ties)]
+    if asked.metric == "unexpectedness":
+        ratios = [_unexpectedness(user, asked, judged, ties) for judged in orders]
+    else:
+        ratios = [_ratio(asked, judged) for judged in orders]
     denominators = {denominator for _, denominator in ratios}
     assert len(denominators) == 1, "no order changes what is divided by"
     denominator = denominators.pop()
@@ -557,8 +578,7 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
     items = [item for item, _ in user.scores or ()] if user.ranking is None else user.ranking
     if rules["duplicate_items"] == "raise" and len(set(items)) < len(items):
         raise RefusedError("an item is in the list twice")
-    if asked.metric in _OF_ITEMS and user.scores and rules["ties"] not in {*STRICT, "raise"}:
-        raise RefusedError("which items are above a rank depends on the order of ties")
+    _refuse_unreadable_lists(user, asked)
     if rules["nan"] == "raise" and any(math.isnan(score) for _, score in user.scores or ()):
         raise RefusedError("a score is NaN")
     expects = rules["ties"] == "expected" or (asked.metric == "auc" and rules["ties"] in STRICT)
@@ -583,6 +603,18 @@ def _refuse_invalid(user: User, asked: Asked) -> None:
         if len(group) > 1 and given & set(group) and (asked.cutoff is None or first <= asked.cutoff):
             raise RefusedError("an item of the truth is in a tie")
         first += len(group)
+
+
+def _refuse_unreadable_lists(user: User, asked: Asked) -> None:
+    """Raise RefusedError for lists whose items a metric cannot read: the user's, or the base list."""
+    rules, scores = asked.rules, [user.scores]
+    if asked.metric == "unexpectedness":
+        scores.append(user.base_scores)
+        base = user.base_ranking or ()
+        if rules["duplicate_items"] == "raise" and len(set(base)) < len(base):
+            raise RefusedError("an item is in the base list twice")
+    if asked.metric in _READS_ITEMS and any(scores) and rules["ties"] not in {*STRICT, "raise"}:
+        raise RefusedError("which items are above a rank depends on the order of ties")
 
 
 def answer(users: Mapping[Any, User], asked: Asked) -> Answer:

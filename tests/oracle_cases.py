@@ -104,7 +104,7 @@ EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, except for the last
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
 METRICS = sorted(name for name, info in exactk.metrics.items() if not info.of_collection)
-OF_ITEMS = [name for name in METRICS if exactk.metrics[name].walks_list]
+OF_ITEMS = [name for name in METRICS if exactk.metrics[name].reads_list]
 ITEM_FIELDS = (
     *("popularity", "novelty_over", "arp_over", "unseen_items", "list_mean_over", "tail"),
     *("distance", "ild_over", "missing_features"),
@@ -128,8 +128,11 @@ class Case:
 
     def evaluate(self, users: Mapping[Any, User], evaluate: Callable[..., Any] = exactk.evaluate) -> exactk.Report:
         truth, predictions, options = self.form.build(users)
-        if any(asked.metric in OF_ITEMS or reads_values(asked) for asked in self.asked):
+        infos = [exactk.metrics[asked.metric] for asked in self.asked]
+        if any(info.walks_list for info in infos) or any(map(reads_values, self.asked)):
             options["items"] = self._items()
+        if any(info.reads_base for info in infos):
+            options["base_predictions"] = self.form.base_predictions(users)
         report = evaluate(truth, predictions, self.metrics, convention=self.convention, per_user=True, **options)
         assert isinstance(report, exactk.Report)
         return report
@@ -172,6 +175,8 @@ def draw_case(number: int) -> Case:
         users = {key: user for key, user in users.items() if user.truth is not None or user.has_list}
     if not form.has_weights:
         users = {key: replace(user, weight=1.0) for key, user in users.items()}
+    has_repeats = rules["duplicate_items"] != "raise" or number % 9 == 0
+    users = _with_base(random.Random(f"base of {number}"), users, form, has_repeats=has_repeats)  # noqa: S311 - likewise
     has_many_orders = any(_has_many_orders(user) for user in users.values())
     if has_many_orders and rules["ties"] == "expected":
         rules["ties"] = "lowest_id"
@@ -229,6 +234,24 @@ def _with_ranks(user: User, rng: random.Random, rules: Mapping[str, Any]) -> Use
         range(first, first + size) if rng.random() < 0.5 else sorted(rng.sample(range(first, first + 2 * size), size))
     )
     return replace(user, given_ranks=tuple(ranks))
+
+
+def _with_base(rng: random.Random, users: Mapping[Any, User], form: Form, *, has_repeats: bool) -> dict[Any, User]:
+    """Return the users with base predictions: lists, or items with scores, of most of them."""
+    items, is_scored = _all_items(users), rng.random() < 0.4
+    with_base = {}
+    for key, user in users.items():
+        row = rng.choices(items, k=rng.randrange(7)) if has_repeats else rng.sample(items, rng.randrange(7))
+        if form.candidates is not None:
+            row = [item for item in row if item in form.candidates[key]]
+        if rng.random() < 0.2:
+            with_base[key] = user
+        elif is_scored:
+            scores = [(item, rng.choice([-math.inf, -1.0, 0.0, 0.0, 1.0])) for item in dict.fromkeys(row)]
+            with_base[key] = replace(user, base_scores=scores)
+        else:
+            with_base[key] = replace(user, base_ranking=row)
+    return with_base
 
 
 def _draw_form(

@@ -79,6 +79,16 @@ class Form:
             return None, iter([(truth[block], predictions[block]) for block in blocks]), options
         return truth, predictions, options
 
+    def base_predictions(self, users: Users) -> Any:
+        """Return the base predictions, in any order of users who have keys."""
+        rows = {
+            key: user.base_ranking if user.base_scores is None else dict(user.base_scores)
+            for key, user in [*users.items()][::-1]
+        }
+        if self.is_keyed:
+            return {key: row for key, row in rows.items() if row is not None}
+        return [rows[key] for key in users]
+
     def _keyed_matrix(self, users: Users, rng: random.Random) -> Any:
         """Return a matrix, with keys, of the users who have scores, in any order."""
         keys = [key for key, user in users.items() if user.scores is not None]

@@ -128,8 +128,14 @@ def needs_items(metrics: Sequence[str], convention: Any) -> bool:
         return False
 
 
-WITHOUT_ITEMS = [name for name, info in exactk.metrics.items() if not info.walks_list]
-"""The metrics that need no items."""
+WITHOUT_ITEMS = [name for name, info in exactk.metrics.items() if not info.reads_list]
+"""The metrics that need no items, and no base predictions."""
+
+
+def reads_base(metric: str) -> bool:
+    """Return whether the metric of a string needs base predictions."""
+    info = exactk.metrics.get(re.split("[@(]", metric)[0])
+    return info is not None and info.reads_base
 
 
 def is_of_collection(metric: str) -> bool:
@@ -165,6 +171,10 @@ class Evaluation:
             options["items"] = items.items() if isinstance(items, DrawnItems) else items
         else:
             options.pop("items", None)
+        if any(map(reads_base, self.metrics)):
+            options.setdefault("base_predictions", self.predictions)
+        else:
+            options.pop("base_predictions", None)
         if any(map(is_of_collection, self.metrics)):  # which users do not have, with weights or in groups
             options |= dict.fromkeys(("weights", "groups"))
         report = evaluate(self.truth, self.predictions, self.metrics, **options)
@@ -359,6 +369,8 @@ def evaluations(
     metrics = draw(st.lists(metric_strings(), min_size=1, max_size=4))
     if needs_items(metrics, options["convention"]):
         options["items"] = draw(drawn_items())
+    if any(map(reads_base, metrics)):
+        options["base_predictions"] = draw(st.one_of(rankings(users), predictions(users)))
     return Evaluation(draw(truths(users)), draw(predictions(users)), metrics, options)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import exactk
 from exactk._inputs import conversions
-from exactk._inputs.alignment import exclusions_of_users
+from exactk._inputs.alignment import rows_of_users
 from exactk._inputs.keys.columns import column_of_objects
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.long_format import Encoding
@@ -217,7 +217,7 @@ def test_a_block_adds_only_the_items_that_its_users_exclude() -> None:
     encoding = Encoding()
     encoding.users.of_kinds(["str"]).encode([column_of_objects([*USERS[:2], "new"], "truth")], "truth")
     encoding.items.of_kinds(["str"]).encode([column_of_objects(["a", "b"], "truth")], "truth")
-    rows = exclusions_of_users(exclude.rows(), encoding)
+    rows = rows_of_users(exclude.rows(), "exclude", encoding)
     assert rows.item_vocabulary is not None
     keys = rows.item_vocabulary.array[rows.items]
     excluded = [keys[begin:end].tolist() for begin, end in pairwise(rows.indptr.tolist())]

@@ -113,10 +113,10 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     values = [
         _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
         for name, info in exactk.metrics.items()
-        if not info.walks_list
+        if not info.reads_list
     ]
     values += [_core.PlannedValue("recall", 3, 0, valued)]
-    values += [_core.PlannedValue(name, 3, parameter_of(name), listed) for name in ("novelty", "epc")]
+    values += [_core.PlannedValue(name, 3, parameter_of(name), listed) for name in ("novelty", "epc", "unexpectedness")]
     by_distance = [
         core_rules(**fields, foreign_items="count", missing_features="skip", distance=distance)
         for distance in ("cosine", "euclidean", "hamming")
@@ -138,7 +138,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
         for triple, features in ((shared, dense), (fresh, tags)):
             items = _core.Items(np.arange(4), popularity, popularity, 9, False, prices, None, 0, features=features)
             arguments = (triple[0], grades, triple[1], triple[2], weights, groups, 1, values, rules, True, 2, "", None)
-            _core.evaluate(*arguments, items, tallies, given, histories, np.arange(users) % 4 - 1, ())
+            _core.evaluate(*arguments, items, tallies, given, histories, np.arange(users) % 4 - 1, (), triple[1])
 
     with repeat_meanwhile(
         Flipper(
@@ -272,6 +272,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
                 None,
                 None,
                 (),
+                None,
             )
         for ties in ("lowest_id", "highest_id"):
             positions, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
@@ -352,7 +353,26 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     truth = job.truth.core
     result, expected_result = (
         _core.evaluate(
-            truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, None, (), None, None, None, ()
+            truth,
+            None,
+            each,
+            None,
+            None,
+            None,
+            1,
+            values,
+            rules,
+            False,
+            2,
+            "",
+            None,
+            None,
+            (),
+            None,
+            None,
+            None,
+            (),
+            None,
         )
         for each in (lists, expected)
     )

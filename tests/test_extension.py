@@ -108,14 +108,15 @@ def sound_values() -> list[_core.PlannedValue]:
     return [
         _core.PlannedValue(name, cutoff, parameter_of(name), rules)
         for name, info in exactk.metrics.items()
-        if not info.walks_list
+        if not info.reads_list
         for cutoff in ((None,) if info.pairwise else (None, 3))
     ]
 
 
 def sound_list_values() -> list[_core.PlannedValue]:
     rules = core_rules(foreign_items="count", missing_features="skip")
-    names = [info.name for info in _core.metric_table() if info.walks_list and not info.of_collection]
+    reads_list = [info for info in _core.metric_table() if info.reads_list]
+    names = [info.name for info in reads_list if not info.of_collection]
     values = [_core.PlannedValue(name, cutoff, parameter_of(name), rules) for name in names for cutoff in (None, 3)]
     return [*values, _core.PlannedValue("recall", 3, 0, core_rules(weight="values", min_grade=2.0))]
 
@@ -210,7 +211,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
             np.array([0, 1]), 2, [*sound_values(), *sound_list_values()], sound_rules(), True, 2, "", abs, sound_items(),
-            [sound_item_tally()], np.zeros(8), sound_histories(), np.array([1, -1]), sound_group_tallies(),
+            [sound_item_tally()], np.zeros(8), sound_histories(), np.array([1, -1]), sound_group_tallies(), sound_lists(),
         ],
     ),
 }  # fmt: skip
@@ -246,6 +247,7 @@ def can_evaluate() -> bool:
         None,
         None,
         (),
+        None,
     )
     assert result.per_user is not None
     return result.sums.users == [2] and result.per_user.tolist() == [[1.0, 1.0]]
@@ -320,6 +322,7 @@ def test_every_combination_of_hostile_arrays() -> None:
                 None,
                 None,
                 (),
+                None,
             )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
@@ -344,6 +347,7 @@ def test_every_combination_of_hostile_arrays() -> None:
                 None,
                 None,
                 (),
+                None,
             )
     assert results > 0
 
@@ -381,6 +385,7 @@ def test_every_hostile_array_of_scores() -> None:
                 None,
                 None,
                 (),
+                None,
             )
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
             results += has_result(_core.topk, given, k, None, ties, nan, 2, "", None)
@@ -422,6 +427,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             None,
             None,
             (),
+            None,
         )
         for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
             results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
@@ -453,6 +459,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             None,
             None,
             (),
+            None,
         )
         results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
     assert results > 0
@@ -514,6 +521,7 @@ def test_every_hostile_array_of_sparse_scores() -> None:
                 None,
                 None,
                 (),
+                None,
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
                 results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
@@ -560,6 +568,7 @@ def test_every_hostile_array_of_embeddings() -> None:
                 None,
                 None,
                 (),
+                None,
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
                 results += has_result(_core.topk, given, k, None, ties, "last", 2, "", None)
@@ -695,6 +704,7 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
             None,
             None,
             (),
+            None,
         )
 
     with pytest.raises(exactk.InputError, match=name.removesuffix("s")):
@@ -725,6 +735,7 @@ def test_metrics_that_are_none(metric: str) -> None:
             None,
             None,
             (),
+            None,
         )
 
 
@@ -754,6 +765,7 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
                 None,
                 None,
                 (),
+                None,
             )
 
 
@@ -922,7 +934,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](
-        *CALLS["evaluate"][1]()[:10], threads, "", None, sound_items(), [], None, None, None, []
+        *CALLS["evaluate"][1]()[:10], threads, "", None, sound_items(), [], None, None, None, [], sound_lists()
     ),
     "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),

@@ -32,7 +32,7 @@ from golden.list_record import (
 LIBRARIES = list_adapter_names()
 IN_EXACTK = {
     *("list_fill", "user_coverage", "overlap", "rbo", "lip"),
-    *("novelty", "surprisal", "arp", "popularity_rank", "aplt", "ild"),
+    *("novelty", "surprisal", "arp", "popularity_rank", "aplt", "ild", "unexpectedness"),
     *("coverage", "num_items", "gini", "entropy", "personalization"),
 }
 

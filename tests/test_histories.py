@@ -241,5 +241,5 @@ def test_the_core_refuses_histories(case: str) -> None:
         None,
     )
     with pytest.raises(exactk.InputError, match=message):
-        _core.evaluate(*arguments, rows_of_train, None if rows is None else np.array(rows), ())
-    _core.evaluate(*arguments, histories([0, 2], [0, 2]), np.array([-1, 0]), ())
+        _core.evaluate(*(*arguments, rows_of_train, None if rows is None else np.array(rows), (), None))
+    _core.evaluate(*(*arguments, histories([0, 2], [0, 2]), np.array([-1, 0]), (), None))

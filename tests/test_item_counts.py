@@ -59,7 +59,7 @@ def count_with_core(problem: Problem, cutoffs: tuple[int | None, ...], threads: 
     with core_view(problem.predictions, problem.candidates) as predictions:
         result = _core.evaluate(
             problem.truth.core, problem.truth.grades, predictions, exclude, None, None, 1, [], rules, False, threads, "",
-            None, problem.items.core, [request], None, None, None, [],
+            None, problem.items.core, [request], None, None, None, [], None,
         )  # fmt: skip
     return CountedLists(*result.item_tallies[0])
 

@@ -268,11 +268,16 @@ def test_f18_no_item_in_common_gets_a_warning() -> None:
 def test_no_item_in_common_gets_a_warning_by_any_metric(metric: str) -> None:
     """Some are above 0 where there is no hit; their entries of the registry say so."""
     train = {"eve": ["X"], "sam": ["Y"]} | {f"user {number}": ["Z"] for number in range(8)}
-    items = train if exactk.metrics[metric].walks_list else None
+    info = exactk.metrics[metric]
+    options: Any = {"items": train} if info.walks_list else {}
+    if info.reads_groups:
+        options = {"items": exactk.Items(train=train, item_groups={"X": 1, "Y": 1, "Z": 2})}
+    if info.reads_base:
+        options = {"base_predictions": {"ann": ["X"], "bob": []}}
     truth = {"ann": {"x": 1, "y": 0}, "bob": {"x": 1}}
     with pytest.warns(exactk.EvaluationWarning, match="no item of the truth"):
-        report: Any = exactk.evaluate(truth, {"ann": ["X", "Z"], "bob": ["Z"]}, spell(metric), items=items)
-    assert (report[spell(metric)] > 0) == exactk.metrics[metric].positive_without_hits
+        report: Any = exactk.evaluate(truth, {"ann": ["X", "Z"], "bob": ["Z"]}, spell(metric), **options)
+    assert (report[spell(metric)] > 0) == info.positive_without_hits
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

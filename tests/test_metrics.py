@@ -176,6 +176,8 @@ def test_functions(name: str) -> None:
                 [1, 2, 3, 4, 21], features=[[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 3.0]]
             )
         }
+    if info.reads_base:
+        items = {"base_predictions": [[4, 3], [21, 3]]}
 
     def value_of(spelling: str) -> float:
         (value,) = exactk.evaluate(truth, lists, spelling, **items).values()

@@ -44,6 +44,7 @@ def value(metric: str, user: int, **changes: str) -> float:
         {**exactk.conventions["standard"].rules(""), **rules},
         None,
         Catalogue([1, 2, 3, 4, 5], COUNTS),
+        {},
     )
     numerator, denominator = METRICS[metric](judged, K, rules, 0.8)
     return numerator / denominator if denominator else math.nan

@@ -167,10 +167,16 @@ def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -
         items = usual_items = {"items": exactk.Items(ids, features=np.arange(len(ids))[:, None] * [1.0, 0.5])}
     more = {} if parameter is None else {parameter.name: parameter_of(name.removesuffix("_at_k"))}
     usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]
-    expected = function(*usual, exclude=SEEN.rename(columns=USUAL), **usual_items, **more)
-    named = function(TRUTH, SCORED, exclude=SEEN, grade="worth", score="worth", **NAMES, **items, **more)
     ranked = SCORED.assign(order=SCORED.groupby("who")["worth"].rank(ascending=False).astype(int))
-    by_rank = function(TRUTH, ranked, exclude=SEEN, grade="worth", rank="order", **NAMES, **items, **more)
+    base, ranked_base, usual_base = (
+        {"base_predictions": one[:-1]} if info.reads_base else {} for one in (SCORED, ranked, usual[1])
+    )
+    usual_items |= usual_base
+    expected = function(*usual, exclude=SEEN.rename(columns=USUAL), **usual_items, **more)
+    named = function(TRUTH, SCORED, exclude=SEEN, grade="worth", score="worth", **NAMES, **items, **base, **more)
+    by_rank = function(
+        TRUTH, ranked, exclude=SEEN, grade="worth", rank="order", **NAMES, **items, **ranked_base, **more
+    )
     assert named == by_rank == expected
 
 

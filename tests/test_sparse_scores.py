@@ -512,6 +512,7 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
             None,
             None,
             (),
+            None,
         )
         positions, _ = _core.topk(restricted_scores, k, None, "lowest_id", "last", 2, "", None)
         assert -1 <= positions.min() <= positions.max() < size

@@ -54,7 +54,9 @@ def {name}({signature}) -> float:
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : {types[candidates]}
         The only items that may be ranked.
-{items}    weights : {types[weights]}
+{items}    base_predictions : {types[base_predictions]}
+        Other predictions of the same users, for metrics that compare the lists with them.
+    weights : {types[weights]}
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : {types[num_threads]}
         The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
@@ -84,7 +86,7 @@ def {name}({signature}) -> float:
     >>> import exactk
     >>> truth = {truth!r}
     >>> predictions = {predictions!r}
-{train}    >>> exactk.{name}(truth, predictions{arguments})
+{train}{base_example}    >>> exactk.{name}(truth, predictions{arguments})
     {value!r}
     """
     return {call}, {forwarded})
@@ -100,6 +102,7 @@ SYMBOLS = {
     r"\bL\b": "L is the list",
     r"\bD_P\b": "D_P and D_R are the divisors of precision and recall, k and |T|",
     r"\bDCG\b": "DCG is the sum over i <= k of gain(i) / log2(i + 1)",
+    r"\bB\b": "B is the list of base_predictions, down to the same cutoff",
     r"\bp\(i": "p(i) is the number of users of train who have the item",
     r"\bU\b": "U is the number of users of train",
     r"\bd\(i": "d(i, j) is the distance of two items",
@@ -112,6 +115,7 @@ PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
 TRAIN = [[1, 2], [1, 3, 4], [1, 21]]
 GROUPS = {1: "a", 2: "a", 3: "b", 4: "b", 21: "b"}
 FEATURES = {1: [1.0, 0.0], 2: [0.6, 0.8], 3: [0.0, 1.0], 4: [1.0, 0.0], 21: [0.0, 1.0]}
+BASE_PREDICTIONS = [[1, 2, 3], [1, 2, 3]]
 REQUIRED = 100  # the example's parameter for metrics without a default
 
 
@@ -170,6 +174,10 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
     if info.reads_features:
         train = f"    >>> features = {FEATURES!r}\n    >>> items = exactk.Items(list(features), features=features)\n"
         arguments = arguments.replace("items=train", "items=items")
+    base_example = ""
+    if info.reads_base:
+        base_example = f"    >>> base = {BASE_PREDICTIONS!r}\n"
+        arguments = f"{arguments}, base_predictions=base"
     meanings = [meaning for letters, meaning in SYMBOLS.items() if re.search(letters, info.formula)]
     return FUNCTION.format(
         definition=_paragraphs(
@@ -183,6 +191,7 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
         types=types,
         without_truth="" if info.reads_truth else ", or as the metric does not read it",
         items=ITEMS.format(types=types) if "items" in options else "",
+        base_example=base_example,
         own_parameters=own_parameters,
         truth=TRUTH,
         predictions=PREDICTIONS,
@@ -212,5 +221,7 @@ def _example_value(info: _core.MetricInfo) -> float:
         items = exactk.Items(train=items, item_groups=GROUPS)
     if info.reads_features:
         items = exactk.Items(list(FEATURES), features=FEATURES)
-    (value,) = exactk.evaluate(TRUTH, PREDICTIONS, f"{info.name}{cutoff}{parameter}", items=items).values()
+    base = BASE_PREDICTIONS if info.reads_base else None
+    metric = f"{info.name}{cutoff}{parameter}"
+    (value,) = exactk.evaluate(TRUTH, PREDICTIONS, metric, items=items, base_predictions=base).values()
     return value

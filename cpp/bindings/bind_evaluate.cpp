@@ -40,7 +40,8 @@ PyResult evaluate_values(
     bool per_user, int num_threads, const std::string& isa, const Progress& progress,
     std::optional<const OwnedItems*> items, const std::vector<ItemTallyRequest>& item_tallies,
     const std::optional<py::array>& given, std::optional<const OwnedHistories*> histories,
-    const std::optional<py::array>& history_rows, const std::vector<PlannedValue>& group_tallies) {
+    const std::optional<py::array>& history_rows, const std::vector<PlannedValue>& group_tallies,
+    std::optional<const OwnedLists*> base) {
   std::atomic<Count> finished = 0;
   const Count users = truth.lists().row_count();
   check_size(groups, users, "groups");
@@ -66,6 +67,7 @@ PyResult evaluate_values(
   if (exclude) request.exclude = (*exclude)->lists();
   if (items) request.items = (*items)->items();
   if (histories) request.histories = (*histories)->of_rows(owned_rows);
+  if (base) request.base = (*base)->lists();
   if (given) request.given = view<double>(*given, "given");
   if (weights) request.weights = view<double>(*weights, "weights");
   std::optional<py::array_t<double>> table;
@@ -271,7 +273,7 @@ void bind_evaluate(py::module_& module) {
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
              py::arg("progress"), py::arg("items"), py::arg("item_tallies"),
              py::arg("given").noconvert(), py::arg("histories"),
-             py::arg("history_rows").noconvert(), py::arg("group_tallies"),
+             py::arg("history_rows").noconvert(), py::arg("group_tallies"), py::arg("base"),
              "Compute all values in one pass.");
   module.def(
       "isas",

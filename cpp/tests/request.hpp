@@ -75,6 +75,8 @@ struct Input {
   OwnedLists predictions;
   std::optional<OwnedLists> exclude = {};
   std::optional<Items> items = catalogue();
+  std::optional<OwnedLists> base = {};  // by default, the truth
+  bool has_base = true;
   std::optional<std::vector<double>> weights = {};
   std::vector<Offset> groups = {};
   Count group_count = 1;
@@ -98,6 +100,7 @@ struct Input {
                      .predictions = predictions.view(),
                      .exclude = excluded,
                      .items = items,
+                     .base = has_base ? std::optional((base ? *base : truth).view()) : std::nullopt,
                      .weights = weighted,
                      .groups = groups,
                      .group_count = group_count,

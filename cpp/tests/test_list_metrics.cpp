@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "exactk/evaluate.hpp"
@@ -93,6 +94,33 @@ TEST_CASE("shares of lists are shares, also where grades are no ranks") {
       if (input.values[i].metric != "lip") CHECK(table[i][0] <= 1);
     }
   }
+}
+
+TEST_CASE("unexpectedness compares both lists down to the cutoff") {
+  Input input{.truth = lists({{1}, {1}, {1}, {1}}),
+              .predictions = lists({{1, 2, 3}, {1, 1, 2}, {}, {7, 8}}),
+              .exclude = lists({{9}, {}, {}, {}}),
+              .base = lists({{3, 9, 1}, {1, 1}, {1}, {}})};
+  Rules rules;
+  rules.duplicate_items = Duplicates::first;
+  rules.undefined = Undefined::nan;
+  Rules counting = rules;
+  counting.duplicate_items = Duplicates::count;
+  Rules of_cutoff = rules;
+  of_cutoff.list_mean_over = Over::cutoff;
+  input.values = {value("unexpectedness", 1, rules), value("unexpectedness", 2, rules),
+                  value("unexpectedness", kNoCutoff, rules), value("unexpectedness", 3, counting),
+                  value("unexpectedness", 4, of_cutoff)};
+  const auto rows = input.table();
+  CHECK(rows[0][0] == 1);         // {1} beside {3}
+  CHECK(rows[1][0] == 0.5);       // {1, 2} beside {3, 1}: 9 is excluded
+  CHECK(rows[2][0] == 1.0 / 3);   // {1, 2, 3} beside {3, 1}
+  CHECK(rows[2][1] == 0.5);       // the repeat does not count again
+  CHECK(rows[3][1] == 1.0 / 3);   // it does
+  CHECK(rows[4][0] == 0.5);       // 1 - 2 / 4
+  CHECK(std::isnan(rows[2][2]));  // no item
+  CHECK(rows[4][2] == 0);         // none of which is unexpected
+  CHECK(rows[2][3] == 1);         // nothing was expected
 }
 
 TEST_CASE("inversions of many items") {

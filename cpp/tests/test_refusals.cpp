@@ -183,6 +183,33 @@ TEST_CASE("F3: ids outside [0, 2^63) are rejected") {
   CHECK_NOTHROW(static_cast<void>(input.run()));
 }
 
+TEST_CASE("malformed base predictions are rejected") {
+  const auto with_base = [](const std::function<void(Input&)>& change) {
+    return [change](Input& in) {
+      in.base = lists({{2}, {3, 4}, {}});
+      in.values.push_back(value("unexpectedness", 5));
+      change(in);
+    };
+  };
+  check_all({
+      {"none", with_base([](Input& in) { in.has_base = false; }), "base_predictions"},
+      {"too few rows", with_base([](Input& in) { in.base = lists({{2}, {3}}); }),
+       "base_predictions"},
+      {"a negative id",
+       with_base([](Input& in) { in.base->ids()[2] = -1; }),
+       "base_predictions",
+       {1, 1}},
+      {"ends late",
+       with_base([](Input& in) { in.base->indptr.back() = 4; }),
+       "base_predictions",
+       {-1, 3}},
+      {"repeated items",
+       with_base([](Input& in) { in.base = lists({{}, {3, 4, 3, 3}, {1, 1}}); }),
+       "base_predictions",
+       {1, 2, 3}},
+  });
+}
+
 TEST_CASE("malformed grades, weights and groups are rejected") {
   check_all({
       {"too few grades", [](Input& in) { in.grades.pop_back(); }, "truth"},

@@ -131,13 +131,14 @@ def compare(
         The seed of sign flips and samples, from 0 (the default) to 2**64 - 1. A user's random numbers depend on
         the seed and on the user's key, or on the cluster; without keys, on the number of the row. They do not depend on
         the order of keyed users, the containers, other systems or metrics, threads or the instruction set.
-    convention, exclude, candidates, items, weights, groups, per_user, num_threads, progress, user, item, score, rank, grade : optional
+    convention, exclude, candidates, items, base_predictions, weights, groups, per_user, num_threads, progress, user, item, score, rank, grade : optional
         The options of `exactk.evaluate`, which apply to all systems alike:
 
         - ``convention``: the choices that fix what a metric's name means, a preset or changes of one;
         - ``exclude``: the items to remove from each user's list, such as training items;
         - ``candidates``: the only items that may be ranked;
         - ``items``: the items that could be recommended, and what is known of them;
+        - ``base_predictions``: other predictions of the same users, that ``unexpectedness`` compares the lists with;
         - ``weights``, ``groups``: the weight and the group of each user;
         - ``per_user``: whether to keep each user's values;
         - ``num_threads``, ``progress``: how to compute;

@@ -40,6 +40,7 @@ def evaluate(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     groups: GroupsLike | None = None,
     per_user: bool = False,
@@ -109,6 +110,10 @@ def evaluate(
     items : Items, optional
         The items that could be recommended, and what is known of them, for metrics that read the items of the lists. The
         training data in any container of `exactk.as_exclusions` is short for ``exactk.Items(train=...)``.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, in any container of predictions, that ``unexpectedness`` compares the lists
+        with: what a simple model recommends, such as the most popular items. The exclusions, candidates and ties of the
+        predictions apply to them too. Their other users are left out; a user without them has nothing expected.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256. Keyed users need keyed weights: a mapping, a
         pandas Series (users in its index), or a data frame or file with the user columns and one other column. Users without
@@ -203,6 +208,7 @@ def evaluate(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         groups=groups,
         per_user=per_user,

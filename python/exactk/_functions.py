@@ -55,6 +55,7 @@ __all__ = [
     "reciprocal_rank_at_k",
     "set_average_precision_at_k",
     "surprisal_at_k",
+    "unexpectedness_at_k",
     "user_coverage_at_k",
 ]
 
@@ -68,6 +69,7 @@ def precision_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -102,6 +104,8 @@ def precision_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -143,6 +147,7 @@ def precision_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -163,6 +168,7 @@ def recall_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -197,6 +203,8 @@ def recall_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -238,6 +246,7 @@ def recall_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -259,6 +268,7 @@ def fbeta_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -296,6 +306,8 @@ def fbeta_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -337,6 +349,7 @@ def fbeta_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -357,6 +370,7 @@ def f1_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -391,6 +405,8 @@ def f1_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -432,6 +448,7 @@ def f1_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -452,6 +469,7 @@ def hit_rate_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -486,6 +504,8 @@ def hit_rate_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -527,6 +547,7 @@ def hit_rate_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -547,6 +568,7 @@ def average_precision_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -581,6 +603,8 @@ def average_precision_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -622,6 +646,7 @@ def average_precision_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -642,6 +667,7 @@ def average_recall_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -676,6 +702,8 @@ def average_recall_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -717,6 +745,7 @@ def average_recall_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -737,6 +766,7 @@ def mean_precision_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -771,6 +801,8 @@ def mean_precision_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -812,6 +844,7 @@ def mean_precision_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -832,6 +865,7 @@ def set_average_precision_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -867,6 +901,8 @@ def set_average_precision_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -908,6 +944,7 @@ def set_average_precision_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -928,6 +965,7 @@ def reciprocal_rank_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -961,6 +999,8 @@ def reciprocal_rank_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1002,6 +1042,7 @@ def reciprocal_rank_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1022,6 +1063,7 @@ def dcg_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1056,6 +1098,8 @@ def dcg_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1097,6 +1141,7 @@ def dcg_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1117,6 +1162,7 @@ def ndcg_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1152,6 +1198,8 @@ def ndcg_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1193,6 +1241,7 @@ def ndcg_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1213,6 +1262,7 @@ def r_precision_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1247,6 +1297,8 @@ def r_precision_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1288,6 +1340,7 @@ def r_precision_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1309,6 +1362,7 @@ def rbp_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1346,6 +1400,8 @@ def rbp_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1387,6 +1443,7 @@ def rbp_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1408,6 +1465,7 @@ def err_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1445,6 +1503,8 @@ def err_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1486,6 +1546,7 @@ def err_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1505,6 +1566,7 @@ def auc(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1539,6 +1601,8 @@ def auc(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1580,6 +1644,7 @@ def auc(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1600,6 +1665,7 @@ def list_auc_at_k(
     convention: ConventionLike = "standard",
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1635,6 +1701,8 @@ def list_auc_at_k(
         Items to remove from each user's list before truncation at k, such as training items.
     candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
         The only items that may be ranked.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1675,6 +1743,7 @@ def list_auc_at_k(
         convention=convention,
         exclude=exclude,
         candidates=candidates,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1695,6 +1764,7 @@ def judged_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1728,6 +1798,8 @@ def judged_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1769,6 +1841,7 @@ def judged_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1789,6 +1862,7 @@ def bpref_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1823,6 +1897,8 @@ def bpref_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1864,6 +1940,7 @@ def bpref_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1884,6 +1961,7 @@ def num_hits_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -1918,6 +1996,8 @@ def num_hits_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -1959,6 +2039,7 @@ def num_hits_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -1979,6 +2060,7 @@ def num_relevant_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2012,6 +2094,8 @@ def num_relevant_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2053,6 +2137,7 @@ def num_relevant_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2073,6 +2158,7 @@ def num_recommended_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2106,6 +2192,8 @@ def num_recommended_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2147,6 +2235,7 @@ def num_recommended_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2167,6 +2256,7 @@ def list_fill_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2200,6 +2290,8 @@ def list_fill_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2241,6 +2333,7 @@ def list_fill_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2262,6 +2355,7 @@ def user_coverage_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2297,6 +2391,8 @@ def user_coverage_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2338,6 +2434,7 @@ def user_coverage_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2358,6 +2455,7 @@ def novelty_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2392,6 +2490,8 @@ def novelty_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2434,6 +2534,7 @@ def novelty_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2454,6 +2555,7 @@ def surprisal_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2488,6 +2590,8 @@ def surprisal_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2530,6 +2634,7 @@ def surprisal_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2550,6 +2655,7 @@ def epc_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2584,6 +2690,8 @@ def epc_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2626,6 +2734,7 @@ def epc_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2646,6 +2755,7 @@ def efd_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2680,6 +2790,8 @@ def efd_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2722,6 +2834,7 @@ def efd_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2742,6 +2855,7 @@ def arp_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2776,6 +2890,8 @@ def arp_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2818,6 +2934,7 @@ def arp_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2838,6 +2955,7 @@ def popularity_rank_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2873,6 +2991,8 @@ def popularity_rank_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -2915,6 +3035,7 @@ def popularity_rank_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -2936,6 +3057,7 @@ def aplt_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -2972,6 +3094,8 @@ def aplt_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3014,6 +3138,7 @@ def aplt_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3034,6 +3159,7 @@ def ild_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3068,6 +3194,8 @@ def ild_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3111,6 +3239,107 @@ def ild_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def unexpectedness_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return unexpectedness@k, averaged over users.
+
+    Definition: share of the recommended items that base_predictions do not recommend too.
+
+    Formula under the standard convention: ``1 - |L & B| / |L|``, where L is the list; B is the list of
+    base_predictions, down to the same cutoff.
+
+    Source: Adamopoulos, Tuzhilin 2014; RePlay, Unexpectedness.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> base = [[1, 2, 3], [1, 2, 3]]
+    >>> exactk.unexpectedness_at_k(truth, predictions, k=3, base_predictions=base)
+    0.3333333333333333
+    """
+    return metric_value(
+        metric_string("unexpectedness", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3131,6 +3360,7 @@ def coverage_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3164,6 +3394,8 @@ def coverage_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3206,6 +3438,7 @@ def coverage_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3226,6 +3459,7 @@ def num_items_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3259,6 +3493,8 @@ def num_items_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3301,6 +3537,7 @@ def num_items_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3321,6 +3558,7 @@ def gini_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3356,6 +3594,8 @@ def gini_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3398,6 +3638,7 @@ def gini_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3418,6 +3659,7 @@ def entropy_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3453,6 +3695,8 @@ def entropy_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3495,6 +3739,7 @@ def entropy_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3515,6 +3760,7 @@ def personalization_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3550,6 +3796,8 @@ def personalization_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3592,6 +3840,7 @@ def personalization_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3612,6 +3861,7 @@ def exposure_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3646,6 +3896,8 @@ def exposure_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3688,6 +3940,7 @@ def exposure_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3708,6 +3961,7 @@ def map_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3742,6 +3996,8 @@ def map_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3783,6 +4039,7 @@ def map_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,
@@ -3803,6 +4060,7 @@ def mrr_at_k(
     exclude: ExclusionsLike | None = None,
     candidates: CandidatesLike | None = None,
     items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
     weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -3836,6 +4094,8 @@ def mrr_at_k(
         The only items that may be ranked.
     items : Items, optional
         The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
     weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
@@ -3877,6 +4137,7 @@ def mrr_at_k(
         exclude=exclude,
         candidates=candidates,
         items=items,
+        base_predictions=base_predictions,
         weights=weights,
         num_threads=num_threads,
         progress=progress,

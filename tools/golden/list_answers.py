@@ -27,7 +27,6 @@ FURTHER_FIELDS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType
         "evidently": {"serendipity": _SKIPPED},
         "recommenders": {"serendipity": _SKIPPED},
         "rectools": {"serendipity": _OF_LISTS},
-        "replay": {"unexpectedness": _OF_LISTS},
     }
 )
 """What presets need for metrics, by library and metric, that exactk does not have yet."""
@@ -82,7 +81,8 @@ def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> 
         report = exactk.agreement(case.lists, case.other, [text], per_user=True)
     else:
         items = _items(metric, case, data["catalogue"])
-        report = exactk.evaluate(case.truth, case.lists, [text], convention=name, per_user=True, items=items)
+        others = {"base_predictions": case.other} if metric == "unexpectedness" else {"items": items}
+        report = exactk.evaluate(case.truth, case.lists, [text], convention=name, per_user=True, **others)
     mean = report[text]
     users = report.per_user.get(text) if report.per_user else None
     if users is None:

@@ -41,8 +41,9 @@ struct Request {
   std::span<const double> grades;  // parallel to truth.items; empty: every grade is 1
   Predictions predictions;
   std::optional<Lists> exclude;
-  std::optional<Items> items = {};                 // for metrics that read the items of the list
-  std::optional<Histories> histories = {};         // for metrics that read what users have in train
+  std::optional<Items> items = {};          // for metrics that read the items of the list
+  std::optional<Histories> histories = {};  // for metrics that read what users have in train
+  std::optional<Lists> base = {};  // of other predictions, for metrics that compare lists with them
   std::optional<std::span<const double>> weights;  // one per user; nullopt: every weight is 1
   std::span<const Offset> groups;  // the group of each user, in [0, group_count); empty: group 0
   Count group_count = 1;

@@ -60,7 +60,9 @@ struct MetricInfo {
   bool reads_list_ranks = false;
   // A value of all lists together, from how many of them have each item: no user has one.
   bool of_collection = false;
-  bool reads_features = false;    // needs the features of items
+  bool reads_features = false;  // needs the features of items
+  // Compares the list with a list of other predictions: needs these, and such an order of ties.
+  bool reads_base = false;
   bool reads_popularity = false;  // needs to know in how many lists of train an item is
   bool reads_history = false;     // needs to know what each user has in train
   // A value of the groups of items, from how often the items of each are recommended; implies
@@ -69,6 +71,11 @@ struct MetricInfo {
   // The request has the numerators and denominators. The parameter is their row there.
   bool is_given = false;
 };
+
+// Whether the metric reads which items are in the list, relevant or not.
+[[nodiscard]] constexpr bool reads_list(const MetricInfo& info) noexcept {
+  return info.walks_list || info.reads_base;
+}
 
 // Names of values whose numerators and denominators the request has: of lists beside the truth, and
 // of lists alone, for which users without relevant items count as all others do.

@@ -127,7 +127,7 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
         std::min({apply_policies(run, rows), check_item_count(run, rows),
                   check_items(run, rows, lists), check_item_values(run, rows)});
     if (violation == Violation::none) reduce(run, rows);  // otherwise the values may be anything
-    if (run.info->walks_list) {
+    if (reads_list(*run.info)) {
       count_tied_lists(run, rows, lists, tally);
     } else if (is_strict(run.rules.ties) && !batch.tied_users.empty() && !run.info->is_given) {
       score_extremes(run, rules_index, batch, checkpoint);
@@ -220,8 +220,9 @@ Violation BatchScorer::check_item_count(const Run& run, Rows rows) const {
 
 // Whether some user's list has an item, down to the last cutoff, that the convention refuses.
 Violation BatchScorer::check_items(const Run& run, Rows rows, Lists lists) const {
-  if (!run.info->walks_list) return Violation::none;
-  const bool refuses_foreign = run.rules.foreign_items == ForeignItems::raise;
+  if (!reads_list(*run.info)) return Violation::none;
+  const bool has_catalogue = run.info->walks_list;
+  const bool refuses_foreign = has_catalogue && run.rules.foreign_items == ForeignItems::raise;
   const bool refuses_unseen =
       run.info->reads_popularity && run.rules.unseen_items == UnseenItems::raise;
   const bool counts_foreign = run.rules.foreign_items == ForeignItems::count;

@@ -278,14 +278,15 @@ void choose_cutoff_sets(Plan& plan, std::span<const std::vector<Count>> cutoffs)
   }
 }
 
-void deepen(Plan& plan, std::size_t judging_rules_index, Count depth) {
-  Count& list_depth = plan.list_depths[judging_rules_index];
-  list_depth = std::max(list_depth, depth);
+void deepen(std::vector<Count>& depths, std::size_t judging_rules_index, Count depth) {
+  Count& deepest = depths[judging_rules_index];
+  deepest = std::max(deepest, depth);
 }
 
 // Chooses what is read of the truth, and for which ties, and how deep, scores are ranked.
 void choose_depths(Plan& plan) {
   plan.list_depths.assign(plan.judging_rules.size(), 0);
+  plan.base_depths.assign(plan.judging_rules.size(), 0);
   for (const JudgingRules& rules : plan.judging_rules) {
     const Ties ties = ranking_ties(rules.ties);
     if (std::ranges::find(plan.ties, ties) == plan.ties.end()) plan.ties.push_back(ties);
@@ -294,17 +295,18 @@ void choose_depths(Plan& plan) {
     const std::span<const Count> cutoffs = plan.cutoff_sets[run.cutoff_set_index].cutoffs();
     plan.depth = std::max(plan.depth, cutoffs.back());
     if (run.rules.ties == Ties::raise) {
-      Count& depth = run.info->walks_list ? plan.tie_free_list_depth : plan.tie_free_depth;
+      Count& depth = reads_list(*run.info) ? plan.tie_free_list_depth : plan.tie_free_depth;
       depth = std::max(depth, cutoffs.back());
     }
     if (run.rules.ties == Ties::expected && run.rules.duplicate_items == Duplicates::first)
       plan.refuses_tied_repeats = true;
     plan.reads_values = plan.reads_values || run.reads_values();
-    if (run.info->walks_list) deepen(plan, run.judging_rules_index, cutoffs.back());
+    if (run.info->walks_list) deepen(plan.list_depths, run.judging_rules_index, cutoffs.back());
+    if (run.info->reads_base) deepen(plan.base_depths, run.judging_rules_index, cutoffs.back());
   }
   for (const ListCount& list_count : plan.list_counts) {
     plan.depth = std::max(plan.depth, list_count.depth);
-    deepen(plan, list_count.judging_rules_index, list_count.depth);
+    deepen(plan.list_depths, list_count.judging_rules_index, list_count.depth);
     if (list_count.rules->ties == Ties::raise)
       plan.tie_free_list_depth = std::max(plan.tie_free_list_depth, list_count.depth);
   }

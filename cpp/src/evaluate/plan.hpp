@@ -67,6 +67,13 @@ struct Plan {
   bool reads_values = false;          // of relevant items
   // The last rank that a metric reads of the lists, by judging rules; 0 if none.
   std::vector<Count> list_depths = {};
+  // The last rank that a metric compares with the base list, likewise.
+  std::vector<Count> base_depths = {};
+
+  // Whether a metric reads the items of the lists judged by these rules.
+  [[nodiscard]] bool reads_lists(std::size_t judging_rules_index) const noexcept {
+    return list_depths[judging_rules_index] > 0 || base_depths[judging_rules_index] > 0;
+  }
 };
 
 // Throws InputError if a value asks for something that no metric or rule provides.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -46,11 +47,12 @@ UserJudge::UserJudge(const Job& job)
     : job_(job),
       matcher_(job.id_bits, !job.request.grades.empty() || job.plan.reads_values ||
                                 has_candidates(job.request.predictions)),
+      base_matcher_(job.id_bits, true),
       extreme_rules_{job.plan.judging_rules, job.plan.judging_rules} {
   for (JudgingRules& rules : extreme_rules_.front()) rules.ties = Ties::optimistic;
   for (JudgingRules& rules : extreme_rules_.back()) rules.ties = Ties::pessimistic;
-  if (std::ranges::any_of(job.plan.list_depths, [](Count depth) { return depth > 0; })) {
-    matcher_.keep_excluded_positions();
+  for (std::size_t index = 0; index < job.plan.judging_rules.size(); ++index) {
+    if (job.plan.reads_lists(index)) matcher_.keep_excluded_positions();
   }
   std::visit(
       [&]<class Source>(const Source& source) {
@@ -210,6 +212,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
   bool may_depend = false;
   foreign_items_.clear();
   unseen_items_.clear();
+  base_repeats_ = false;
   for (const Ties ties : plan.ties) {
     const Matches& matches = match(user, ties, checkpoint);
     may_depend = may_depend || may_depend_on_ties(user, ties);
@@ -221,9 +224,12 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
       const HitRow& row =
           judge_.judge(rules, matches, grades_of(user), batch.hit_rows[index], checkpoint, values);
       if (index == plan.tally_rules_index) add_to_tally(user, matches, row, tally, checkpoint);
-      if (plan.list_depths[index] == 0) continue;
+      if (!plan.reads_lists(index)) continue;
       add_list(user, matches, index, row, batch.list_rows[index], checkpoint);
     }
+  }
+  if (base_repeats_ && raises(plan, &Rules::duplicate_items)) {
+    return Violation::duplicate_base_items;
   }
   tally.foreign_recommended += count_distinct(foreign_items_, checkpoint);
   tally.unseen_recommended += count_distinct(unseen_items_, checkpoint);
@@ -325,29 +331,55 @@ void UserJudge::read_scored_list(AnyScoreRanker& any_ranker, Ties ties,
       any_ranker);
 }
 
+// Leaves out the items of the list read last that occur higher in it. The cells are parallel to its
+// first items.
+template <class Cell>
+void UserJudge::leave_out_repeats(std::span<Cell> cells, Cell left_out,
+                                  const Checkpoint& checkpoint) {
+  const std::span<const std::int64_t> items = list_items_;
+  list_index_.build(items, checkpoint);
+  in_chunks(cells.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Offset first = list_index_.find(items, static_cast<std::uint64_t>(items[i]));
+      if (std::cmp_less(first, i)) cells[i] = left_out;
+    }
+  });
+}
+
 // Adds the user's list, down to the last rank that a metric reads.
 void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_index,
                          const HitRow& row, ListRows& rows, const Checkpoint& checkpoint) {
   const JudgingRules& rules = job_.plan.judging_rules[rules_index];
-  const Count depth = std::min(job_.plan.list_depths[rules_index], row.depth());
+  const Count list_depth = std::min(job_.plan.list_depths[rules_index], row.depth());
+  const Count base_depth = std::min(job_.plan.base_depths[rules_index], row.depth());
+  const bool has_repeats =
+      matches.list_duplicates > 0 && rules.duplicate_items == Duplicates::first;
   list_items_.clear();
-  grow(list_items_, static_cast<std::size_t>(depth), std::int64_t{-1}, checkpoint);
+  grow(list_items_, static_cast<std::size_t>(std::max(list_depth, base_depth)), std::int64_t{-1},
+       checkpoint);
   read_list(user, matches, rules.ties, list_items_, checkpoint);
-  const std::span<ItemNumber> numbers = rows.add(list_items_.size(), checkpoint);
+  const std::span<const std::int64_t> items = list_items_;
+  add_numbers(items.first(static_cast<std::size_t>(list_depth)), has_repeats, rows, checkpoint);
+  note_ties(items.size(), rows, checkpoint);
   if (job_.request.histories) rows.set_history(job_.request.histories->of_user(user));
+  if (job_.plan.base_depths[rules_index] == 0) return;
+  add_base_ranks(user, items.first(static_cast<std::size_t>(base_depth)), has_repeats, rows,
+                 checkpoint);
+}
+
+// Adds a row with the items' numbers in the catalogue.
+void UserJudge::add_numbers(std::span<const std::int64_t> items, bool has_repeats, ListRows& rows,
+                            const Checkpoint& checkpoint) {
+  const std::span<ItemNumber> numbers = rows.add(items.size(), checkpoint);
   const ItemNumber foreign = job_.catalogue.foreign();
   in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const std::int64_t item = list_items_[i];
-      numbers[i] =
-          item < 0 ? foreign + 1 : job_.catalogue.find_marked(static_cast<std::uint64_t>(item));
+      numbers[i] = items[i] < 0 ? foreign + 1
+                                : job_.catalogue.find_marked(static_cast<std::uint64_t>(items[i]));
     }
   });
-  if (matches.list_duplicates > 0 && rules.duplicate_items == Duplicates::first) {
-    leave_out_repeats(numbers, checkpoint);
-  }
+  if (has_repeats) leave_out_repeats(numbers, foreign + 1, checkpoint);
   note_unusual_items(numbers, rows, checkpoint);
-  note_ties(numbers.size(), rows, checkpoint);
 }
 
 // Notes which items of the list read last tie with the next one, in the last row.
@@ -372,6 +404,49 @@ Count UserJudge::first_tie_of_list(const Checkpoint& checkpoint) {
     return first <= depth ? first : 0;
   };
   return std::visit(find, *score_ranker_);
+}
+
+// Adds the items' ranks in the base list to the row added last.
+void UserJudge::add_base_ranks(Count user, std::span<const std::int64_t> items, bool has_repeats,
+                               ListRows& rows, const Checkpoint& checkpoint) {
+  const std::span<Count> ranks = rows.add_base_ranks(items.size(), checkpoint);
+  const Matches& matches = match_base(user, checkpoint);
+  base_repeats_ = base_repeats_ || matches.list_duplicates > 0;
+  base_ranks_.clear();
+  grow(base_ranks_, listed_items_.size(), ListRow::kNotInBase, checkpoint);
+  for (std::size_t i = 0; i < matches.hits.size(); ++i) {
+    if (i % kChunk == kChunk - 1) checkpoint();
+    Count& rank = base_ranks_[static_cast<std::size_t>(matches.hits[i].entry)];
+    if (rank == ListRow::kNotInBase) rank = matches.hits[i].rank;
+  }
+  std::size_t entry = 0;
+  in_chunks(ranks.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      ranks[i] = ListRow::kNotCounted;
+      if (items[i] < 0) continue;
+      const std::size_t first = matches.first_entry.empty()
+                                    ? entry
+                                    : static_cast<std::size_t>(matches.first_entry[entry]);
+      ranks[i] = base_ranks_[first];
+      ++entry;
+    }
+  });
+  if (has_repeats) leave_out_repeats(ranks, ListRow::kNotCounted, checkpoint);
+}
+
+const Matches& UserJudge::match_base(Count user, const Checkpoint& checkpoint) {
+  const Lists& base = *job_.request.base;  // validated: a metric reads it
+  listed_items_.clear();
+  std::ranges::copy_if(list_items_, std::back_inserter(listed_items_),
+                       [](std::int64_t item) { return item >= 0; });
+  const std::span<const Count> ranks =
+      base.ranks.empty() ? base.ranks : row_slice(base.ranks, base, user);
+  return std::visit(
+      [&](const auto& ids) -> const Matches& {
+        return base_matcher_.match(listed_items_, row_slice(ids, base, user), ranks,
+                                   excluded_items(user), checkpoint);
+      },
+      base.items);
 }
 
 // Notes which items of the list read last are outside the catalogue, or not in train: for the user,
@@ -474,18 +549,6 @@ UserJudge::RefusedItems UserJudge::find_items_without_value(Count user,
     });
   }
   return refused;
-}
-
-// Leaves out the items of the list read last that occur higher in it.
-void UserJudge::leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint) {
-  const std::span<const std::int64_t> items = list_items_;
-  list_index_.build(items, checkpoint);
-  in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const Offset first = list_index_.find(items, static_cast<std::uint64_t>(items[i]));
-      if (std::cmp_less(first, i)) numbers[i] = job_.catalogue.foreign() + 1;
-    }
-  });
 }
 
 // Whether an item of the truth ties with another item, if items were ranked strictly.

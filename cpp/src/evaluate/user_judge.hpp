@@ -38,6 +38,8 @@ class UserJudge {
 
   // Matches any user, judged or not. Valid until the next call of any member.
   const Matches& match(Count user, const Checkpoint& checkpoint);
+  // Matches the user's base list with the list read last. Valid until the next call of any member.
+  const Matches& match_base(Count user, const Checkpoint& checkpoint);
   // Returns the first tie of an item of the truth down to the rank at which ties are refused.
   [[nodiscard]] std::optional<Tie> first_forbidden_tie(const Matches& matches) const;
   // Returns the offsets in the row of the truth's items that repeat within a tie, if the plan
@@ -77,12 +79,17 @@ class UserJudge {
                                const Checkpoint& checkpoint);
   void add_list(Count user, const Matches& matches, std::size_t rules_index, const HitRow& row,
                 ListRows& rows, const Checkpoint& checkpoint);
+  void add_numbers(std::span<const std::int64_t> items, bool has_repeats, ListRows& rows,
+                   const Checkpoint& checkpoint);
+  void add_base_ranks(Count user, std::span<const std::int64_t> items, bool has_repeats,
+                      ListRows& rows, const Checkpoint& checkpoint);
   void note_unusual_items(std::span<ItemNumber> numbers, ListRows& rows,
                           const Checkpoint& checkpoint);
   void note_ties(std::size_t size, ListRows& rows, const Checkpoint& checkpoint);
   [[nodiscard]] Count count_distinct(std::span<const std::int64_t> items,
                                      const Checkpoint& checkpoint);
-  void leave_out_repeats(std::span<ItemNumber> numbers, const Checkpoint& checkpoint);
+  template <class Cell>
+  void leave_out_repeats(std::span<Cell> cells, Cell left_out, const Checkpoint& checkpoint);
   void judge_extremes(Count user, std::span<const double> values, JudgedBatch& batch,
                       const Checkpoint& checkpoint);
   void add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally,
@@ -92,6 +99,7 @@ class UserJudge {
 
   const Job& job_;
   ListMatcher matcher_;
+  ListMatcher base_matcher_;
   std::optional<AnyScoreRanker> score_ranker_;     // if the predictions are scores
   std::optional<Screening> screening_;             // if it pays
   const ItemPositions* item_positions_ = nullptr;  // of the current user, if items have ids
@@ -99,10 +107,13 @@ class UserJudge {
   // The plan's rules except for ties: relevant items first, and last.
   std::array<std::vector<JudgingRules>, 2> extreme_rules_;
   std::vector<Offset> tied_repeats_;
-  std::vector<double> truth_values_;      // of the items of the user's truth, NaN: none
-  HitRows list_rows_;                     // of a user judged alone
-  std::vector<std::int64_t> list_items_;  // of the list read last, by rank
-  IdIndex list_index_;                    // of these, or of some of them
+  std::vector<double> truth_values_;        // of the items of the user's truth, NaN: none
+  HitRows list_rows_;                       // of the user whose list is judged
+  std::vector<std::int64_t> list_items_;    // of the list read last, by rank
+  std::vector<std::int64_t> listed_items_;  // of these, without ranks that have no item
+  std::vector<Count> base_ranks_;           // parallel to them
+  bool base_repeats_ = false;               // whether a base list of the current user has repeats
+  IdIndex list_index_;                      // of these, or of some of them
   // Of the current user's lists that a metric reads, perhaps repeated.
   std::vector<std::int64_t> foreign_items_;
   std::vector<std::int64_t> unseen_items_;

@@ -40,6 +40,16 @@ Fault duplicate_items_fault(const Request& request, const Matches& matches, Coun
   return fault;
 }
 
+Fault duplicate_base_items_fault(const Request& request, const Matches& matches, Count user) {
+  Fault fault =
+      repeat_fault(request.base ? &*request.base : nullptr, user, matches.first_list_duplicate);
+  fault.argument = "base_predictions";
+  fault.expected = "each item once in a list";
+  fault.change = Change{"duplicate_items", "first"};
+  fault.hint = "accepts it, as does 'count'";
+  return fault;
+}
+
 Fault tied_repeat_fault(const Request& request, std::span<const Offset> repeats, Count user) {
   Fault fault =
       repeat_fault(item_lists(request.predictions), user, repeats.empty() ? -1 : repeats.front());
@@ -151,6 +161,8 @@ Count count_violations(Violation violation, UserJudge& judge, Count user,
   if (refuses_items(violation)) return judge.find_refused_items(violation, user, checkpoint).count;
   if (violation == Violation::missing_value)
     return judge.find_items_without_value(user, checkpoint).count;
+  if (violation == Violation::duplicate_base_items)
+    return judge.match_base(user, checkpoint).list_duplicates;
   const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:
@@ -173,6 +185,8 @@ Fault describe_violation(Violation violation, const Request& request, UserJudge&
   }
   if (violation == Violation::missing_value)
     return missing_value_fault(judge.find_items_without_value(user, checkpoint).first);
+  if (violation == Violation::duplicate_base_items)
+    return duplicate_base_items_fault(request, judge.match_base(user, checkpoint), user);
   const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:

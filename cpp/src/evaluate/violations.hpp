@@ -10,6 +10,7 @@ enum class Violation : std::uint8_t {
   nan_score,
   duplicate_truth,
   duplicate_items,
+  duplicate_base_items,
   tied_repeat,
   tied_score,
   tied_list,

@@ -28,6 +28,7 @@
 #include "metrics/recall.hpp"
 #include "metrics/reciprocal_rank.hpp"
 #include "metrics/set_average_precision.hpp"
+#include "metrics/unexpectedness.hpp"
 
 namespace exactk {
 
@@ -52,9 +53,9 @@ using AllMetrics =
                Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
                UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
                ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
-               AveragePercentageOfLongTail, IntraListDiversity, Coverage, NumItems, Gini, Entropy,
-               Personalization, Exposure, Overlap, Jaccard, RankBiasedOverlap, KendallTau,
-               LeastItemPromoted>;
+               AveragePercentageOfLongTail, IntraListDiversity, Unexpectedness, Coverage, NumItems,
+               Gini, Entropy, Personalization, Exposure, Overlap, Jaccard, RankBiasedOverlap,
+               KendallTau, LeastItemPromoted>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

@@ -55,7 +55,7 @@ from exactk._cli.gates import (
     claimed_values,
     report_gate,
 )
-from exactk._cli.items import add_item_options, naming_train, read_items
+from exactk._cli.items import add_item_options, naming_train, read_base, read_items
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
@@ -138,7 +138,7 @@ def add_compare(commands: Commands) -> None:
     parser.set_defaults(on_error=write_junit_error)
 
 
-_FILES = ("exclude", "candidates", "train", "catalogue", "groups", "weights")
+_FILES = ("exclude", "candidates", "train", "catalogue", "base_predictions", "groups", "weights")
 """The options of both commands that name an input."""
 
 
@@ -265,6 +265,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
         "candidates": read_option(arguments, "candidates", arguments.candidates),
         "items": read_items(arguments),
+        "base_predictions": read_base(arguments),
         **_user_values(arguments),
         "per_user": bool(arguments.users or arguments.by_user),
         "num_threads": arguments.threads,

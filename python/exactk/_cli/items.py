@@ -1,4 +1,4 @@
-"""The options for the items that could be recommended: training data, and a catalogue."""
+"""The options for what metrics of the recommended items read: training data, a catalogue, base predictions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import exactk
 from exactk._cli.arguments import read_file, read_option
 from exactk._cli.stdin import input_path
+from exactk._inputs.base_messages import naming_base
 from exactk._inputs.interactions import naming_interactions
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+
+    from exactk._inputs.types import PredictionsLike
 
 
 def add_item_options(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +33,12 @@ def add_item_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the items that could be recommended: a column of items, or a JSON list",
     )
+    parser.add_argument(
+        "--base-predictions",
+        type=input_path,
+        metavar="FILE",
+        help="other predictions of the same users, that unexpectedness compares the lists with",
+    )
 
 
 def read_items(arguments: argparse.Namespace) -> exactk.Items | None:
@@ -42,6 +51,15 @@ def read_items(arguments: argparse.Namespace) -> exactk.Items | None:
     with naming_interactions("train"):
         train = read_file(arguments, arguments.train, "exclude")
     return exactk.Items(catalogue, train=train)
+
+
+def read_base(arguments: argparse.Namespace) -> PredictionsLike | None:
+    """Return the base predictions; None if no option names them."""
+    if arguments.base_predictions is None:
+        return None
+    with naming_base():
+        base: PredictionsLike = read_file(arguments, arguments.base_predictions, "predictions")
+    return base
 
 
 @contextmanager

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from exactk._engine.base_arguments import base_in_shared_vocabularies
+from exactk._engine.base_use import BaseUse
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, add_rows
 from exactk._engine.warnings import has_common_item, has_exclusions
 from exactk._inputs.alignment import AlignedInputs, Alignment, truth_without_items, with_user_keys
+from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import Rows, reindex
@@ -36,16 +39,19 @@ class EvaluatedBatches(NamedTuple):
     has_shared_items: bool  # predictions and truth share an item
     has_excluded_users: bool  # a user has exclusions, or the call has none
     candidate_rows: CandidateRows | None
+    base: BaseUse
 
 
 def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> EvaluatedBatches:
     """Evaluate predictions in batches."""
     truth = with_user_keys(truth.rows() if isinstance(truth, Truth) else truth, evaluation.encoding.users)
     exclude = evaluation.exclusions_in_shared_vocabularies()
-    if exclude is not None:
-        _check_kinds_of_exclusions(exclude, evaluation.encoding)
+    base = base_in_shared_vocabularies(evaluation.base, evaluation.encoding)
+    for argument, rows in (("exclude", exclude), (ARGUMENT, base)):
+        if rows is not None:
+            _check_kinds(rows, argument, evaluation.encoding)
     reader = Reader(batches, evaluation.columns, evaluation.encoding)
-    batch_evaluation = _BatchEvaluation(evaluation, truth, exclude)
+    batch_evaluation = _BatchEvaluation(evaluation, truth, exclude, base)
     try:
         _add_blocks(batch_evaluation, reader)
     except UngroupedRows as finding:
@@ -58,6 +64,7 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
         batch_evaluation.has_shared_items,
         batch_evaluation.has_excluded_users,
         batch_evaluation.candidate_rows,
+        batch_evaluation.base_use,
     )
 
 
@@ -74,15 +81,15 @@ def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
             raise
 
 
-def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
-    """Raise InputTypeError if the keys of exclusions and truth can never match."""
-    if exclude.item_vocabulary is not None and len(exclude.item_vocabulary):
-        encoding.items.check_kinds(exclude.item_vocabulary.kinds, "exclude", "items")
-    if exclude.user_vocabulary is None:
-        hint = "exclude=dict(zip(users, exclude)) adds them"
-        raise type_error("exclude", "user keys, as in the truth", "rows without user keys", hint=hint)
-    if len(exclude.user_vocabulary):
-        encoding.users.check_kinds(exclude.user_vocabulary.kinds, "exclude")
+def _check_kinds(rows: Rows, argument: str, encoding: Encoding) -> None:
+    """Raise InputTypeError if the keys of the rows and of the truth can never match."""
+    if rows.item_vocabulary is not None and len(rows.item_vocabulary):
+        encoding.items.check_kinds(rows.item_vocabulary.kinds, argument, "items")
+    if rows.user_vocabulary is None:
+        hint = f"{argument}=dict(zip(users, {argument})) adds them"
+        raise type_error(argument, "user keys, as in the truth", "rows without user keys", hint=hint)
+    if len(rows.user_vocabulary):
+        encoding.users.check_kinds(rows.user_vocabulary.kinds, argument)
 
 
 def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, least_rows: int) -> EvaluatedBatches:
@@ -99,20 +106,22 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
     if not evaluation.has_truth:
         truth = truth_without_items([predictions], encoding.users)
     exclude = evaluation.exclusions_in_shared_vocabularies()
-    inputs = Alignment(truth, [predictions], exclude, encoding).inputs(predictions)
+    base = base_in_shared_vocabularies(evaluation.base, encoding)
+    inputs = Alignment(truth, [predictions], exclude, encoding, base).inputs(predictions)
     has_excluded_users = exclude is None or not len(exclude.items) or has_exclusions(inputs)
     report = evaluation.evaluate_all(inputs)
     candidate_rows = evaluation.candidate_rows(inputs, report)
-    return EvaluatedBatches(report, has_common_item(inputs), has_excluded_users, candidate_rows)
+    base_use = BaseUse().plus(inputs)
+    return EvaluatedBatches(report, has_common_item(inputs), has_excluded_users, candidate_rows, base_use)
 
 
 class _BatchEvaluation:
     """The users evaluated so far, and their sums."""
 
-    def __init__(self, evaluation: Evaluation, truth: Rows, exclude: Rows | None) -> None:
+    def __init__(self, evaluation: Evaluation, truth: Rows, exclude: Rows | None, base: Rows | None) -> None:
         self._evaluation = evaluation
         self._truth = truth
-        self._exclude = exclude
+        self._exclude, self._base = exclude, base
         self._vocabulary: Vocabulary | None = None  # of the users
         self._sums: StateSums | None = None
         self._codes: list[NDArray[np.uint32]] = []
@@ -123,6 +132,7 @@ class _BatchEvaluation:
         self.has_scores = False
         self.has_excluded_users = exclude is None or not len(exclude.items)
         self.candidate_rows: CandidateRows | None = NO_ROWS
+        self.base_use = BaseUse()
 
     @property
     def has_shared_items(self) -> bool:
@@ -142,6 +152,7 @@ class _BatchEvaluation:
         self._has_items = self._has_items or len(block.rows.items) > 0
         self._has_match = self._has_match or self._has_truth_item(block.rows.items)
         self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)
+        self.base_use = self.base_use.plus(inputs)
         report = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
         if self.candidate_rows is not None:
             self.candidate_rows = add_rows(self.candidate_rows, self._evaluation.candidate_rows(inputs, report))
@@ -167,7 +178,8 @@ class _BatchEvaluation:
             truth = truth._replace(present=None)
         exclude = None if self._exclude is None else _rows_of_users(self._exclude, block.user_codes)
         exclude = None if exclude is None else exclude._replace(present=None)
-        return Alignment(truth, [block.rows], exclude, self._evaluation.encoding).inputs(block.rows)
+        base = None if self._base is None else _rows_of_users(self._base, block.user_codes)
+        return Alignment(truth, [block.rows], exclude, self._evaluation.encoding, base).inputs(block.rows)
 
     def add_remaining_users(self, vocabulary: Vocabulary | None, *, has_scores: bool) -> None:
         """Evaluate the users of the truth who were in no batch."""

@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._engine.base_arguments import base_of_block
+from exactk._engine.base_use import BaseUse, describe_base_use
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
 from exactk._engine.differing_users import UserFlags
 from exactk._engine.error_locations import explain_repeats
@@ -33,7 +35,7 @@ from exactk._report.user_table import UserTable
 from exactk._runtime.errors import ExactkError, input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sized
 
     from numpy.typing import NDArray
 
@@ -42,14 +44,11 @@ if TYPE_CHECKING:
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
-    from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.histories import Histories
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
-    from exactk._inputs.user_values import Groups, Weights
 
 
 class _Block(NamedTuple):
@@ -89,7 +88,7 @@ def evaluate_blocks(
             of_block = replace(_slice_rows(evaluation, begin, end), encoding=encoding)
             if value is empty_block:  # it has no columns that could be candidates
                 of_block = replace(of_block, candidates=None)
-            alignment = _align_block(of_block, block)
+            alignment = _align_block(of_block, block, range(begin, end))
             truth_digest: int | None = None
             for name in of_block.begin_pairs(list(systems), alignment.user_count):
                 predictions = block.systems[name]
@@ -99,7 +98,7 @@ def evaluate_blocks(
                     truth_digest = report.state.truth_digest
                     report = of_block.add_to_pairs(name, report)
                     systems[name].add(report, flags, is_complete=inputs.is_complete)
-                    systems[name].add_candidates(of_block, inputs, report)
+                    systems[name].add_lists_beside(of_block, inputs, report)
                     systems[name].add_items(block.truth, predictions)
             of_block.end_pairs()
         users.append(inputs.users)
@@ -127,6 +126,7 @@ class _SystemSums:
         self._has_hit, self._is_complete = False, True
         self._shared_items = SharedItems()
         self._candidate_rows: CandidateRows | None = NO_ROWS
+        self._base_use = BaseUse()
 
     def add(self, report: Report, flags: UserFlags, *, is_complete: bool) -> None:
         """Add the report of a block."""
@@ -139,8 +139,9 @@ class _SystemSums:
         self._has_hit = self._has_hit or not has_no_hit(report)
         self._is_complete = self._is_complete and is_complete
 
-    def add_candidates(self, evaluation: Evaluation, inputs: AlignedInputs, report: Report) -> None:
-        """Add the candidates of a block, until they are certainly no samples."""
+    def add_lists_beside(self, evaluation: Evaluation, inputs: AlignedInputs, report: Report) -> None:
+        """Add the base predictions of a block, and its candidates until they are certainly no samples."""
+        self._base_use = self._base_use.plus(inputs)
         if self._candidate_rows is not None:
             self._candidate_rows = add_rows(self._candidate_rows, evaluation.candidate_rows(inputs, report))
 
@@ -166,6 +167,7 @@ class _SystemSums:
             flags,
             has_unknown_exclusions,
             candidate_rows=self._candidate_rows,
+            base=describe_base_use(report, self._base_use),
         )
 
 
@@ -222,27 +224,26 @@ def _check_names(names: Iterable[str], first_names: Iterable[str]) -> None:
         raise input_error("systems", f"the systems of the first block, {expected}", found)
 
 
-def _align_block(evaluation: Evaluation, block: _Block) -> Alignment:
+def _align_block(evaluation: Evaluation, block: _Block, users: range) -> Alignment:
     """Return the alignment of a block, with its own exclusions or its users' part of the call's."""
     exclude = block.exclude
     if exclude is None:
         exclude = evaluation.convert_exclusions(classify(evaluation.exclude, "exclude"))
-    return Alignment(block.truth, block.systems.values(), exclude, evaluation.encoding)
+    base = base_of_block(evaluation.base, users, evaluation.encoding)
+    return Alignment(block.truth, block.systems.values(), exclude, evaluation.encoding, base)
 
 
 def _empty_block(evaluation: Evaluation) -> tuple[Any, Any]:
     """Return a block without users, for an empty iterator; its users are keyed if weights or groups are."""
     by_user = [values for values in (evaluation.weights, evaluation.groups) if values is not None]
-    is_keyed = any(not values.is_by_row for values in by_user) or (
-        evaluation.exclude is not None and evaluation.exclude.user_vocabulary is not None
+    is_keyed = any(not values.is_by_row for values in by_user) or any(
+        one is not None and one.user_vocabulary is not None for one in (evaluation.exclude, evaluation.base)
     )
     is_keyed = is_keyed or (evaluation.histories is not None and evaluation.histories.users is not None)
     return ({}, {}) if is_keyed else ([], [])
 
 
-def _row_arguments(
-    evaluation: Evaluation,
-) -> list[tuple[str, Exclusions | CandidateItems | Weights | Groups | Histories]]:
+def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Sized]]:
     """Return the arguments that have a row for each user of all blocks."""
     exclude, candidates, weights, groups = (
         evaluation.exclude,
@@ -258,7 +259,9 @@ def _row_arguments(
         ("groups", groups if groups is None or groups.is_by_row else None),
         ("train", histories if histories is None or histories.users is None else None),
     )
-    return [(name, values) for name, values in arguments if values is not None]
+    base = evaluation.base
+    base_by_row = () if base is None or base.user_vocabulary is not None else (("base_predictions", base),)
+    return [(name, values) for name, values in (*arguments, *base_by_row) if values is not None]
 
 
 def _slice_rows(evaluation: Evaluation, begin: int, end: int) -> Evaluation:

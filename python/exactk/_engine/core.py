@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
+from exactk._engine.base_lists import most_items
 from exactk._engine.blas import core_view
 from exactk._engine.paired_problem import PairedEngine
 from exactk._engine.problem import (
@@ -22,15 +23,18 @@ from exactk._engine.problem import (
     presence_of,
 )
 from exactk._inference.moments import Moments
+from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import core_rules
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.paired_sums import PairedSums
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa
+from exactk._runtime.progress import ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +51,7 @@ def _evaluate(problem: Problem) -> Outcome:
     """Evaluate with the C++ core."""
     _check_counted_users(problem)
     given = [problem.given[value.identity] for value in problem.values if value.custom is not None]
+    base = _base_lists(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
         result = _core.evaluate(
             problem.truth.core,
@@ -71,6 +76,7 @@ def _evaluate(problem: Problem) -> Outcome:
             None if problem.histories is None else problem.histories.histories.core,
             None if problem.histories is None else problem.histories.rows,
             [value.core for value in problem.group_tallies],
+            base,
         )
     counts = _counts_of_tally(problem, result.tally)
     item_counts = tuple(ItemCounts(*counts) for counts in result.item_tallies)
@@ -87,6 +93,41 @@ def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
         else _core.PlannedValue(_GIVEN[value.custom.of], value.cutoff, next(rows), core_rules(value.rules))
         for value in values
     ]
+
+
+def _base_lists(problem: Problem) -> _core.Lists | None:
+    """Return the base lists down to the last rank that a value reads, ranked by the core."""
+    base = problem.base
+    readers = [value for value in problem.values if value.info.reads_base]
+    if base is None or not readers:
+        return None
+    predictions = base.predictions
+    if isinstance(predictions, Rankings):
+        arrays = (predictions.items, predictions.indptr, predictions.lengths, predictions.present)
+        if predictions.ranks is None:
+            return _core.Lists(*arrays, ARGUMENT)
+        with naming_base():
+            return _core.Lists(*arrays, predictions.with_core_ranks().ranks, ARGUMENT)
+    cutoffs = [value.cutoff for value in readers]
+    depth = most_items(predictions) if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
+    rules = readers[0].rules  # by which all of them rank
+    with naming_base(), core_view(predictions, base.candidates) as scores:
+        best, _ = _core.topk(
+            scores,
+            max(1, min(depth, most_items(predictions))),
+            None if base.exclude is None else base.exclude.core,
+            rules["ties"],
+            rules["nan"],
+            problem.num_threads,
+            requested_isa(),
+            ignore_progress,
+        )
+    is_item = best >= 0
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_item.sum(axis=1), dtype=np.int64)])
+    items: NDArray[np.int64] = best[is_item]
+    if isinstance(predictions, SparseScores):
+        items = predictions.items[items].astype(np.int64)
+    return _core.Lists(base.to_ids(items), indptr, None, predictions.present, ARGUMENT)
 
 
 _GIVEN = {"judged": "given", "lists": "given_of_lists"}

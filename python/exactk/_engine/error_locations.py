@@ -79,6 +79,7 @@ def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:
         "predictions": inputs.predictions,
         "scores": inputs.predictions,
         "exclude": inputs.exclude,
+        "base_predictions": None if inputs.base is None else inputs.base.predictions,
     }
     lists = arguments.get(error.argument or "")
     lists = lists.lists if isinstance(lists, SparseScores) else lists

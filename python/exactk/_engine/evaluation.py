@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exactk._engine.base_lists import base_of_inputs
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings, warn_of_unused_columns
 from exactk._engine.custom_values import given_by_functions
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
@@ -18,6 +19,7 @@ from exactk._engine.rankings import solve, with_ranking
 from exactk._engine.sampled_candidates import candidate_rows
 from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
+from exactk._inputs.base_messages import naming_base
 from exactk._inputs.candidate_lists import CandidateLists, restrict_lists
 from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.items import items_of_inputs
@@ -83,6 +85,7 @@ class Evaluation:
     items: CanonicalItems | None = None  # None if no metric reads them
     history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
     block: range | None = None  # the positions of a block of users among all of them
+    base: Predictions | None = None  # of predictions that come in pieces; for others, converted after the predictions
     has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
 
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
@@ -96,6 +99,13 @@ class Evaluation:
     def convert_exclusions(self, classified: ClassifiedValue) -> Exclusions | Rows | None:
         """Return the exclusions, encoded as the truth is. Convert predictions before: users follow in that order."""
         return exclusions_input(classified, self.columns, self.encoding)
+
+    def convert_base(self, classified: ClassifiedValue) -> Rows | Predictions | None:
+        """Return the base predictions, encoded as the truth is. Convert them after all others: only their users count."""
+        if classified.value is None:
+            return None
+        with naming_base():
+            return predictions_input(classified, self.columns, self.encoding)
 
     def exclusions_in_shared_vocabularies(self) -> Rows | None:
         """Return the exclusions of predictions that come in pieces as rows, encoded as the truth is."""
@@ -259,6 +269,7 @@ class Evaluation:
             if self.histories is None
             else histories_of_users(self.histories, inputs, self.block, self.history_rows),
             group_tallies=group_tallies,
+            base=base_of_inputs(inputs, self.candidates),
         )
 
     def warn_of_columns(self, truth: Truth | Rows) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from exactk._engine.base_arguments import base_for_pieces, classified_base
+from exactk._engine.base_use import BaseUse, describe_base_use
 from exactk._engine.batch_evaluation import evaluate_batches
 from exactk._engine.block_evaluation import evaluate_blocks
 from exactk._engine.column_warnings import warn_of_pairs
@@ -28,6 +30,7 @@ from exactk._engine.warnings import (
     warn_of_evaluated_systems,
 )
 from exactk._inputs.alignment import Alignment, truth_without_items, without_truth
+from exactk._inputs.base_messages import naming_base
 from exactk._inputs.beside_scores import check_meaning, grades_beside_scores, shapes_of_scores
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
@@ -35,7 +38,7 @@ from exactk._inputs.items import Items
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
-from exactk._inputs.paths import open_path
+from exactk._inputs.paths import open_path, opened
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
@@ -59,7 +62,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.truth import Truth
-    from exactk._inputs.types import CandidatesLike, ExclusionsLike, GroupsLike, WeightsLike
+    from exactk._inputs.types import CandidatesLike, ExclusionsLike, GroupsLike, PredictionsLike, WeightsLike
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike, Value
     from exactk._report.report import Report
@@ -73,6 +76,7 @@ class Options(TypedDict, total=False):
     exclude: ExclusionsLike | None
     candidates: CandidatesLike | None
     items: CatalogueLike | None
+    base_predictions: PredictionsLike | None
     weights: WeightsLike | None
     groups: GroupsLike | None
     per_user: bool
@@ -94,6 +98,7 @@ class Call(NamedTuple):
     truth_rows: Truth | Rows | None
     systems: Systems
     restrictions: dict[str, ClassifiedValue]
+    base: ClassifiedValue
 
     def naming_truth(self) -> AbstractContextManager[None]:
         """Name the predictions in errors that name the truth, if there is none."""
@@ -153,6 +158,7 @@ def prepare_call(
     num_threads: object,
     progress: object,
     items: object = None,
+    base_predictions: object = None,
     pairing: Pairing | None = None,
     user: str | Sequence[str] | None,
     item: str | None,
@@ -167,9 +173,10 @@ def prepare_call(
     check_collection_values(values, {"weights": weights, "groups": groups})
     threads = resolve_threads(num_threads)
     systems = {"": predictions} if predictions.container is BLOCKS else form.systems(predictions)
+    base = classified_base(base_predictions, values)
     check_columns_are_read(
         columns,
-        systems.values(),
+        [*systems.values(), *([] if base.value is None else [base])],
         truth=truth,
         exclude=exclude,
         candidates=candidates,
@@ -179,6 +186,8 @@ def prepare_call(
         **({} if pairing is None else pairing.clusters),
     )
     systems = open_systems(systems, columns)
+    with naming_base():
+        base = opened(base, "predictions", columns)
     truth, exclude = open_path(truth, "truth", columns), open_path(exclude, "exclude", columns)
     candidates = open_path(candidates, "candidates", columns)
     shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
@@ -187,7 +196,7 @@ def prepare_call(
     truth_rows = None if truth is None else truth_input(classified_truth, columns, encoding)
     restrictions = {"exclude": classify(exclude, "exclude"), "candidates": classify(candidates, "candidates")}
     for argument, restriction in restrictions.items():
-        check_meaning(restriction, argument, shapes)
+        check_meaning(restriction, argument, shapes | shapes_of_scores(base))
     table = None if items is None else _items_of_metrics(items, values, columns, threads)
     check_item_groups(values, table)
     evaluation = Evaluation(
@@ -205,9 +214,10 @@ def prepare_call(
         columns,
         encoding,
         table,
+        base=base_for_pieces(base, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
         has_truth=truth is not None or predictions.container is BLOCKS,
     )
-    return Call(evaluation, form, classified_truth, truth_rows, systems, restrictions)
+    return Call(evaluation, form, classified_truth, truth_rows, systems, restrictions, base)
 
 
 def _items_of_metrics(
@@ -267,6 +277,7 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
                     has_unknown_exclusions=has_any_exclusions and not has_exclusions(inputs),
                     item_without_column=describe_item_without_column(report, inputs),
                     candidate_rows=evaluation.candidate_rows(inputs, report),
+                    base=describe_base_use(report, BaseUse().plus(inputs)),
                 )
     evaluation.end_pairs()
     return {name: evaluated[name] for name in systems}
@@ -287,13 +298,14 @@ def align_systems(call: Call) -> AlignedSystems:
     if truth_rows is None:
         _check_alike(systems)
         truth_rows = truth_without_items(systems.values(), call.evaluation.encoding.users)
+    base = call.evaluation.convert_base(call.base)
     classified = call.restrictions["exclude"]
     exclude = call.evaluation.convert_exclusions(classified)
     exclusions = (
         classified.value if isinstance(classified.value, Lists) else exclude
     )  # the latter without unknown users
     with call.naming_truth():
-        alignment = Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding)
+        alignment = Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding, base)
     return AlignedSystems(
         alignment,
         systems,
@@ -339,7 +351,9 @@ def _check_truth_is_not_read(call: Call) -> None:
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:
-    report, has_shared_items, has_excluded_users, candidate_rows = evaluate_batches(evaluation, truth, batches.value)
+    report, has_shared_items, has_excluded_users, candidate_rows, base = evaluate_batches(
+        evaluation, truth, batches.value
+    )
     disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
     return EvaluatedSystem(
         report,
@@ -349,4 +363,5 @@ def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Clas
         flags=NO_FLAGS,
         has_unknown_exclusions=not has_excluded_users,
         candidate_rows=candidate_rows,
+        base=describe_base_use(report, base),
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._inputs.checks import Codes
+    from exactk._inputs.checks import Codes, Ids
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.histories import UserHistories
@@ -41,6 +41,15 @@ class ListTally(NamedTuple):
     last_cutoff: int | None
 
 
+class BaseLists(NamedTuple):
+    """Other predictions of the same users, for metrics that compare the lists with them."""
+
+    predictions: Predictions
+    candidates: CandidateItems | None  # of dense scores and embeddings
+    exclude: Exclusions | None  # likewise of those that are ranked, in their ids; lists have those of the problem
+    to_ids: Callable[[Ids], NDArray[np.int64]]  # from the item ids of scores to those of the problem, which lists have
+
+
 @dataclass(frozen=True)
 class Problem:
     """An evaluation of canonical inputs, for the core and for the reference."""
@@ -62,6 +71,7 @@ class Problem:
     group_tallies: tuple[Value, ...] = ()  # each at its last cutoff
     given: Given = field(default_factory=dict)
     histories: UserHistories | None = None  # for metrics that read them
+    base: BaseLists | None = None  # for metrics that read it
 
     @property
     def has_candidates(self) -> bool:

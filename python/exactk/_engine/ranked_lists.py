@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exactk._engine.base_lists import most_items
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.topk import TopKProblem
 from exactk._inputs.alignment import align_scores, in_shared_vocabularies, without_truth
@@ -19,7 +20,7 @@ from exactk._runtime.progress import ignore_progress
 if TYPE_CHECKING:
     from exactk._engine.topk import Ranker
     from exactk._inputs.long_format import Encoding
-    from exactk._inputs.model.predictions import Predictions, Scored
+    from exactk._inputs.model.predictions import Predictions
     from exactk._plan.conventions import Convention
 
 
@@ -41,7 +42,7 @@ def ranked_rows(
     if convention.negative_infinity == "exclude":
         scored = scored.without_negative_infinity()
     candidates, exclude = merge_restrictions(scored, None, None)
-    most = _most_items(scored)
+    most = most_items(scored)
     problem = TopKProblem(
         scored,
         max(1, most if depth is None else min(depth, most)),
@@ -77,13 +78,6 @@ def ranked_rows(
         has_columns=scored.item_vocabulary is None,
     )
     return in_shared_vocabularies(columns, "predictions", encoding)
-
-
-def _most_items(scored: Scored) -> int:
-    """Return the most items that a user can have."""
-    if isinstance(scored, SparseScores):
-        return int(np.diff(scored.lists.indptr).max(initial=0))
-    return scored.item_count
 
 
 def without_rank_gaps(rows: Rows) -> tuple[Rows, int]:

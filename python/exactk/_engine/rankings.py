@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from exactk._engine.base_lists import check_base_order
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._inputs.model.embeddings import check_input_order
 from exactk._inputs.model.lists import Rankings
@@ -33,14 +34,13 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     """
     rules = [*(value.rules for value in problem.values), *(tally.rules for tally in problem.list_tallies)]
     check_input_order(problem.predictions, [one["ties"] for one in rules], "predictions")
-    rankings = [_ranking(problem.predictions, one) for one in rules]
-    base = _ranking(problem.predictions, problem.convention.rules(""))
-    distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others in input order
+    check_base_order(problem)
+    own_ranking = _ranking(problem, problem.convention.rules(""))
+    rankings = [_ranking(problem, value.rules, reads_base=value.info.reads_base) for value in problem.values]
+    rankings += [_ranking(problem, tally.rules) for tally in problem.list_tallies]
+    distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != own_ranking)  # the others in input order
     if len(distinct) == 1:
-        predictions = _ranked(problem.predictions, distinct[0])
-        return engine.solve(
-            problem if predictions is problem.predictions else replace(problem, predictions=predictions)
-        )
+        return engine.solve(_with_ranked(problem, distinct[0]))
     outcomes, indices = [], []
     for number, ranking in enumerate(distinct):
         indices.append([index for index, one in enumerate(rankings) if one == ranking])
@@ -74,11 +74,31 @@ def with_ranking(problem: Problem) -> Problem:
     """Return the problem of one value with its predictions as they are ranked for it."""
     (value,) = problem.values
     check_input_order(problem.predictions, [value.rules["ties"]], "predictions")
-    return replace(problem, predictions=_ranked(problem.predictions, _ranking(problem.predictions, value.rules)))
+    return _with_ranked(problem, _ranking(problem, value.rules))
 
 
-def _ranking(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
-    """Return the key of a ranking: how the ranks of lists, or scores, are treated."""
+def _ranking(problem: Problem, rules: Mapping[str, Any], *, reads_base: bool = False) -> Ranking:
+    """Return the key of a ranking: of the predictions and, for what reads them, of the base predictions."""
+    if problem.base is None:
+        return (_ranking_of(problem.predictions, rules),)
+    of_base = rules if reads_base else problem.convention.rules("")
+    ranking = _ranking_of(problem.base.predictions, of_base)
+    if not isinstance(problem.base.predictions, Rankings):
+        ranking += of_base["ties"], of_base["nan"]
+    return _ranking_of(problem.predictions, rules), ranking
+
+
+def _with_ranked(problem: Problem, ranking: Ranking) -> Problem:
+    """Return the problem with its predictions as they are ranked."""
+    predictions = _ranked(problem.predictions, ranking[0])
+    if problem.base is not None:
+        base = problem.base._replace(predictions=_ranked(problem.base.predictions, ranking[1][:2]))
+        return replace(problem, predictions=predictions, base=base)
+    return problem if predictions is problem.predictions else replace(problem, predictions=predictions)
+
+
+def _ranking_of(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
+    """Return how the ranks of lists, or scores, are treated."""
     if isinstance(predictions, Rankings):
         return () if predictions.ranks is None else (rules["rank_gaps"],)
     return rules["score_dtype"], rules["negative_infinity"]
@@ -101,8 +121,7 @@ def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, c
     users = len(problem.truth)
     values, item_tallies, group_tallies = _by_kind(problem, indices)
     return replace(
-        problem,
-        predictions=_ranked(problem.predictions, ranking),
+        _with_ranked(problem, ranking),
         values=tuple(problem.values[index] for index in values),
         item_tallies=tuple(problem.item_tallies[index] for index in item_tallies),
         group_tallies=tuple(problem.group_tallies[index] for index in group_tallies),

@@ -44,6 +44,7 @@ class EvaluatedSystem(NamedTuple):
     has_unknown_exclusions: bool  # there are exclusions, but of unknown users only
     item_without_column: str = ""  # an example of a relevant item that cannot be ranked
     candidate_rows: CandidateRows | None = None
+    base: str = ""  # a warning about the base predictions, or empty
 
 
 def warn_of_evaluated_systems(
@@ -59,6 +60,7 @@ def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSyste
     reports = {name: system.report for name, system in systems.items()}
     warn_of_systems({name: system.ties for name, system in systems.items()}, *ties_advice)
     warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
+    warn_of_systems({name: system.base for name, system in systems.items()})
     if all(system.has_unknown_exclusions for system in systems.values()):
         warn(
             "exclude: no user with exclusions is in the truth or the predictions: check that all use the same user ids"
@@ -188,7 +190,7 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
     first, dependent = values[0]
     users = f"{dependent} of {report.state.counts.users} users"
     order = f"ties={first.rules['ties']!r}"
-    if first.info.walks_list:
+    if first.info.reads_list:
         other = "lowest_id" if first.rules["ties"] == "highest_id" else "highest_id"
         message = f"items of equal score at the cutoff: their order may change {first.spelling} for {users}"
         message += f" ({order} in use; ties={other!r} is another order)"
@@ -217,7 +219,7 @@ def _tied_values(report: Report) -> list[tuple[Value, int]]:
 
 def tie_bounds(report: Report) -> Text:
     """Return how to compute the values under other orders of ties."""
-    if any(value.info.walks_list for value, _ in _tied_values(report)[:1]):
+    if any(value.info.reads_list for value, _ in _tied_values(report)[:1]):
         return ()
     lowest, highest = (convention_option(report.convention, ties=ties) for ties in ("pessimistic", "optimistic"))
     return ("; ", lowest, " and ", highest, " show the range of its mean")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Rankings
@@ -40,6 +41,7 @@ class AlignedInputs:
     item_vocabulary: Snapshot | None = None  # of keyed items
     item_ids: Codes | None = None  # the id of each key, if ids ascend as the keys do and are not the codes
     row_users: tuple[Snapshot, Codes] | None = None  # where the rows are some users: all users, and those of the rows
+    base: AlignedInputs | None = None  # with the base predictions, whose item ids may be others
 
     @property
     def is_complete(self) -> bool:
@@ -108,14 +110,14 @@ def with_shared_users(scores: MatrixScores, argument: str, encoding: Encoding) -
     return scores.for_users(keys, rows)
 
 
-def exclusions_of_users(rows: Rows, encoding: Encoding) -> Rows:
-    """Return already converted exclusions of the users so far, in time proportional to these users' exclusions."""
+def rows_of_users(rows: Rows, argument: str, encoding: Encoding) -> Rows:
+    """Return already converted rows of the users so far, in time proportional to these users' rows."""
     keys = rows.user_vocabulary
     users = None if keys is None else encoding.users.snapshot()
     if keys is not None and users is not None and keys.kinds == users.kinds:
-        rows = _with_few_items(reindex(rows, keys.find(users, "exclude")))._replace(user_vocabulary=None)
-        return in_shared_vocabularies(rows, "exclude", encoding)._replace(user_vocabulary=users)
-    return in_shared_vocabularies(rows, "exclude", encoding)
+        rows = _with_few_items(reindex(rows, keys.find(users, argument)))._replace(user_vocabulary=None)
+        return in_shared_vocabularies(rows, argument, encoding)._replace(user_vocabulary=users)
+    return in_shared_vocabularies(rows, argument, encoding)
 
 
 _FEW = 16  # encoding one key costs about as much as so many keys of a whole vocabulary
@@ -168,19 +170,23 @@ class Alignment:
         systems: Iterable[Rows | Predictions],
         exclude: Exclusions | Rows | None,
         encoding: Encoding,
+        base: Rows | Predictions | None = None,
     ) -> None:
         self._shared_users, self._shared_items = encoding.users, encoding.items
-        self._truth, self._exclude = truth, exclude
+        self._truth, self._exclude, self._base = truth, exclude, base
         self._systems = [
             predictions for predictions in systems if isinstance(predictions, (Rows, Scores, CanonicalEmbeddings))
         ]
         self._containers: tuple[Truth, Exclusions | None] | None = None
+        self._base_inputs: AlignedInputs | None = None
         self._users: Snapshot | None = None  # keys of the truth, then of the systems; None if matched by row
         self._item_keys: Snapshot | None = None  # item keys of all inputs
         self._item_ids: Codes | None = None  # where ids ascend as the keys do, by which scores break ties
         others: list[Rows | Exclusions | MatrixScores] = (
             [*self._systems] if exclude is None else [*self._systems, exclude]
         )
+        if isinstance(base, (Rows, Scores, CanonicalEmbeddings)):
+            others.append(base)
         lists = (truth, *others)
         self._has_keys = any(one.user_vocabulary is not None or one.item_vocabulary is not None for one in lists)
         if self._has_keys:
@@ -206,7 +212,8 @@ class Alignment:
         keys = self._shared_items.latest([one.item_vocabulary for one in (self._truth, *others)])
         # An empty column of text, as of nothing to exclude, does not make integers of others keys.
         self._item_keys = keys if keys is not None and keys.size else None
-        if self._item_keys is not None and any(isinstance(r, Rows) and r.scores is not None for r in self._systems):
+        ranked = [*self._systems, self._base]
+        if self._item_keys is not None and any(isinstance(r, Rows) and r.scores is not None for r in ranked):
             self._item_ids = self._item_keys.positions_in_key_order()
 
     @property
@@ -215,7 +222,27 @@ class Alignment:
         return count_users(self._truth) if self._users is None else self._users.size
 
     def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:
-        """Return the truth, a system's predictions, and the exclusions, aligned."""
+        """Return the truth, a system's predictions, the exclusions and the base predictions, aligned."""
+        inputs = self._inputs_beside_truth(predictions)
+        if self._base is None:
+            return inputs
+        if self._base_inputs is None:
+            with naming_base():
+                self._base_inputs = self._inputs_beside_truth(self._base)
+        self._check_kinds_of_base(self._base, predictions)
+        return replace(inputs, base=self._base_inputs)
+
+    def _check_kinds_of_base(self, base: Rows | Predictions, predictions: Rows | Predictions) -> None:
+        """Raise InputTypeError if the items of the base predictions cannot be those of the predictions."""
+        kind, expected = _kind_of_items(base), _kind_of_items(predictions)
+        keyed = [
+            one for one in (base, predictions) if isinstance(one, (Scores, CanonicalEmbeddings)) and one.item_vocabulary
+        ]
+        may_match = {kind, expected} == {"int", _NUMBERS} and not keyed
+        if kind and expected and kind != expected and not may_match:
+            raise type_error(ARGUMENT, f"items of type {expected}, as in the predictions", kind, hint=KIND_HINT)
+
+    def _inputs_beside_truth(self, predictions: Rows | Predictions) -> AlignedInputs:
         if isinstance(predictions, (Scores, CanonicalEmbeddings)):
             predictions = self._aligned_matrix(predictions) if self._has_keys else predictions
             if predictions.item_vocabulary is not None:
@@ -324,13 +351,16 @@ class Alignment:
 _NUMBERS = "column or row numbers"
 
 
-def _kind_of_items(source: Rows | MatrixScores | None) -> str:
+def _kind_of_items(source: Rows | Predictions | None) -> str:
     """Return the kind of the items; empty if there are none."""
-    if source is None or not (len(source.items) if isinstance(source, Rows) else source.item_count):
+    if source is None:
+        return ""
+    are_columns = isinstance(source, (Scores, CanonicalEmbeddings))
+    if not (source.item_count if isinstance(source, (Scores, CanonicalEmbeddings)) else len(source.items)):
         return ""
     if source.item_vocabulary is not None:
         return source.item_vocabulary.kinds[0]
-    return "int" if isinstance(source, Rows) else _NUMBERS
+    return _NUMBERS if are_columns else "int"
 
 
 def _with_keys(scores: MatrixScores, keys: str) -> str:

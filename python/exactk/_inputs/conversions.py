@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from exactk._inputs.alignment import exclusions_of_users, in_shared_vocabularies, with_shared_users
+from exactk._inputs.alignment import in_shared_vocabularies, rows_of_users, with_shared_users
 from exactk._inputs.batches import Reader
 from exactk._inputs.checks import score_array
 from exactk._inputs.column_use import check_columns_are_read
@@ -328,7 +328,7 @@ def exclusions_input(classified: ClassifiedValue, columns: ColumnNames, encoding
     if isinstance(value, Exclusions) and value.user_vocabulary is None and value.item_vocabulary is None:
         return value
     rows = value.rows() if isinstance(value, Exclusions) else _exclusion_rows(classified, columns, encoding)
-    return exclusions_of_users(rows, encoding) if classified.container is LISTS else rows
+    return rows_of_users(rows, "exclude", encoding) if classified.container is LISTS else rows
 
 
 def _exclusion_rows(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Rows:

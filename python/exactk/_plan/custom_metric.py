@@ -48,8 +48,10 @@ class CustomInfo:
     pairwise: ClassVar[bool] = False
     parameter: ClassVar[None] = None
     positive_without_hits: ClassVar[bool] = True  # for all that is known
+    reads_base: ClassVar[bool] = False
     reads_beyond_cutoff: ClassVar[bool] = False
     reads_features: ClassVar[bool] = False
+    reads_list: ClassVar[bool] = False  # itself: the core does not
     reads_list_ranks: ClassVar[bool] = False
     reads_popularity: ClassVar[bool] = False
     reads_history: ClassVar[bool] = False

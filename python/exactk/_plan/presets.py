@@ -184,6 +184,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "list_mean_over": "cutoff",
             "overrides": {
                 "surprisal": {"users": "predictions"},
+                "unexpectedness": {"users": "predictions"},
                 "coverage": {"foreign_items": "ignore"},
                 "average_precision": {"duplicate_items": "count", "duplicate_truth": "count"},
                 "ndcg": {"duplicate_items": "count", "duplicate_truth": "count"},

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exactk._inputs.base_messages import naming_base
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import STRICT_TIES
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
+from exactk.reference.base_lists import check_base_lists, check_repeats_in_base
 from exactk.reference.distances import ItemDistances, check_features
 from exactk.reference.item_counts import is_counted_list
 from exactk.reference.judge import is_relevant, judged_grades
@@ -52,6 +54,8 @@ def check_problem(problem: Problem) -> None:
     _check_rank_gaps(problem, lists)
     _check_items(problem)
     _check_distances(problem)
+    _check_list_ties(problem)
+    _check_base(problem)
     for rules in _rules_of_problem(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and not is_relevant(1.0, rules):
@@ -168,8 +172,6 @@ def _check_items(problem: Problem) -> None:
             raise input_error("items", f"{value.metric} to have the popularity of items", "none")
         if info.reads_popularity and items.train_users is None and _divides_by_users(value):
             raise input_error("items", f"{value.metric} to have the number of users in train", "none")
-        if not isinstance(problem.predictions, Rankings) and rules["ties"] not in (*STRICT_TIES, "raise"):
-            raise input_error("metrics", f"{value.metric}: ties in one order", repr(rules["ties"]))
     for tally in problem.list_tallies:
         if problem.items is None:
             raise input_error("items", "a catalogue", "none")
@@ -187,6 +189,23 @@ def _check_distances(problem: Problem) -> None:
         check_features(features)
         for value in values:
             ItemDistances(features, value.rules["distance"])
+
+
+def _check_base(problem: Problem) -> None:
+    """Raise InputError if the base lists are malformed, missing, or not one per user."""
+    if problem.base is not None and isinstance(problem.base.predictions, Rankings):
+        with naming_base():
+            _check_lists(problem.base.predictions)
+    check_base_lists(problem)
+
+
+def _check_list_ties(problem: Problem) -> None:
+    """Raise InputError if a value reads the items of lists that are in no one order."""
+    if isinstance(problem.predictions, Rankings):
+        return
+    for value in problem.values:
+        if value.info.reads_list and value.rules["ties"] not in (*STRICT_TIES, "raise"):
+            raise input_error("metrics", f"{value.metric}: ties in one order", repr(value.rules["ties"]))
 
 
 def _divides_by_users(value: Value) -> bool:
@@ -344,6 +363,8 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Value], tuple[str
     lists = _stored_lists(problem)
     if lists is not None and any(rules["duplicate_items"] == "raise" for rules in all_rules):
         check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
+    if any(rules["duplicate_items"] == "raise" for rules in all_rules):
+        check_repeats_in_base(problem)
     _check_tied_repeats(problem)
     _check_tied_users(problem, users.tied_ranks)
     _check_tied_lists(problem, policy, users)
@@ -483,7 +504,7 @@ def _check_tied_repeats(problem: Problem) -> None:
 
 def _check_tied_lists(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
     """Raise InputError if items tie in a list that a metric reads, and the rules refuse ties."""
-    values = [value for value in problem.values if value.info.walks_list and value.rules["ties"] == "raise"]
+    values: list[Value] = [v for v in problem.values if v.info.reads_list and v.rules["ties"] == "raise"]
     tallies = [tally for tally in problem.list_tallies if tally.rules["ties"] == "raise"]
 
     def cutoffs(user: int) -> Iterator[float]:
@@ -500,7 +521,7 @@ def _check_tied_lists(problem: Problem, policy: Callable[[int, Value], tuple[str
 
 
 def _check_tied_users(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:
-    readers = [(value.rules, value.cutoff) for value in problem.values if not value.info.walks_list]
+    readers = [(value.rules, value.cutoff) for value in problem.values if not value.info.reads_list]
     cutoffs = [cutoff or math.inf for rules, cutoff in readers if rules["ties"] == "raise"]
     if not cutoffs:
         return

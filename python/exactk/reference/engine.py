@@ -16,6 +16,7 @@ from exactk._plan.fields import STRICT_TIES
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
+from exactk.reference.base_lists import check_base_scores
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
 from exactk.reference.item_counts import count_items
 from exactk.reference.item_groups import count_groups
@@ -47,6 +48,7 @@ def _checked_users(problem: Problem) -> JudgedUsers:
     """Return the users; raise InputError if the inputs break a rule."""
     users = JudgedUsers(problem)
     check_counted_users(problem, users.is_counted)
+    check_base_scores(problem)
     check_problem(problem)
     check_user_faults(problem, lambda user, value: _user_policy(users, user, value), users)
     _check_item_counts(users, problem.values)
@@ -275,7 +277,7 @@ def _tie_spread(users: JudgedUsers, user: int, value: Value) -> int | None:
     rules = resolved_rules(value)
     if value.custom is not None:  # its values depend on other items of a tie too
         return None
-    if value.info.walks_list:
+    if value.info.reads_list:
         is_computed = _user_policy(users, user, value)[0] == _COMPUTE
         return _MILLION if is_computed and users.list_may_change(user, value) else None
     if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value)[0] != _COMPUTE:

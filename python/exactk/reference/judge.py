@@ -38,6 +38,7 @@ class JudgedUser:
     items: tuple[int, ...]  # ids, parallel to ranking
     repeats: tuple[bool, ...]  # parallel to ranking: an item that does not count again
     catalogue: Catalogue  # what is known of the items
+    base_ranks: Mapping[int, int]  # the rank of each item of the base list
 
     @property
     def relevant(self) -> int:
@@ -147,6 +148,7 @@ def judge_user(
     rules: Rules,
     given_ranks: Sequence[int] | None,
     catalogue: Catalogue,
+    base_ranks: Mapping[int, int],
 ) -> JudgedUser:
     """Judge a user's list, in which ties are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = judged_grades(truth, rules)
@@ -175,6 +177,7 @@ def judge_user(
         items=tuple(remaining),
         repeats=tuple(repeats),
         catalogue=catalogue,
+        base_ranks=base_ranks,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import fields_of
+from exactk.reference.base_lists import base_ranks
 from exactk.reference.judge import JudgedUser, judge_user
 from exactk.reference.popularity import Catalogue, TrainCounts
 from exactk.reference.ranking import ScoredRow, scored_row
@@ -81,6 +82,7 @@ class JudgedUsers:
                 judging_rules,
                 self.given_ranks(user),
                 self.catalogue,
+                base_ranks(self._problem, user, judging_rules, self.excluded_items(user)),
             )
         return self._judged[key]
 

@@ -30,6 +30,6 @@ def resolved_rules(value: Value) -> Rules:
         rules["gain"] = "exp2"
     if info.pairwise and rules["ties"] in STRICT_TIES:
         rules["ties"] = "expected"
-    if info.walks_list and rules["ties"] == "raise":  # only ties with items of the truth are refused
+    if info.reads_list and rules["ties"] == "raise":  # ties are refused apart
         rules["ties"] = "lowest_id"
     return rules

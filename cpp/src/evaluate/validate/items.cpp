@@ -117,6 +117,12 @@ void check_needs(const Request& request, const Run& run) {
                       .found = "none",
                       .hint = "items=exactk.Items(catalogue, values=...) gives them"});
   }
+  if (run.info->reads_base && !request.base) {
+    throw InputError(
+        {.argument = "base_predictions",
+         .expected = "predictions to compare the lists with, for " + std::string(run.info->name),
+         .found = "none"});
+  }
   if (!run.info->walks_list) return;
   if (!request.items) {
     refuse_missing(run, "a catalogue", "items=exactk.Items(train=...) gives one");
@@ -155,7 +161,9 @@ void check_list_ties(const Request& request, Ties ties, const std::string& metri
 void validate_items(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
   for (const Run& run : plan.runs) {
     check_needs(request, run);
-    if (run.info->walks_list) check_list_ties(request, run.rules.ties, std::string(run.info->name));
+    if (reads_list(*run.info)) {
+      check_list_ties(request, run.rules.ties, std::string(run.info->name));
+    }
   }
   for (const ListCount& list_count : plan.list_counts) {
     if (!request.items) {

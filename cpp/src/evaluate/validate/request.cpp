@@ -85,6 +85,10 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
     check_int64(*request.exclude, "exclude");
     check_rows(request.exclude->row_count(), users, "exclude");
   }
+  if (request.base) {
+    id_bits |= validate_lists(*request.base, "base_predictions", execution);
+    check_rows(request.base->row_count(), users, "base_predictions");
+  }
   if (request.weights) check_weights(*request.weights, users, checkpoint);
   check_codes(request.groups, request.group_count, users, "group", checkpoint);
   for (const Run& run : plan.runs) check_rank_gaps(request, run);

@@ -1,0 +1,219 @@
+"""Unexpectedness: the lists beside those of base predictions, in any container."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactk
+from strategies import examples
+
+METRICS = ["unexpectedness@2", "unexpectedness"]
+TRUTH = {"ann": ["a"], "bob": ["b"], "eve": ["c"]}
+LISTS = {"ann": ["a", "b", "c"], "bob": ["b", "d"], "eve": ["e", "a"]}
+BASE = {"zed": ["z"], "bob": ["d", "e"], "ann": ["c", "x", "a"]}
+# At 2: {a, b} beside {c, x}; {b, d} beside {d, e}; no base list. Whole lists: 1 of 3, 1 of 2 and none are shared but 2 of ann's.
+AT_2 = {"ann": 1.0, "bob": 0.5, "eve": 1.0}
+WHOLE = {"ann": 1 / 3, "bob": 0.5, "eve": 1.0}
+NO_BASE = "1 user has predictions and no base predictions"
+
+
+def values(report: exactk.Report, metric: str) -> dict[Any, float]:
+    assert report.users is not None
+    return dict(zip(report.users.tolist(), report.per_user[metric].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@pytest.mark.filterwarnings("ignore:1 user has predictions and no base")
+@pytest.mark.parametrize(
+    "container", ["lists", "ranks", "polars", "rankings", "scores", "scored frame", "matrix", "batches"]
+)
+def test_base_predictions_in_any_container(evaluate: Any, container: str) -> None:
+    rows = [(user, item, rank) for user, row in BASE.items() for rank, item in enumerate(row, 1)]
+    frame = pd.DataFrame(rows, columns=["user", "item", "rank"]).sample(frac=1, random_state=3)
+    scored = pl.from_pandas(frame.assign(score=-frame["rank"]).drop(columns="rank"))
+    items = ["x", "e", "d", "c", "b", "a", "z"]
+    matrix = np.array([[-BASE[user].index(item) if item in BASE[user] else -9.0 for item in items] for user in BASE])
+    base: Any = {
+        "lists": BASE,
+        "ranks": frame,
+        "polars": pl.from_pandas(frame),
+        "rankings": exactk.as_rankings(BASE),
+        "scores": {user: {item: -rank for rank, item in enumerate(row)} for user, row in BASE.items()},
+        "scored frame": scored,
+        "matrix": exactk.Scores(matrix, min_score=-8, users=list(BASE), items=items),
+        "batches": exactk.Batches(lambda: (scored[i : i + 2] for i in range(0, len(scored), 2))),
+    }[container]
+    for truth in (TRUTH, None):
+        report = evaluate(truth, LISTS, METRICS, base_predictions=base, per_user=True)
+        assert values(report, METRICS[0]) == AT_2
+        assert values(report, METRICS[1]) == pytest.approx(WHOLE)
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_predictions_by_column_beside_base_predictions_by_key(evaluate: Any) -> None:
+    """Their ids are the columns; those of the base are others, and some of its items have no column."""
+    scores = exactk.Scores(np.array([[3.0, 2, 1], [1, 2, 3]]), users=["ann", "bob"], items=["c", "a", "b"])
+    truth = {"bob": ["a"], "ann": ["b"]}
+    base = {"bob": {"y": 9.0, "a": 5.0, "c": 5.0, "b": 7.0}, "ann": {"x": 3.0, "y": 2.0, "z": 1.0, "c": 0.0}}
+    report = evaluate(
+        truth, scores, ["unexpectedness@2", "unexpectedness@3", "unexpectedness"], base_predictions=base, per_user=True
+    )
+    assert values(report, "unexpectedness@2") == {"bob": 0.5, "ann": 1.0}  # {b, a} beside {y, b}
+    assert values(report, "unexpectedness@3") == {"bob": 1 / 3, "ann": 1.0}  # of the tied ones, a is before c
+    assert values(report, "unexpectedness") == {"bob": 0.0, "ann": 2 / 3}
+    as_columns = exactk.Scores(
+        np.array([[5.0, 1, 5, 2], [0, 1, 2, 3]]), users=["bob", "ann"], items=["c", "z", "a", "b"]
+    )
+    report = evaluate(truth, scores, "unexpectedness@2", base_predictions=as_columns, per_user=True)
+    assert values(report, "unexpectedness@2") == {"bob": 0.5, "ann": 0.5}
+    numbered = exactk.Scores(scores.values, users=[1, 2], items=[30, 10, 20])
+    report = evaluate(
+        {2: [10], 1: [20]}, numbered, "unexpectedness@2", base_predictions={2: [20, 99], 1: [7, 30, 10]}, per_user=True
+    )
+    assert values(report, "unexpectedness@2") == {2: 0.5, 1: 0.5}
+    by_number = exactk.Scores(np.array([[3.0, 2, 1]]), users=[2], items=[20, 40, 10])
+    report = evaluate({2: [10]}, {2: [10, 20]}, "unexpectedness@2", base_predictions=by_number, per_user=True)
+    assert values(report, "unexpectedness@2") == {2: 0.5}
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_exclusions_and_candidates_apply_to_both(evaluate: Any) -> None:
+    lists, scores = [[5, 1, 2, 3]], np.array([[0.0, 9, 8, 7, 6, 1]])
+    options: dict[str, Any] = {"exclude": [[1]], "candidates": [1, 2, 3, 4, 5]}
+    for base in (scores, [[1, 0, 2, 3, 4]], exactk.Embeddings(scores, np.eye(6))):
+        report = evaluate(
+            [[5]], lists, ["unexpectedness@1", "unexpectedness@2", "unexpectedness@3"], base_predictions=base, **options
+        )
+        assert [*report.values()] == [1, 0.5, 1 / 3]  # 5, 2, 3 beside 2, 3, 4
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_the_base_is_ranked_by_the_rules_of_each_value(evaluate: Any) -> None:
+    base, lists = np.array([[1.0, 1.0, 0.5]]), [[0]]
+    metrics = ["unexpectedness@1", "unexpectedness@1(ties=highest_id)", "precision@1(ties=optimistic)"]
+    assert [*evaluate([[0]], lists, metrics, base_predictions=base).values()] == [0, 1, 1]
+    ranked = pd.DataFrame({"user": [0, 0], "item": [5, 0], "rank": [1, 3]})
+    gaps = ["unexpectedness@2", "unexpectedness@2(rank_gaps=keep)"]
+    assert [*evaluate({0: [0]}, {0: [0]}, gaps, base_predictions=ranked).values()] == [0, 1]
+    nan = np.array([[np.nan, 1.0]])
+    assert evaluate([[0]], lists, "unexpectedness@1(nan=last)", base_predictions=nan)["unexpectedness@1(nan=last)"] == 1
+    with pytest.raises(
+        exactk.InputError, match=r"^base_predictions: expected scores without NaN.* at row 0, position 0"
+    ):
+        evaluate([[0]], lists, "unexpectedness@1", base_predictions=nan)
+    with pytest.raises(exactk.InputError, match=r"^metrics: .*unexpectedness@1\(ties=optimistic\): ties of"):
+        evaluate([[0]], lists, "unexpectedness@1(ties=optimistic)", base_predictions=base)
+
+
+users = st.lists(st.lists(st.integers(0, 6), max_size=5, unique=True), min_size=1, max_size=6)
+
+
+@settings(max_examples=examples(60))
+@given(lists=users, base=users, exclude=st.lists(st.integers(0, 6), max_size=2), size=st.integers(1, 4))
+def test_blocks_batches_and_shards_say_the_same(lists: Any, base: Any, exclude: Any, size: int) -> None:
+    base = (base * len(lists))[: len(lists)]
+    metrics = ["unexpectedness@2", "unexpectedness@3(list_mean_over=cutoff)", "num_recommended@2"]
+    options: dict[str, Any] = {"exclude": [exclude] * len(lists)}
+    blocks = [slice(begin, begin + size) for begin in range(0, len(lists), size)]
+    keys = [f"user {number}" for number in range(len(lists))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        whole = exactk.evaluate(lists, lists, metrics, base_predictions=base, **options)
+        of_blocks = exactk.evaluate(
+            None, iter([(lists[b], lists[b]) for b in blocks]), metrics, base_predictions=base, **options
+        )
+        shards = [
+            exactk.evaluate(lists[b], lists[b], metrics, base_predictions=base[b], exclude=[exclude] * len(lists[b]))
+            for b in blocks
+        ]
+        truth, by_key = dict(zip(keys, lists, strict=True)), dict(zip(keys, base, strict=True))
+        rows = [(key, item, -rank) for key, row in truth.items() for rank, item in enumerate(row)]
+        frame = pl.DataFrame(rows, schema={"user": pl.String, "item": pl.Int64, "score": pl.Int64}, orient="row")
+        batches = exactk.Batches(lambda: (frame[i : i + size] for i in range(0, max(1, len(frame)), size)))
+        excluded = dict.fromkeys(keys, exclude)
+        of_batches = exactk.evaluate(truth, batches, metrics, base_predictions=by_key, exclude=excluded)
+        keyed = exactk.evaluate(truth, frame, metrics, base_predictions=by_key, exclude=excluded)
+        keyed_blocks = exactk.evaluate(
+            None,
+            iter([({key: truth[key] for key in keys[b]}, {key: truth[key] for key in keys[b]}) for b in blocks]),
+            metrics,
+            base_predictions=dict(reversed(by_key.items())),
+            exclude=excluded,
+        )
+    assert dict(whole) == dict(of_blocks) == dict(exactk.merge(shards)) == dict(keyed_blocks)
+    assert dict(keyed) == dict(of_batches)
+    assert exactk.merge(shards).state.totals == whole.state.totals
+
+
+def test_compare_reads_the_same_base_for_all_systems() -> None:
+    comparison = exactk.compare(
+        [[1], [2]], {"a": [[1, 2], [3]], "b": [[4], [5]]}, "unexpectedness@2", base_predictions=[[1], [3]]
+    )
+    assert comparison["unexpectedness@2"] == {"a": 0.25, "b": 1.0}
+    assert exactk.unexpectedness_at_k([[1]], [[1, 2]], k=2, base_predictions=[[2]]) == 0.5
+
+
+BAD = [
+    (
+        {},
+        exactk.InputTypeError,
+        "base_predictions: expected other predictions of the same users, which unexpectedness@2 needs",
+    ),
+    (
+        {"base_predictions": [[1]]},
+        exactk.InputError,
+        "base_predictions: expected 2 rows, one per user of the truth, found 1",
+    ),
+    ({"base_predictions": [[1], [2, 2]]}, exactk.InputError, "base_predictions: expected each item once"),
+    ({"base_predictions": [[1], [-2]]}, exactk.InputError, "base_predictions"),
+    ({"base_predictions": [["a"], ["b"]]}, exactk.InputTypeError, "base_predictions: expected items of type int"),
+    ({"base_predictions": {"ann": [1]}}, exactk.InputTypeError, "user keys"),
+    ({"base_predictions": 3}, exactk.InputTypeError, "base_predictions"),
+    (
+        {"base_predictions": iter([[1], [2]])},
+        exactk.InputTypeError,
+        "base_predictions: expected predictions in a container",
+    ),
+    ({"base_predictions": "no such file.csv"}, exactk.InputError, "base_predictions"),
+]
+
+
+@pytest.mark.parametrize("truth", [[[1], [2]], None], ids=["truth", "no truth"])
+@pytest.mark.parametrize(("options", "error", "message"), BAD)
+def test_base_predictions_that_cannot_be(truth: Any, options: Any, error: Any, message: str) -> None:
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.raises(error, match=message):
+            evaluate(truth, [[1, 2], [3]], "unexpectedness@2", **options)
+
+
+def test_base_predictions_that_no_metric_reads_are_told() -> None:
+    with pytest.warns(exactk.EvaluationWarning, match="base_predictions has no effect on the requested metrics"):
+        exactk.evaluate([[1]], [[1]], "ndcg@2", base_predictions=[[1]])
+
+
+def test_pieces_need_a_base_in_lists() -> None:
+    blocks = iter([([[1]], [[1]])])
+    with pytest.raises(
+        exactk.InputTypeError, match=r"base_predictions: expected lists, or items with scores.*exactk.topk"
+    ):
+        exactk.evaluate(None, blocks, "unexpectedness@1", base_predictions=np.ones((1, 3)))
+    with pytest.raises(exactk.InputError, match=r"base_predictions: expected one entry per user \(1\)"):
+        exactk.evaluate(None, iter([([[1]], [[1]])]), "unexpectedness@1", base_predictions=[[1], [2]])
+
+
+def test_users_without_base_predictions_are_told() -> None:
+    with pytest.warns(exactk.EvaluationWarning, match=NO_BASE):
+        exactk.evaluate(TRUTH, LISTS, METRICS, base_predictions=BASE)
+    with pytest.warns(exactk.EvaluationWarning, match="no user of the predictions has base predictions"):
+        exactk.evaluate(TRUTH, LISTS, METRICS, base_predictions={"zed": ["a"]})
+    with pytest.warns(exactk.EvaluationWarning, match="no item of base_predictions is in the predictions"):
+        exactk.evaluate(TRUTH, LISTS, METRICS, base_predictions={user: ["A"] for user in TRUTH})
