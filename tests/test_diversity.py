@@ -129,6 +129,7 @@ def test_items_without_features(evaluate: Any) -> None:
     assert ild(evaluate, features, "missing_features=skip", [[0, 1, 2]]) == 1.0
     assert ild(evaluate, features, "missing_features=skip,ild_over=list", [[0, 1, 2]]) == 0.5
     assert ild(evaluate, [["a"], [], ["b"]], "distance=jaccard,missing_features=skip") == 1.0  # no tags
+    assert ild(evaluate, [["a"], [], ["b"]], "distance=hamming,missing_features=skip") == 2.0
     assert ild(evaluate, features, "", [[0, 2]]) == 1.0  # nobody has the item
 
 
