@@ -60,6 +60,7 @@ STANDARD = {
     "distance": "cosine",
     "ild_over": "pairs",
     "serendipity_of": "features",
+    "history_distance": "nearest",
     "users": "truth",
 }
 Rules = Mapping[str, str]
@@ -175,8 +176,10 @@ def serendipity(
     if not history:
         return 0.0, 0.0
     features = catalogue.features
-    similarity = {item: math.fsum(cosine(features[item], had) for had in history) / len(history) for item in row}
-    return math.fsum(1 - similarity[item] for item in row if item in relevant), float(len(row))
+    distances = {item: [1 - cosine(features[item], had) for had in history] for item in row}
+    if rules["history_distance"] == "mean":
+        distances = {item: [math.fsum(all_of_item) / len(history)] for item, all_of_item in distances.items()}
+    return math.fsum(min(distances[item]) for item in row if item in relevant), float(len(row))
 
 
 # Of all lists.

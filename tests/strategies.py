@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -77,8 +78,10 @@ class DrawnItems:
     features: str = "none"
     seed: int = 0
 
-    def items(self) -> exactk.Items:
-        """Return the items; four of five have one of three groups."""
+    def items(self, users: int | None = None) -> exactk.Items:
+        """Return the items, with a row of train for each of so many users; four of five have one of three groups."""
+        if users is not None:
+            return replace(self, train=[self.train[user % len(self.train)] for user in range(users)]).items()
         keys = [*dict.fromkeys(chain(*self.train))] if self.catalogue is None else self.catalogue
         groups = {key: "abc"[i % 3] for i, key in enumerate(keys) if i % 5 != 4}
         features = features_of_items(keys, self.features, np.random.default_rng(self.seed))
@@ -118,6 +121,20 @@ ANY_ITEMS = exactk.Items(
     features=np.random.default_rng(0).standard_normal((len(EVERY_ID), 11)),
 )
 """Items for metrics that need some, where a test does not draw any."""
+
+
+@cache
+def items_of_users(users: int) -> exactk.Items:
+    """Return items whose train has a row for each of so many users, for metrics that read what users have there."""
+    rows = [list(range(user % 7, 1000, 3 * user + 1)) for user in range(users)]
+    tags = {item: [f"a {item % 5}", f"b {item % 7}"][: 1 + item % 2] for item in EVERY_ID}
+    return exactk.Items(EVERY_ID, train=rows or [[1]], features=tags)
+
+
+def reads_history(metric: str) -> bool:
+    """Return whether a metric string names a metric that reads what users have in train."""
+    info = exactk.metrics.get(re.split("[@(]", metric)[0])
+    return info is not None and info.reads_history
 
 
 def needs_items(metrics: Sequence[str], convention: Any) -> bool:
@@ -167,8 +184,9 @@ class Evaluation:
     def run(self, evaluate: Any = exactk.evaluate, **more: Any) -> exactk.Report:
         options = self.options | more
         if needs_items(self.metrics, options.get("convention", "standard")):
-            items = options.get("items", ANY_ITEMS)
-            options["items"] = items.items() if isinstance(items, DrawnItems) else items
+            users = len(self.truth) if any(map(reads_history, self.metrics)) else None
+            items = options.get("items", ANY_ITEMS if users is None else items_of_users(users))
+            options["items"] = items.items(users) if isinstance(items, DrawnItems) else items
         else:
             options.pop("items", None)
         if any(map(reads_base, self.metrics)):
@@ -190,7 +208,7 @@ def metric_strings(draw: st.DrawFn) -> str:
     arguments = []
     if info.parameter is not None:
         arguments.append(f"{info.parameter.name}={draw(parameters(info.parameter))}")
-    if info.reads_features:
+    if "distance" in info.own_fields:
         arguments.append(f"distance={draw(st.sampled_from(CHOICES['distance']))}")
         arguments.append(f"missing_features={draw(st.sampled_from(['raise', 'skip', 'skip']))}")
     if draw(st.integers(0, 4)) == 0 and not info.of_collection:

@@ -115,8 +115,8 @@ def sound_values() -> list[_core.PlannedValue]:
 
 def sound_list_values() -> list[_core.PlannedValue]:
     rules = core_rules(foreign_items="count", missing_features="skip")
-    reads_list = [info for info in _core.metric_table() if info.reads_list]
-    names = [info.name for info in reads_list if not info.of_collection]
+    infos = [info for info in _core.metric_table() if info.reads_list and not info.of_collection]
+    names = [info.name for info in infos if not info.reads_features or "distance" in info.own_fields]  # without tags
     values = [_core.PlannedValue(name, cutoff, parameter_of(name), rules) for name in names for cutoff in (None, 3)]
     return [*values, _core.PlannedValue("recall", 3, 0, core_rules(weight="values", min_grade=2.0))]
 
@@ -934,7 +934,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
 
 THREADED: dict[str, Callable[[int], Any]] = {
     "evaluate": lambda threads: CALLS["evaluate"][0](
-        *CALLS["evaluate"][1]()[:10], threads, "", None, sound_items(), [], None, None, None, [], sound_lists()
+        *CALLS["evaluate"][1]()[:10], threads, "", None, sound_items(), [], None, *CALLS["evaluate"][1]()[-4:]
     ),
     "judge_lists": lambda threads: CALLS["judge_lists"][0](*CALLS["judge_lists"][1]()[:-3], threads, "", None),
     "paired_sums": lambda threads: CALLS["paired_sums"][0](*CALLS["paired_sums"][1]()[:-3], threads, "", None),

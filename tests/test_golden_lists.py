@@ -32,7 +32,7 @@ from golden.list_record import (
 LIBRARIES = list_adapter_names()
 IN_EXACTK = {
     *("list_fill", "user_coverage", "overlap", "rbo", "lip"),
-    *("novelty", "surprisal", "arp", "popularity_rank", "aplt", "ild", "unexpectedness"),
+    *("novelty", "surprisal", "arp", "popularity_rank", "aplt", "ild", "serendipity", "unexpectedness"),
     *("coverage", "num_items", "gini", "entropy", "personalization"),
 }
 

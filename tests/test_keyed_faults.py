@@ -274,6 +274,11 @@ def test_no_item_in_common_gets_a_warning_by_any_metric(metric: str) -> None:
         options = {"items": exactk.Items(train=train, item_groups={"X": 1, "Y": 1, "Z": 2})}
     if info.reads_base:
         options = {"base_predictions": {"ann": ["X"], "bob": []}}
+    if info.reads_features:
+        train |= {"ann": ["Y"], "bob": ["Y"]}
+        vectors = {"X": [1.0, 0.0], "Y": [0.0, 1.0], "Z": [0.5, 1.0]}
+        features: Any = vectors if "distance" in info.own_fields else {item: [item] for item in "XYZ"}
+        options = {"items": exactk.Items(train=train, features=features)}
     truth = {"ann": {"x": 1, "y": 0}, "bob": {"x": 1}}
     with pytest.warns(exactk.EvaluationWarning, match="no item of the truth"):
         report: Any = exactk.evaluate(truth, {"ann": ["X", "Z"], "bob": ["Z"]}, spell(metric), **options)

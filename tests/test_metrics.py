@@ -171,11 +171,10 @@ def test_functions(name: str) -> None:
 
     items: Any = {"items": [[1, 2], [3, 21, 4], [21]]} if info.walks_list else {}
     if info.reads_features:
-        items = {
-            "items": exactk.Items(
-                [1, 2, 3, 4, 21], features=[[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 3.0]]
-            )
-        }
+        vectors: Any = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 3.0]]
+        features = vectors if "distance" in info.own_fields else [["a"], ["b"], ["a", "b"], ["b"], ["c"]]
+        train = [[1, 2], [3]] if info.reads_history else None
+        items = {"items": exactk.Items([1, 2, 3, 4, 21], train=train, features=features)}
     if info.reads_base:
         items = {"base_predictions": [[4, 3], [21, 3]]}
 

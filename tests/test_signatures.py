@@ -164,8 +164,16 @@ def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -
         items = usual_items = {"items": exactk.Items(train=TRAIN.rename(columns=USUAL), item_groups=groups)}
     if info.reads_features:
         ids = TRAIN["what"].unique()
-        items = usual_items = {"items": exactk.Items(ids, features=np.arange(len(ids))[:, None] * [1.0, 0.5])}
-    more = {} if parameter is None else {parameter.name: parameter_of(name.removesuffix("_at_k"))}
+        vectors = np.arange(len(ids))[:, None] * [1.0, 0.5]
+        features: Any = (
+            vectors
+            if "distance" in info.own_fields
+            else [["a"], ["b", "a"]] * (len(ids) // 2) + [["b"]] * (len(ids) % 2)
+        )
+        train = exactk.as_exclusions(TRAIN.rename(columns=USUAL)) if info.reads_history else None
+        items = usual_items = {"items": exactk.Items(ids, train=train, features=features)}
+    more: dict[str, Any] = {"convention": {"undefined": "skip"}} if info.reads_history else {}
+    more |= {} if parameter is None else {parameter.name: parameter_of(name.removesuffix("_at_k"))}
     usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]
     ranked = SCORED.assign(order=SCORED.groupby("who")["worth"].rank(ascending=False).astype(int))
     base, ranked_base, usual_base = (

@@ -105,7 +105,9 @@ SYMBOLS = {
     r"\bB\b": "B is the list of base_predictions, down to the same cutoff",
     r"\bp\(i": "p(i) is the number of users of train who have the item",
     r"\bU\b": "U is the number of users of train",
-    r"\bd\(i": "d(i, j) is the distance of two items",
+    r"\bd\(i, j": "d(i, j) is the distance of two items",
+    r"\bd\(i, history": "d(i, history) is the distance of the item from the nearest item that the user has in train",
+    r"\bp\(g": "p(g) and q(g) are the shares of the tag in what the user has in train and, by the weights 1 / log2(i + 1), in the list",
     r"\bgain": "the gain of a relevant item is its grade, that of others 0",
 }
 """What the letters of a formula mean, where it has them."""
@@ -114,8 +116,10 @@ TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
 PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
 TRAIN = [[1, 2], [1, 3, 4], [1, 21]]
 GROUPS = {1: "a", 2: "a", 3: "b", 4: "b", 21: "b"}
+HISTORIES = [[2, 3], [1, 4]]  # of the same users
 FEATURES = {1: [1.0, 0.0], 2: [0.6, 0.8], 3: [0.0, 1.0], 4: [1.0, 0.0], 21: [0.0, 1.0]}
 BASE_PREDICTIONS = [[1, 2, 3], [1, 2, 3]]
+TAGS = {1: ["drama"], 2: ["drama", "war"], 3: ["war"], 4: ["drama"], 21: ["war"]}
 REQUIRED = 100  # the example's parameter for metrics without a default
 
 
@@ -172,7 +176,7 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
     elif info.walks_list:
         train, arguments = f"    >>> train = {TRAIN!r}\n", f"{arguments}, items=train"
     if info.reads_features:
-        train = f"    >>> features = {FEATURES!r}\n    >>> items = exactk.Items(list(features), features=features)\n"
+        train = _code_of_features(info)
         arguments = arguments.replace("items=train", "items=items")
     base_example = ""
     if info.reads_base:
@@ -212,6 +216,18 @@ def _paragraphs(*texts: str) -> str:
     return "\n\n".join(wrapped)
 
 
+def _example_features(info: _core.MetricInfo) -> dict[int, Any]:
+    return {**FEATURES} if "distance" in info.own_fields else {**TAGS}
+
+
+def _code_of_features(info: _core.MetricInfo) -> str:
+    """Return the lines of an example that make its items."""
+    of_train = "train=train, " if info.reads_history else ""
+    train = f"    >>> train = {HISTORIES!r}\n" if info.reads_history else ""
+    items = f"exactk.Items(list(features), {of_train}features=features)"
+    return f"{train}    >>> features = {_example_features(info)!r}\n    >>> items = {items}\n"
+
+
 def _example_value(info: _core.MetricInfo) -> float:
     cutoff = "" if info.pairwise else "@3"
     required = info.parameter is not None and info.parameter.standard is None
@@ -220,7 +236,8 @@ def _example_value(info: _core.MetricInfo) -> float:
     if info.reads_groups:
         items = exactk.Items(train=items, item_groups=GROUPS)
     if info.reads_features:
-        items = exactk.Items(list(FEATURES), features=FEATURES)
+        features = _example_features(info)
+        items = exactk.Items(list(features), train=HISTORIES if info.reads_history else None, features=features)
     base = BASE_PREDICTIONS if info.reads_base else None
     metric = f"{info.name}{cutoff}{parameter}"
     (value,) = exactk.evaluate(TRUTH, PREDICTIONS, metric, items=items, base_predictions=base).values()

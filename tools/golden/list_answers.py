@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import exactk
@@ -12,32 +11,17 @@ from exactk._plan.field_values import FieldValues
 from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from golden.list_cases import ListCase
 
 ListAnswer = tuple[float, dict[int, float] | None]
 """The value over all lists, and those of the users, if there are any."""
-
-_OF_LISTS = {"users": "predictions"}
-_SKIPPED = {**_OF_LISTS, "undefined": "skip"}
-
-FURTHER_FIELDS: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-    {
-        "evidently": {"serendipity": _SKIPPED},
-        "recommenders": {"serendipity": _SKIPPED},
-        "rectools": {"serendipity": _OF_LISTS},
-    }
-)
-"""What presets need for metrics, by library and metric, that exactk does not have yet."""
 
 
 def rules_of(name: str, metric: str) -> dict[str, Any]:
     """Return the fields of a library's convention for a metric."""
     preset = exactk.conventions[name]
     of_all = {field: getattr(preset, field) for field in FieldValues.__dataclass_fields__}
-    further_fields = FURTHER_FIELDS.get(name, {}).get(metric, {})
-    return {**of_all, **preset.overrides.get(metric, {}), **further_fields}
+    return {**of_all, **preset.overrides.get(metric, {})}
 
 
 def split_key(key: str) -> tuple[str, int, dict[str, str]]:
@@ -66,11 +50,12 @@ def is_in_exactk(metric: str) -> bool:
     return metric in metrics
 
 
-def _items(metric: str, case: ListCase, kind: str) -> exactk.Items:
+def _items(name: str, metric: str, case: ListCase, kind: str) -> exactk.Items:
     """Return the catalogue; for distances, all items that have features."""
-    if metrics[metric].reads_features:
-        return exactk.Items(list(case.features), features=case.features)
-    return exactk.Items(catalogue_items(case, kind), train=case.rows_of_train())
+    train = case.rows_of_train()
+    if "distance" in metrics[metric].own_fields and rules_of(name, metric)["serendipity_of"] == "features":
+        return exactk.Items(list(case.features), train=train, features=case.features)
+    return exactk.Items(catalogue_items(case, kind), train=train)
 
 
 def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> ListAnswer:
@@ -80,7 +65,7 @@ def exactk_answer(name: str, case: ListCase, data: dict[str, Any], key: str) -> 
     if metric in exactk.agreement_metrics:
         report = exactk.agreement(case.lists, case.other, [text], per_user=True)
     else:
-        items = _items(metric, case, data["catalogue"])
+        items = _items(name, metric, case, data["catalogue"])
         others = {"base_predictions": case.other} if metric == "unexpectedness" else {"items": items}
         report = exactk.evaluate(case.truth, case.lists, [text], convention=name, per_user=True, **others)
     mean = report[text]

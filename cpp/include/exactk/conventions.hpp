@@ -46,6 +46,10 @@ enum class EntropyOver : std::uint8_t { one, log_items, distinct_items };
 enum class ListSimilarity : std::uint8_t { cosine, overlap };
 // How far two items are from each other, by their features.
 enum class ItemDistance : std::uint8_t { cosine, dot, euclidean, hamming, jaccard, matrix };
+// What serendipity is measured against: what the user had, or the most popular items.
+enum class SerendipityOf : std::uint8_t { features, popularity };
+// Of an item from what a user had: to the nearest item, or on average.
+enum class HistoryDistance : std::uint8_t { nearest, mean };
 enum class IldOver : std::uint8_t { pairs, list };
 enum class MissingFeatures : std::uint8_t { raise, skip };
 enum class Tail : std::uint8_t { head_share, lowest_share, at_most };
@@ -114,6 +118,8 @@ struct Rules : JudgingFields {
   Tail tail = Tail::head_share;
   ItemDistance distance = ItemDistance::cosine;
   IldOver ild_over = IldOver::pairs;
+  SerendipityOf serendipity_of = SerendipityOf::features;
+  HistoryDistance history_distance = HistoryDistance::nearest;
   MissingFeatures missing_features = MissingFeatures::raise;
   ListUsers list_users = ListUsers::lists;
   GiniOver gini_over = GiniOver::items;

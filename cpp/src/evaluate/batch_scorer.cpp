@@ -159,7 +159,8 @@ void BatchScorer::compute_ratios(const Run& run, Rows rows, Lists lists,
              .checkpoint = checkpoint,
              .lists = lists,
              .item_values = run.item_values,
-             .distances = run.distances.get()},
+             .distances = run.distances.get(),
+             .tags = run.tags.get()},
             ratios);
 }
 
@@ -223,18 +224,19 @@ Violation BatchScorer::check_items(const Run& run, Rows rows, Lists lists) const
   if (!reads_list(*run.info)) return Violation::none;
   const bool has_catalogue = run.info->walks_list;
   const bool refuses_foreign = has_catalogue && run.rules.foreign_items == ForeignItems::raise;
-  const bool refuses_unseen =
-      run.info->reads_popularity && run.rules.unseen_items == UnseenItems::raise;
+  const bool refuses_unseen = run.needs.popularity && run.rules.unseen_items == UnseenItems::raise;
   const bool counts_foreign = run.rules.foreign_items == ForeignItems::count;
   const bool refuses_ties = run.rules.ties == Ties::raise;
   const Count depth = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
   const auto is_read = [&](Count rank) { return rank > 0 && rank <= depth; };
   const auto refuses_features = [&](const ListRow& list) {
-    if (!run.distances) return false;
+    if (!run.distances && !run.tags) return false;
     const auto size = std::min(list.items.size(), static_cast<std::size_t>(depth));
-    return std::ranges::any_of(list.items.first(size), [&](ItemNumber item) {
+    const auto is_refused = [&](ItemNumber item) {
       return refuses_for_features(run, item, job_.catalogue.foreign());
-    });
+    };
+    return std::ranges::any_of(list.items.first(size), is_refused) ||
+           (run.needs.history && std::ranges::any_of(list.history, is_refused));
   };
   Violation gravest = Violation::none;
   for (std::size_t user = 0; user < lists.size(); ++user) {

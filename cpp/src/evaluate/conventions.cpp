@@ -52,6 +52,10 @@ template <>
 constexpr std::array<std::string_view, 6> kNames<ItemDistance> = {"cosine",  "dot",     "euclidean",
                                                                   "hamming", "jaccard", "matrix"};
 template <>
+constexpr std::array<std::string_view, 2> kNames<SerendipityOf> = {"features", "popularity"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<HistoryDistance> = {"nearest", "mean"};
+template <>
 constexpr std::array<std::string_view, 2> kNames<IldOver> = {"pairs", "list"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<MissingFeatures> = {"raise", "skip"};
@@ -181,8 +185,18 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "the entry of a matrix of distances"),
     choice<&Rules::ild_over, IldOver::pairs, IldOver::list>(
         "ild_over", "the divisor of ild: the pairs of items of the list, or its items"),
+    choice<&Rules::serendipity_of, SerendipityOf::features, SerendipityOf::popularity>(
+        "serendipity_of",
+        "what serendipity is measured by: the distance of an item from what the user has in train, "
+        "or how far the list has it above its place among the most popular items"),
+    choice<&Rules::history_distance, HistoryDistance::nearest, HistoryDistance::mean>(
+        "history_distance",
+        "the distance of an item from what a user has in train: that of the nearest item, or the "
+        "mean"),
     choice<&Rules::missing_features, MissingFeatures::raise, MissingFeatures::skip>(
-        "missing_features", "a recommended item without features: an error, or left out"),
+        "missing_features",
+        "an item without features, recommended or, where a metric reads it, in train: an error, or "
+        "left out"),
     choice<&Rules::list_users, ListUsers::lists, ListUsers::users>(
         "list_users",
         "whose lists count in metrics of all lists: all of them, or those of the users in the "

@@ -32,11 +32,14 @@ Job make_job(const Request& request) {
     job.catalogue = CatalogueIndex(items.ids, counts, checkpoint);
     check_distinct_items(*request.items, job.catalogue, checkpoint);
     for (Run& run : job.plan.runs) {
-      if (run.info->reads_features) {
+      if (run.needs.tags) {
+        run.tags = std::make_shared<const ItemTags>(*request.items->features);
+      }
+      if (run.needs.distances) {
         run.distances = make_item_distances(*request.items->features, run.rules.distance,
                                             job.kernels, checkpoint);
       }
-      if (run.item_values_of == nullptr) continue;
+      if (run.item_values_of == nullptr || !run.needs.popularity) continue;
       request.poll();
       run.item_values = run.item_values_of(*request.items, run.rules, run.parameter);
     }

@@ -211,6 +211,20 @@ void check_cutoff(const PlannedValue& value) {
   refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
 }
 
+Needs needs_of(const MetricInfo& info, const Rules& rules) {
+  const auto has_field = [&](std::string_view field) {
+    return std::ranges::find(info.own_fields, field) != info.own_fields.end();
+  };
+  Needs needs{.popularity = info.reads_popularity,
+              .distances = info.reads_features && has_field("distance"),
+              .tags = info.reads_features && !has_field("distance"),
+              .history = info.reads_history};
+  if (!has_field("serendipity_of")) return needs;
+  needs.popularity = rules.serendipity_of == SerendipityOf::popularity;
+  needs.distances = needs.history = !needs.popularity;
+  return needs;
+}
+
 void check_value(const MetricInfo& info, const PlannedValue& value) {
   check_cutoff(value);
   if (std::optional<Fault> fault = find_invalid_number(value.rules)) {
@@ -369,7 +383,8 @@ Plan make_plan(const Request& request) {
            .rules = rules,
            .judging_rules_index = 0,
            .unit_range = info.unit_range && rules.duplicate_items != Duplicates::count,
-           .is_mean_over_hits = is_mean_over_hits(info, rules)});
+           .is_mean_over_hits = is_mean_over_hits(info, rules),
+           .needs = needs_of(info, rules)});
       cutoffs.emplace_back();
       run = std::prev(plan.runs.end());
     }

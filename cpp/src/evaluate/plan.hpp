@@ -16,6 +16,14 @@ namespace exactk {
 // Gains up to 2^256, like weights, leave room for the square of a sum of 2^40 of them.
 inline constexpr double kMaxGain = 0x1p256;
 
+// What a value needs to know beside the lists.
+struct Needs {
+  bool popularity = false;
+  bool distances = false;  // of items, by their features
+  bool tags = false;       // of items
+  bool history = false;    // of users
+};
+
 // Values computed in one pass over a HitRow: one metric and rules at several cutoffs.
 struct Run {
   const MetricInfo* info;
@@ -23,13 +31,15 @@ struct Run {
   ItemValuesFunction item_values_of;  // null unless the metric reads the items of the list
   double parameter;
   Rules rules;
-  std::size_t judging_rules_index;                      // index into Plan::judging_rules
-  bool unit_range;                                      // values are in [0, 1] for all lists
-  bool is_mean_over_hits;                               // a late hit may lower the value
-  std::size_t cutoff_set_index = 0;                     // index into Plan::cutoff_sets
-  std::vector<std::size_t> outputs = {};                // per cutoff: index into Request::values
-  ItemValues item_values = {};                          // of the items of the request
-  std::shared_ptr<const ItemDistances> distances = {};  // if the metric reads features
+  std::size_t judging_rules_index;        // index into Plan::judging_rules
+  bool unit_range;                        // values are in [0, 1] for all lists
+  bool is_mean_over_hits;                 // a late hit may lower the value
+  std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
+  std::vector<std::size_t> outputs = {};  // per cutoff: index into Request::values
+  ItemValues item_values = {};            // of the items of the request
+  Needs needs = {};
+  std::shared_ptr<const ItemDistances> distances = {};  // if it needs them
+  std::shared_ptr<const ItemTags> tags = {};            // likewise
 
   // Whether the gains of relevant items are their values.
   [[nodiscard]] bool reads_values() const noexcept { return rules.weight == Weight::values; }
@@ -40,9 +50,10 @@ struct Run {
 // the catalogue.
 [[nodiscard]] inline bool refuses_for_features(const Run& run, ItemNumber item,
                                                ItemNumber foreign) noexcept {
-  if (!run.distances || run.rules.missing_features != MissingFeatures::raise) return false;
+  if (run.rules.missing_features != MissingFeatures::raise) return false;
+  if (!run.distances && !run.tags) return false;
   if (item >= foreign) return item == foreign && run.rules.foreign_items == ForeignItems::count;
-  return !run.distances->has_features(item);
+  return run.tags ? !run.tags->has_features(item) : !run.distances->has_features(item);
 }
 
 // The lists that a tally reads.

@@ -511,14 +511,22 @@ UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count
     }
   };
   for (const Run& run : plan.runs) {
-    if (!run.info->walks_list) continue;
+    if (!run.info->walks_list || refused.count > 0) continue;
     const Count depth = plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
     find(run.rules, depth, [&](ItemNumber number) {
       if (violation == Violation::missing_features)
         return refuses_for_features(run, number & ~kUnseen, job_.catalogue.foreign());
-      const bool reads_rule = violation == Violation::foreign_item || run.info->reads_popularity;
+      const bool reads_rule = violation == Violation::foreign_item || run.needs.popularity;
       return reads_rule && refuses_under(run.rules, number);
     });
+    if (violation != Violation::missing_features || !run.needs.history) continue;
+    for (const ItemNumber item : job_.request.histories->of_user(user)) {
+      if (!refuses_for_features(run, item, job_.catalogue.foreign())) continue;
+      if (refused.count++ == 0) {
+        refused.first = job_.request.items->ids[item];
+        refused.is_of_train = true;
+      }
+    }
   }
   if (violation == Violation::missing_features) return refused;
   for (const ListCount& list_count : plan.list_counts) {

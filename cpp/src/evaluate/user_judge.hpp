@@ -48,6 +48,7 @@ class UserJudge {
   struct RefusedItems {
     Count count = 0;
     std::int64_t first = -1;
+    bool is_of_train = false;  // the first one is not recommended, but in train
   };
   // Finds the items of the user's list that a metric reads and refuses: those outside the
   // catalogue, not in train, or without features.

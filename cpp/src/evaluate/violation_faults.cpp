@@ -111,19 +111,20 @@ Fault missing_value_fault(std::int64_t item) {
           .hint = "items=exactk.Items(..., values=...) gives one, 0 if the item should not count"};
 }
 
-Fault missing_features_fault(std::int64_t item) {
-  return {.argument = "predictions",
+Fault missing_features_fault(const UserJudge::RefusedItems& refused) {
+  return {.argument = refused.is_of_train ? "train" : "predictions",
           .expected = "items with features (missing_features='raise')",
           .found = "without features",
-          .item = item,
+          .item = refused.first,
           .change = Change{"missing_features", "skip"},
           .hint = "leaves it out"};
 }
 
-Fault refused_item_fault(Violation violation, const Request& request, std::int64_t item) {
-  if (violation == Violation::foreign_item) return foreign_item_fault(request, item);
-  return violation == Violation::unseen_item ? unseen_item_fault(item)
-                                             : missing_features_fault(item);
+Fault refused_item_fault(Violation violation, const Request& request,
+                         const UserJudge::RefusedItems& refused) {
+  if (violation == Violation::foreign_item) return foreign_item_fault(request, refused.first);
+  return violation == Violation::unseen_item ? unseen_item_fault(refused.first)
+                                             : missing_features_fault(refused);
 }
 
 bool refuses_items(Violation violation) {
@@ -180,8 +181,8 @@ Fault describe_violation(Violation violation, const Request& request, UserJudge&
                          const Checkpoint& checkpoint) {
   if (violation == Violation::nan_score) return nan_fault(request, judge, user, checkpoint);
   if (refuses_items(violation)) {
-    const std::int64_t item = judge.find_refused_items(violation, user, checkpoint).first;
-    return refused_item_fault(violation, request, item);
+    return refused_item_fault(violation, request,
+                              judge.find_refused_items(violation, user, checkpoint));
   }
   if (violation == Violation::missing_value)
     return missing_value_fault(judge.find_items_without_value(user, checkpoint).first);

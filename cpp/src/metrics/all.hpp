@@ -6,6 +6,7 @@
 #include "metrics/auc.hpp"
 #include "metrics/average_precision.hpp"
 #include "metrics/bpref.hpp"
+#include "metrics/calibration.hpp"
 #include "metrics/collection.hpp"
 #include "metrics/counts.hpp"
 #include "metrics/dcg.hpp"
@@ -27,6 +28,7 @@
 #include "metrics/rbp.hpp"
 #include "metrics/recall.hpp"
 #include "metrics/reciprocal_rank.hpp"
+#include "metrics/serendipity.hpp"
 #include "metrics/set_average_precision.hpp"
 #include "metrics/unexpectedness.hpp"
 
@@ -53,9 +55,9 @@ using AllMetrics =
                Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended, ListFill,
                UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
                ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
-               AveragePercentageOfLongTail, IntraListDiversity, Unexpectedness, Coverage, NumItems,
-               Gini, Entropy, Personalization, Exposure, Overlap, Jaccard, RankBiasedOverlap,
-               KendallTau, LeastItemPromoted>;
+               AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,
+               Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, Exposure,
+               Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
 #include "exactk/conventions.hpp"
 #include "exactk/types.hpp"
@@ -47,6 +48,15 @@ struct CutoffCounts {
 // Returns the divisor of a sum over the pairs of the items of a list.
 [[nodiscard]] inline Count pair_divisor(IldOver over, Count items) noexcept {
   return over == IldOver::list ? items : items * (items - 1) / 2;
+}
+
+// Returns the distance from several items, by their distances. Requires at least one.
+[[nodiscard]] inline double distance_of_items(HistoryDistance kind,
+                                              std::span<const double> distances) noexcept {
+  if (kind == HistoryDistance::nearest) return *std::ranges::min_element(distances);
+  double sum = 0;
+  for (const double distance : distances) sum += distance;
+  return sum / static_cast<double>(distances.size());
 }
 
 // Whether rank-biased overlap expects overlaps below the lists.

@@ -1,9 +1,6 @@
 // How novel the hits of a list are to a reader who looks at lower ranks less.
 #pragma once
 
-#include <cstddef>
-#include <span>
-
 #include "metrics/list_mean.hpp"
 #include "metrics/popularity.hpp"
 
@@ -13,29 +10,21 @@ namespace exactk {
 class DiscountedHits {
  public:
   explicit DiscountedHits(const Context& context) noexcept
-      : walk_(context), judged_items_(context.row.judged_items), discounts_(context.discounts) {}
+      : walk_(context), hits_(context.row.judged_items), discounts_(context.discounts) {}
 
   [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules&) {
     walk_.advance(counts.cutoff, [&](Count rank, double value) {
       const double discount = discounts_.at(rank);
       weight_ += discount;
-      if (is_hit(rank)) sum_ += discount * value;
+      if (hits_.is_hit(rank)) sum_ += discount * value;
     });
     return {sum_, weight_};
   }
 
  private:
-  // Ranks ascend.
-  bool is_hit(Count rank) noexcept {
-    while (next_ < judged_items_.size() && judged_items_[next_].rank < rank) ++next_;
-    return next_ < judged_items_.size() && judged_items_[next_].rank == rank &&
-           judged_items_[next_].relevant;
-  }
-
   ListWalk walk_;
-  std::span<const JudgedItem> judged_items_;
+  HitRanks hits_;
   const DiscountTable& discounts_;
-  std::size_t next_ = 0;
   double sum_ = 0;
   double weight_ = 0;
 };

@@ -39,6 +39,24 @@ class ListWalk {
   std::size_t next_ = 0;  // by rank
 };
 
+// Tells the ranks of the hits.
+class HitRanks {
+ public:
+  explicit HitRanks(std::span<const JudgedItem> judged_items) noexcept
+      : judged_items_(judged_items) {}
+
+  // Ranks ascend.
+  bool is_hit(Count rank) noexcept {
+    while (next_ < judged_items_.size() && judged_items_[next_].rank < rank) ++next_;
+    return next_ < judged_items_.size() && judged_items_[next_].rank == rank &&
+           judged_items_[next_].relevant;
+  }
+
+ private:
+  std::span<const JudgedItem> judged_items_;
+  std::size_t next_ = 0;
+};
+
 // The mean of one number per item.
 class ListMean {
  public:

@@ -41,6 +41,7 @@
 #include "judge/list_row.hpp"
 #include "metrics/denominators.hpp"
 #include "metrics/item_distances.hpp"
+#include "metrics/item_tags.hpp"
 #include "metrics/popularity.hpp"
 #include "numeric/discounts.hpp"
 
@@ -56,6 +57,7 @@ struct Context {
   ListRow list = {};             // if the metric reads the items of the list
   std::span<const double> item_values = {};
   const ItemDistances* distances = nullptr;  // if the metric reads the features of items
+  const ItemTags* tags = nullptr;            // if it reads their tags
 };
 
 // The values that are fixed for all users of a batch.
@@ -70,6 +72,7 @@ struct ScoringTask {
   std::span<const ListRow> lists = {};       // parallel to the rows; empty: not read
   std::span<const double> item_values = {};  // see ItemValues
   const ItemDistances* distances = nullptr;
+  const ItemTags* tags = nullptr;
 };
 
 // The results of a batch.
@@ -142,7 +145,8 @@ void score(const ScoringTask& task, BatchRatios& ratios) {
                           task.checkpoint,
                           has_list ? task.lists[user] : ListRow{},
                           task.item_values,
-                          task.distances};
+                          task.distances,
+                          task.tags};
     auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
     if constexpr (AccumulatesItems<Metric>) accumulate_items(metric, context, ratios.partials);
     for (std::size_t i = 0; i < cutoffs; ++i) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +25,7 @@ from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
-from exactk._inputs.user_histories import histories_of_users, rows_by_code
+from exactk._inputs.user_histories import TrainUsers, histories_of_users, rows_by_code
 from exactk._plan.group_tallies import group_tally_index, plan_group_tallies
 from exactk._plan.item_tallies import plan_item_tallies, tally_index
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
@@ -86,6 +86,7 @@ class Evaluation:
     history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
     block: range | None = None  # the positions of a block of users among all of them
     base: Predictions | None = None  # of predictions that come in pieces; for others, converted after the predictions
+    train_users: TrainUsers = field(default_factory=TrainUsers)
     has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
 
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
@@ -123,7 +124,7 @@ class Evaluation:
     @property
     def histories(self) -> Histories | None:
         """What users have in train; None if unknown, or if no metric reads it."""
-        is_read = any(value.info.reads_history for value in self.values)
+        is_read = any(value.needs.history for value in self.values)
         return None if self.items is None or not is_read else self.items.histories
 
     def evaluate_all(self, inputs: AlignedInputs, truth_digest: int | None = None) -> Report:
@@ -142,6 +143,8 @@ class Evaluation:
             item_tallies=plan_item_tallies(self.values),
             group_tallies=plan_group_tallies(self.values),
         )
+        if problem.histories is not None:
+            self.train_users.add(problem.histories)
         with name_rows_and_keys(inputs), restricted.original_positions("predictions"):
             problem = replace(problem, given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)

@@ -28,6 +28,7 @@ from exactk._engine.warnings import (
     has_exclusions,
     tie_bounds,
     warn_of_evaluated_systems,
+    warn_of_histories,
 )
 from exactk._inputs.alignment import Alignment, truth_without_items, without_truth
 from exactk._inputs.base_messages import naming_base
@@ -137,6 +138,8 @@ def evaluate_with_engine(
             evaluated = _evaluate_systems(call)
     except ExactkError as error:
         raise form.amended(with_complete_hint(error, convention, values), classified, values) from error.__cause__
+    if call.evaluation.histories is not None:
+        warn_of_histories(values, call.evaluation.train_users, len(evaluated))
     first = next(iter(evaluated.values())).report
     warn_of_evaluated_systems(values, evaluated, tie_bounds(first) if _comes_in_pieces(call.systems) else ())
     return {name: system.report for name, system in evaluated.items()}

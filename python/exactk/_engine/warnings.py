@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.user_histories import TrainUsers
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
     from exactk._runtime.faults import Text
@@ -272,6 +273,20 @@ def _describe_values_without_users(report: Report) -> str:
         return ""
     names = [name for name, users in report.counts["evaluated"].items() if users == 0]
     return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""
+
+
+def warn_of_histories(values: Sequence[Value], users: TrainUsers, systems: int) -> None:
+    """Warn if train has no user of the evaluation, or if users without items in train count as the best."""
+    if not users.evaluated:
+        if users.without_items:
+            warn("train: no evaluated user has items of the catalogue there: check that all use the same user ids")
+        return
+    count = users.without_items // systems
+    for value in values:
+        if count and value.needs.history and value.info.direction == "lower" and value.rules["undefined"] == "zero":
+            have = "user has no item in train and counts" if count == 1 else "users have no item in train and count"
+            warn(f"{count} {have} as 0, the best value, in {value.spelling}; undefined=skip leaves them out")
+            return
 
 
 def _describe_empty_lists_at_best(report: Report) -> str:

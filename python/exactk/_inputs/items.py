@@ -51,6 +51,8 @@ class Items:
         its distinct users or of its rows, as the convention says. Each stored entry of a sparse matrix is one row. Users
         without an item are not users of the training data. Interactions with items outside the catalogue only count
         among the users of the training data: sums, ranks and the highest popularity are those of the catalogue's items.
+        Metrics such as serendipity and calibration also read what each user has there: rows are matched with the users
+        of the call as those of `exclude` are, by key or by position.
     popularity : mapping from item to int, Series, data frame, or array of int beside the catalogue, optional
         The number of distinct users of each item, in place of `train`; other items of the catalogue have none. A Series
         has the items in its index. A data frame has an item column, or items in its index, and one other column.

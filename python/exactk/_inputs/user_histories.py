@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,21 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
 
 _NAME = "train"
+
+
+@dataclass
+class TrainUsers:
+    """How many users of an evaluation, who may come in pieces, have items of the catalogue in train."""
+
+    evaluated: int = 0
+    without_items: int = 0
+
+    def add(self, users: UserHistories) -> None:
+        """Add some users of the evaluation."""
+        sizes = np.diff(users.histories.indptr)
+        with_items = int((sizes[users.rows[users.rows >= 0]] > 0).sum())
+        self.evaluated += with_items
+        self.without_items += len(users.rows) - with_items
 
 
 def rows_by_code(histories: Histories, users: Vocabulary) -> NDArray[np.int64]:

@@ -124,8 +124,13 @@ class Convention(FieldValues):
         number of unequal columns, 1 minus the share of common tags, or the entry of a matrix of distances.
     ild_over : {'pairs', 'list'}, default 'pairs'
         The divisor of ild: the pairs of items of the list, or its items.
+    serendipity_of : {'features', 'popularity'}, default 'features'
+        What serendipity is measured by: the distance of an item from what the user has in train, or how far the list
+        has it above its place among the most popular items.
+    history_distance : {'nearest', 'mean'}, default 'nearest'
+        The distance of an item from what a user has in train: that of the nearest item, or the mean.
     missing_features : {'raise', 'skip'}, default 'raise'
-        A recommended item without features: an error, or left out.
+        An item without features, recommended or, where a metric reads it, in train: an error, or left out.
     list_users : {'lists', 'users'}, default 'lists'
         Whose lists count in metrics of all lists: all of them, or those of the users in the mean, without relevant
         items only if empty_truth is not skip.

@@ -21,6 +21,8 @@ class FieldValues:
     tail: Literal["head_share", "lowest_share", "at_most"] = "head_share"
     distance: Literal["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"] = "cosine"
     ild_over: Literal["pairs", "list"] = "pairs"
+    serendipity_of: Literal["features", "popularity"] = "features"
+    history_distance: Literal["nearest", "mean"] = "nearest"
     missing_features: Literal["raise", "skip"] = "raise"
     list_users: Literal["lists", "users"] = "lists"
     gini_over: Literal["items", "items_less_one"] = "items"

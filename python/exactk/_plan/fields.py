@@ -207,6 +207,7 @@ def _parse_decimals(text: str, argument: str) -> int | None:
 
 
 _REQUIREMENTS = {
+    "history_distance": Requirement("serendipity_of", ("features",)),
     "gain_table": Requirement("gain", ("table",)),
     "missing_list": Requirement("users", ("truth", "union")),  # others leave out the users without a list
 }

@@ -25,6 +25,7 @@ __all__ = [
     "Gain",
     "GiniItems",
     "GiniOver",
+    "HistoryDistance",
     "IdealOver",
     "IldOver",
     "ListMeanOver",
@@ -44,6 +45,7 @@ __all__ = [
     "RboOver",
     "RecallOver",
     "ScoreDtype",
+    "SerendipityOf",
     "Similarity",
     "Tail",
     "Ties",
@@ -99,6 +101,8 @@ ListMeanOver: TypeAlias = Literal["list", "cutoff"]
 Tail: TypeAlias = Literal["head_share", "lowest_share", "at_most"]
 Distance: TypeAlias = Literal["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"]
 IldOver: TypeAlias = Literal["pairs", "list"]
+SerendipityOf: TypeAlias = Literal["features", "popularity"]
+HistoryDistance: TypeAlias = Literal["nearest", "mean"]
 MissingFeatures: TypeAlias = Literal["raise", "skip"]
 ListUsers: TypeAlias = Literal["lists", "users"]
 GiniOver: TypeAlias = Literal["items", "items_less_one"]
@@ -145,6 +149,8 @@ class FieldChanges(TypedDict, total=False):
     tail: Tail
     distance: Distance
     ild_over: IldOver
+    serendipity_of: SerendipityOf
+    history_distance: HistoryDistance
     missing_features: MissingFeatures
     list_users: ListUsers
     gini_over: GiniOver

@@ -36,6 +36,15 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _SEPARATOR = re.compile(r"[,()\[\]]")
 
 
+class Needs(NamedTuple):
+    """What a value needs to know of items and users."""
+
+    popularity: bool
+    distances: bool  # of items, by their features
+    tags: bool  # of items
+    history: bool  # of users
+
+
 @dataclass(frozen=True)
 class Value:
     """One value to report: a metric at a cutoff under resolved rules.
@@ -58,6 +67,19 @@ class Value:
     def info(self) -> _core.MetricInfo | CustomInfo:
         """The description of the metric."""
         return self.custom or metrics[self.metric]
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What must be known beside the lists."""
+        info = self.info
+        has_distances = "distance" in info.own_fields
+        needs = Needs(
+            info.reads_popularity, has_distances, info.reads_features and not has_distances, info.reads_history
+        )
+        if "serendipity_of" not in info.own_fields:
+            return needs
+        is_of_popularity = self.rules["serendipity_of"] == "popularity"
+        return Needs(is_of_popularity, not is_of_popularity, needs.tags, not is_of_popularity)
 
     @cached_property
     def core(self) -> _core.PlannedValue:

@@ -41,6 +41,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "gini": {"foreign_items": "count", "gini_over": "items_less_one", "gini_items": "recommended"},
                 "personalization": {"foreign_items": "count"},
                 "ild": {"users": "predictions", "ild_over": "list"},
+                "serendipity": {
+                    "users": "predictions",
+                    "empty_truth": "compute",
+                    "undefined": "skip",
+                    "history_distance": "mean",
+                },
             },
         },
         "implicit": {
@@ -157,6 +163,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 },
                 "coverage": {"foreign_items": "ignore"},
                 "ild": {"users": "predictions", "undefined": "skip"},
+                "serendipity": {
+                    "users": "predictions",
+                    "empty_truth": "compute",
+                    "undefined": "skip",
+                    "history_distance": "mean",
+                },
             },
         },
         "rectools": {
@@ -170,6 +182,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "novelty": {"users": "predictions"},
                 "arp": {"users": "predictions", "popularity": "interactions"},
                 "list_fill": {"users": "predictions"},
+                "serendipity": {
+                    "users": "predictions",
+                    "empty_truth": "compute",
+                    "serendipity_of": "popularity",
+                    "popularity": "interactions",
+                },
                 "coverage": {"foreign_items": "ignore"},
                 "ild": {"users": "predictions", "missing_features": "skip"},
             },

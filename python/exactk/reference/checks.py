@@ -12,6 +12,7 @@ from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import STRICT_TIES
+from exactk._plan.metric_strings import Needs
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 from exactk.reference.base_lists import check_base_lists, check_repeats_in_base
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from exactk.reference.judged_users import JudgedUsers
     from exactk.reference.rules import Rules
 
+_NO_NEEDS = Needs(popularity=False, distances=False, tags=False, history=False)
 _NOUNS = {"weights": "a weight", "groups": "a group"}
 _MAX_GAIN = 2.0**256
 _MAX_STEPWISE_CUTOFF = 2**20  # each rank down to it is computed
@@ -165,12 +167,14 @@ def _check_items(problem: Problem) -> None:
             continue
         if items is None:
             raise input_error("items", f"{value.metric} to have a catalogue", "none")
+        needs = value.needs
+        _check_features_and_histories(problem, value)
         counts = items.users if rules["popularity"] == "users" else items.interactions
         over = [rules[field] for field in ("novelty_over", "arp_over") if field in info.own_fields]
         lacks_interactions = "interactions" in over and items.interactions is None
-        if info.reads_popularity and (counts is None or lacks_interactions):
+        if needs.popularity and (counts is None or lacks_interactions):
             raise input_error("items", f"{value.metric} to have the popularity of items", "none")
-        if info.reads_popularity and items.train_users is None and _divides_by_users(value):
+        if needs.popularity and items.train_users is None and _divides_by_users(value):
             raise input_error("items", f"{value.metric} to have the number of users in train", "none")
     for tally in problem.list_tallies:
         if problem.items is None:
@@ -179,12 +183,22 @@ def _check_items(problem: Problem) -> None:
             raise input_error("metrics", "metrics of all lists: ties in one order", repr(tally.rules["ties"]))
 
 
+def _check_features_and_histories(problem: Problem, value: Value) -> None:
+    """Raise InputError if a value needs more of the items' features, or of what users have in train."""
+    needs, items = value.needs, problem.items
+    features = None if items is None else items.features
+    if (needs.distances or needs.tags) and features is None:
+        raise input_error("items", f"{value.metric} to have the features of items", "none")
+    if needs.tags and features is not None and features.tags is None:
+        raise input_error("items.features", f"{value.metric} to have the tags of items", "vectors")
+    if needs.history and problem.histories is None:
+        raise input_error("items", f"{value.metric} to have what each user has in train", "none")
+
+
 def _check_distances(problem: Problem) -> None:
     """Raise InputError if the features of items have no such distance."""
     features = None if problem.items is None else problem.items.features
-    values = [value for value in problem.values if value.info.reads_features]
-    if features is None and values:
-        raise input_error("items", f"{values[0].metric} to have the features of items", "none")
+    values = [value for value in problem.values if value.needs.distances]
     if features is not None:
         check_features(features)
         for value in values:
@@ -389,16 +403,20 @@ def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[s
     }
     for refused, expected, may_refuse in (
         (_refused_foreign, "items of the catalogue", lambda _: True),
-        (_refused_unseen, "items that are in train", lambda info: info.reads_popularity),
-        (_refused_without_features, "items with features", lambda info: info.reads_features),
+        (_refused_unseen, "items that are in train", lambda needs: needs.popularity),
+        (_refused_without_features, "items with features", lambda needs: needs.distances or needs.tags),
     ):
-        values = [value for value in all_values if may_refuse(value.info)]
+        values = [value for value in all_values if may_refuse(value.needs)]
         broken = [
             user
             for user, of_user in computed.items()
-            if any(refused(users, user, value.rules, value.cutoff) for value in of_user if may_refuse(value.info))
+            if any(
+                refused(users, user, value.rules, value.cutoff, value.needs)
+                for value in of_user
+                if may_refuse(value.needs)
+            )
             or any(
-                refused(users, user, tally.rules, tally.last_cutoff)
+                refused(users, user, tally.rules, tally.last_cutoff, _NO_NEEDS)
                 for tally in problem.list_tallies
                 if refused is _refused_foreign and is_counted_list(users, user, tally.rules)
             )
@@ -406,11 +424,14 @@ def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[s
         if broken:
             # The core computes values together that differ in the cutoff alone, those with a low cutoff first.
             ordered = sorted(values, key=lambda value: value.cutoff or math.inf)
-            runs = [(value.rules, _last_cutoff(value, values)) for value in ordered]
+            runs = [(value.rules, _last_cutoff(value, values), value.needs) for value in ordered]
             if refused is not _refused_without_features:
-                runs += [(tally.rules, tally.last_cutoff) for tally in problem.list_tallies]
+                runs += [(tally.rules, tally.last_cutoff, _NO_NEEDS) for tally in problem.list_tallies]
             count = sum(next(filter(None, (refused(users, user, *run) for run in runs))) for user in broken)
-            raise input_error("predictions", expected, "other items", row=broken[0], count=count)
+            rules, cutoff, needs = next(run for run in runs if refused(users, broken[0], *run))
+            is_recommended = refused(users, broken[0], rules, cutoff, needs._replace(history=False)) > 0
+            argument = "predictions" if is_recommended else "train"
+            raise input_error(argument, expected, "other items", row=broken[0], count=count)
 
 
 def _check_item_values(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
@@ -441,12 +462,12 @@ def _last_cutoff(value: Value, values: list[Value]) -> int | None:
     return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
 
 
-def _refused_foreign(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> int:
+def _refused_foreign(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None, _: Needs) -> int:
     """Return the number of items outside the catalogue, if the rules refuse these."""
     return len(_foreign_items(users, user, rules, cutoff)) if rules["foreign_items"] == "raise" else 0
 
 
-def _refused_unseen(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> int:
+def _refused_unseen(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None, _: Needs) -> int:
     """Return the number of items that are not in train, if the rules refuse these; foreign items only if they count."""
     if rules["unseen_items"] != "raise":
         return 0
@@ -454,13 +475,16 @@ def _refused_unseen(users: JudgedUsers, user: int, rules: Rules, cutoff: int | N
     return len(foreign) + sum(map(users.catalogue.is_unseen, _items_of_list(users, user, rules, cutoff)))
 
 
-def _refused_without_features(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None) -> int:
-    """Return the number of items without features, if the rules refuse these; foreign items only if they count."""
+def _refused_without_features(users: JudgedUsers, user: int, rules: Rules, cutoff: int | None, needs: Needs) -> int:
+    """Return the number of items without features in list and history, if refused; foreign items only if they count."""
     if rules["missing_features"] != "raise":
         return 0
     foreign = _foreign_items(users, user, rules, cutoff)
     items = [item for item in _items_of_list(users, user, rules, cutoff) if item not in foreign]
-    missing = sum(not users.catalogue.has_features(item, rules["distance"]) for item in items)
+    positions = [users.catalogue.positions[item] for item in items] + (users.history(user) if needs.history else [])
+    kept = users.catalogue.tags if needs.tags else users.catalogue.distances(rules["distance"])
+    has_features = (lambda one: bool(kept[one])) if isinstance(kept, list) else kept.has_features
+    missing = sum(not has_features(position) for position in positions)
     return missing + (len(foreign) if rules["foreign_items"] == "count" else 0)
 
 

@@ -39,6 +39,7 @@ class JudgedUser:
     repeats: tuple[bool, ...]  # parallel to ranking: an item that does not count again
     catalogue: Catalogue  # what is known of the items
     base_ranks: Mapping[int, int]  # the rank of each item of the base list
+    history: tuple[int, ...]  # positions in the catalogue of what the user has in train
 
     @property
     def relevant(self) -> int:
@@ -149,6 +150,7 @@ def judge_user(
     given_ranks: Sequence[int] | None,
     catalogue: Catalogue,
     base_ranks: Mapping[int, int],
+    history: Sequence[int] = (),
 ) -> JudgedUser:
     """Judge a user's list, in which ties are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = judged_grades(truth, rules)
@@ -178,6 +180,7 @@ def judge_user(
         repeats=tuple(repeats),
         catalogue=catalogue,
         base_ranks=base_ranks,
+        history=tuple(history),
     )
 
 

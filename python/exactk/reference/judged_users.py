@@ -65,6 +65,11 @@ class JudgedUsers:
         exclude = self._problem.exclude
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
+    def history(self, user: int) -> list[int]:
+        """Return the positions in the catalogue of what the user has in train; none if no metric reads it."""
+        histories = self._problem.histories
+        return [] if histories is None else histories.of_user(user)
+
     def given_ratio(self, user: int, value: Value) -> tuple[float, float]:
         """Return what the function of a custom value says of the user."""
         numerator, denominator = self._problem.given[value.identity][:, user].tolist()
@@ -83,6 +88,7 @@ class JudgedUsers:
                 self.given_ranks(user),
                 self.catalogue,
                 base_ranks(self._problem, user, judging_rules, self.excluded_items(user)),
+                self.history(user),
             )
         return self._judged[key]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from exactk.reference.item_metrics import METRICS
+from exactk.reference.history_metrics import METRICS
 from exactk.reference.metrics import undirected
 
 if TYPE_CHECKING:

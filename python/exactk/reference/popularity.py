@@ -6,6 +6,7 @@ A number is rounded once, from integers or from 50 digits.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -75,6 +76,12 @@ class Catalogue:
         if distance not in self._distances:
             self._distances[distance] = ItemDistances(self._features, distance)
         return self._distances[distance]
+
+    @cached_property
+    def tags(self) -> list[list[int]]:
+        """The tags of each item, ascending, by position."""
+        assert self._features is not None  # noqa: S101 - for the type checker
+        return self._features.columns_by_item()
 
     def has_features(self, item: int, distance: str) -> bool:
         """Return whether there are distances from the item to others."""
@@ -156,6 +163,13 @@ def _aplt(counts: TrainCounts, rules: Rules, head: float) -> _Numbers:
     return _Numbers(numbers, 1.0, float(bool(tail & least_popular)) if seen else 1.0)
 
 
+def _serendipity(counts: TrainCounts, rules: Rules, _head: float) -> _Numbers:
+    """Return the dense rank of p among items that occur in train, from the most popular; the others are behind all items."""
+    popularity = counts.popularity(rules)
+    falling = sorted({p for p in popularity if p}, reverse=True)
+    return _numbers_of_popularity(popularity, lambda p: falling.index(p) + 1.0, len(popularity) + 1.0)
+
+
 def _epc(counts: TrainCounts, _rules: Rules, _head: float) -> _Numbers | None:
     """Return 1 - p / U, the share of the users who do not have the item."""
     users = counts.train_users
@@ -175,6 +189,7 @@ _NUMBERS: dict[str, Callable[[TrainCounts, Rules, float], _Numbers | None]] = {
     "novelty": _novelty,
     "surprisal": _surprisal,
     "epc": _epc,
+    "serendipity": _serendipity,
     "efd": _efd,
     "arp": _arp,
     "popularity_rank": _popularity_rank,

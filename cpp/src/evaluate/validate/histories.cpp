@@ -51,7 +51,7 @@ void check_row(const Histories& histories, Count user, Count catalogue,
 
 void validate_histories(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
   for (const Run& run : plan.runs) {
-    if (!run.info->reads_history || request.histories) continue;
+    if (!run.needs.history || request.histories) continue;
     throw InputError(
         {.argument = "items",
          .expected = std::string(run.info->name) + " to have what each user has in train",

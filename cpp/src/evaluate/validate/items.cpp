@@ -93,7 +93,7 @@ bool reads(const Run& run, std::string_view field) {
 bool needs_train_users(const Run& run) {
   if (reads(run, "novelty_over")) return run.rules.novelty_over == PopularityOver::users;
   if (reads(run, "arp_over")) return run.rules.arp_over == PopularityOver::users;
-  return run.info->reads_popularity && !reads(run, "popularity");
+  return run.needs.popularity && !reads(run, "popularity");
 }
 
 // Whether the metric divides by the number of rows in train.
@@ -127,10 +127,17 @@ void check_needs(const Request& request, const Run& run) {
   if (!request.items) {
     refuse_missing(run, "a catalogue", "items=exactk.Items(train=...) gives one");
   }
-  if (run.info->reads_features && !request.items->features) {
+  if ((run.needs.distances || run.needs.tags) && !request.items->features) {
     refuse_missing(run, "the features of items", "items=exactk.Items(..., features=...) has them");
   }
-  if (!run.info->reads_popularity) return;
+  if (run.needs.tags &&
+      !(request.items->features->are_sets && request.items->features->are_sparse())) {
+    throw InputError({.argument = "items.features",
+                      .expected = std::string(run.info->name) + " to have the tags of items",
+                      .found = "vectors",
+                      .hint = "features={item: [tag, ...]} has the tags of each item"});
+  }
+  if (!run.needs.popularity) return;
   const bool by_users = run.rules.popularity == Popularity::users;
   const bool lacks_interactions = needs_interactions(run) && request.items->interactions.empty();
   if (!request.items->ids.empty() &&

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,12 @@ class ItemFeatures:
         rows = reindex(Rows(self.indptr, self.columns, scores=self.weights), sources)
         columns = rows.items.astype(np.int64, copy=False)
         return ItemFeatures(self.width, is_missing, None, rows.indptr, columns, rows.scores, self.tags)
+
+    def columns_by_item(self) -> list[list[int]]:
+        """Return the columns of each item of sparse vectors or sets of tags."""
+        assert self.indptr is not None and self.columns is not None  # noqa: S101, PT018 - for the type checker
+        columns, ends = self.columns.tolist(), self.indptr.tolist()
+        return [columns[begin:end] for begin, end in pairwise(ends)]
 
     def canonical_parts(self) -> Iterator[bytes]:
         """Yield the features as bytes, the same on any machine."""
