@@ -54,6 +54,36 @@ inline OwnedLists lists(const std::vector<Row>& rows) {
   return owned;
 }
 
+// Two tags of each of 10,000 items.
+inline ItemFeatures tags_of_items() {
+  static const auto arrays = [] {
+    std::pair<std::vector<Offset>, std::vector<std::int64_t>> made{{0}, {}};
+    for (std::int64_t id = 0; id < 10'000; ++id) {
+      made.second.push_back(id % 13);
+      made.second.push_back(13 + id % 7);
+      made.first.push_back(static_cast<Offset>(made.second.size()));
+    }
+    return made;
+  }();
+  static const std::vector<std::uint8_t> is_missing(10'000);
+  return {.width = 20,
+          .is_missing = is_missing,
+          .indptr = arrays.first,
+          .columns = arrays.second,
+          .are_sets = true};
+}
+
+// What each of `users` users has in train: every fifth of them nothing.
+inline Histories histories(std::vector<Offset>& rows, std::size_t users) {
+  static const std::vector<Offset> indptr = {0, 3, 4, 9, 11};
+  static const std::vector<std::uint32_t> items = {1, 5, 900, 2, 1, 3, 5, 7, 9, 4, 9999};
+  rows.clear();
+  for (std::size_t user = 0; user < users; ++user) {
+    rows.push_back(static_cast<Offset>(user % 5) - 1);
+  }
+  return {.indptr = indptr, .items = items, .rows = rows};
+}
+
 // A catalogue of the ids below 10,000, some of them in no list of train.
 inline Items catalogue() {
   static const auto arrays = [] {
@@ -64,8 +94,11 @@ inline Items catalogue() {
     }
     return made;
   }();
-  return {
-      .ids = arrays.first, .users = arrays.second, .interactions = arrays.second, .train_users = 9};
+  return {.ids = arrays.first,
+          .users = arrays.second,
+          .interactions = arrays.second,
+          .train_users = 9,
+          .features = tags_of_items()};
 }
 
 // A request that owns its arrays.
@@ -77,6 +110,7 @@ struct Input {
   std::optional<Items> items = catalogue();
   std::optional<OwnedLists> base = {};  // by default, the truth
   bool has_base = true;
+  std::vector<Offset> history_rows = {};
   std::optional<std::vector<double>> weights = {};
   std::vector<Offset> groups = {};
   Count group_count = 1;
@@ -95,11 +129,14 @@ struct Input {
     if (exclude) excluded = exclude->view();
     std::optional<std::span<const double>> weighted;
     if (weights) weighted = *weights;
+    std::optional<Histories> train;
+    if (items && items->features) train = histories(history_rows, truth.indptr.size() - 1);
     return evaluate({.truth = truth.view(),
                      .grades = grades,
                      .predictions = predictions.view(),
                      .exclude = excluded,
                      .items = items,
+                     .histories = train,
                      .base = has_base ? std::optional((base ? *base : truth).view()) : std::nullopt,
                      .weights = weighted,
                      .groups = groups,

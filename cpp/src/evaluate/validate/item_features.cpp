@@ -67,7 +67,8 @@ void check_vectors(const ItemFeatures& features, const Items& items, const Check
   }
 }
 
-void check_rows(const ItemFeatures& features, const Items& items, const Checkpoint& checkpoint) {
+void check_sparse_rows(const ItemFeatures& features, const Items& items,
+                       const Checkpoint& checkpoint) {
   const std::span<const Offset> indptr = features.indptr;
   check_size(indptr.size(), static_cast<Count>(items.ids.size()) + 1, kArgument,
              "one offset per item, and one more");
@@ -110,7 +111,7 @@ void check_features(const ItemFeatures& features, const Items& items,
   }
   check_size(features.is_missing.size(), static_cast<Count>(items.ids.size()), kArgument,
              "one flag per item");
-  features.are_sparse() ? check_rows(features, items, checkpoint)
+  features.are_sparse() ? check_sparse_rows(features, items, checkpoint)
                         : check_vectors(features, items, checkpoint);
 }
 
