@@ -21,17 +21,17 @@ class OwnedItemFeatures {
   OwnedItemFeatures(Count width, const py::array& is_missing, std::optional<py::array> vectors,
                     const std::optional<py::array>& indptr, std::optional<py::array> columns,
                     std::optional<py::array> weights, const std::optional<py::array>& item_columns)
-      : is_missing_(copy_flags(is_missing, kArgument + ".is_missing")),
-        indptr_(snapshot<Offset>(indptr, kArgument + ".indptr")),
-        item_columns_(snapshot<Offset>(item_columns, kArgument + ".item_columns")),
+      : is_missing_(copy_flags(is_missing, "items.features.is_missing")),
+        indptr_(snapshot<Offset>(indptr, "items.features.indptr")),
+        item_columns_(snapshot<Offset>(item_columns, "items.features.item_columns")),
         vectors_(std::move(vectors)),
         columns_(std::move(columns)),
         weights_(std::move(weights)),
         features_{.width = width,
                   .is_missing = is_missing_,
                   .indptr = indptr_,
-                  .columns = view<std::int64_t>(columns_, kArgument + ".columns"),
-                  .weights = view<double>(weights_, kArgument + ".weights"),
+                  .columns = view<std::int64_t>(columns_, "items.features.columns"),
+                  .weights = view<double>(weights_, "items.features.weights"),
                   .are_sets = !weights_,
                   .item_columns = item_columns_} {
     const bool is_one =
@@ -42,9 +42,9 @@ class OwnedItemFeatures {
                        .found = vectors_ ? "both" : "neither"});
     }
     if (vectors_ && py::isinstance<py::array_t<float>>(*vectors_)) {
-      features_.vectors = view<float>(vectors_, kArgument + ".vectors");
+      features_.vectors = view<float>(vectors_, "items.features.vectors");
     } else {
-      features_.vectors = view<double>(vectors_, kArgument + ".vectors");
+      features_.vectors = view<double>(vectors_, "items.features.vectors");
     }
   }
   OwnedItemFeatures(const OwnedItemFeatures&) = delete;  // features_ points into the other members
@@ -53,7 +53,7 @@ class OwnedItemFeatures {
   [[nodiscard]] const ItemFeatures& features() const noexcept { return features_; }
 
  private:
-  inline static const std::string kArgument = "items.features";
+  static constexpr const char* kArgument = "items.features";
 
   std::vector<std::uint8_t> is_missing_;
   std::vector<Offset> indptr_;

@@ -224,8 +224,8 @@ class MatrixDistances : public VectorDistances<Number> {
   }
 
  private:
-  [[nodiscard]] double entry(ItemNumber item, ItemNumber other) const noexcept {
-    return this->row(item)[columns_[other]];
+  [[nodiscard]] double entry(ItemNumber from, ItemNumber to) const noexcept {
+    return this->row(from)[columns_[to]];
   }
   void check(ItemNumber item) const {
     for (ItemNumber other = 0; other <= item; ++other) {

@@ -13,7 +13,7 @@
 namespace exactk {
 namespace {
 
-const std::string kArgument = "items.features";
+constexpr const char* kArgument = "items.features";
 
 [[noreturn]] void refuse(std::string expected, std::string found) {
   throw InputError(
