@@ -1,4 +1,4 @@
-"""The metrics that compare the list with what the user has in train."""
+"""The metrics that compare the list with what the user has in train, or with other predictions."""
 
 from __future__ import annotations
 
@@ -83,3 +83,12 @@ def _sum(numbers: list[float]) -> float:
 
 
 register(calibration, "lower")
+
+
+@register
+def unexpectedness(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
+    """1 - |L & B| / |L|, for the base list B down to the same cutoff. Adamopoulos, Tuzhilin 2014."""
+    items = [item for _rank, item, _is_hit in user.listed(k)]
+    base = {item for item, rank in user.base_ranks.items() if k is None or rank <= k}
+    over = len(items) if rules["list_mean_over"] == "list" else divisor("cutoff", user, k)
+    return (over - sum(item in base for item in items) if items else 0.0), over

@@ -83,15 +83,6 @@ register(popularity_rank, "lower")
 
 
 @register
-def unexpectedness(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
-    """1 - |L & B| / |L|, for the base list B down to the same cutoff. Adamopoulos, Tuzhilin 2014."""
-    items = [item for _rank, item, _is_hit in user.listed(k)]
-    base = {item for item, rank in user.base_ranks.items() if k is None or rank <= k}
-    over = len(items) if rules["list_mean_over"] == "list" else divisor("cutoff", user, k)
-    return (over - sum(item in base for item in items) if items else 0.0), over
-
-
-@register
 def aplt(user: JudgedUser, k: int | None, rules: Rules, head: float) -> Ratio:
     """Share of the tail. Abdollahpouri, Burke, Mobasher 2017."""
     return _list_mean("aplt", user, k, rules, head)
