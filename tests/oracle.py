@@ -17,7 +17,16 @@ from functools import cache
 from itertools import groupby, permutations, product
 from typing import Any, NamedTuple
 
-from oracle_items import Catalogue, Item, RefusedError, check_distance, item_number, item_value, sum_of_distances
+from oracle_items import (
+    Catalogue,
+    Item,
+    RefusedError,
+    check_distance,
+    divides_by_zero,
+    item_number,
+    item_value,
+    sum_of_distances,
+)
 
 Rules = Mapping[str, Any]
 
@@ -437,6 +446,8 @@ def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
         if number is not None and (not repeats or rules["duplicate_items"] == "count")
     ]
     if asked.metric in _LIST_MEANS:
+        if divides_by_zero(asked.metric, asked.catalogue, rules):
+            return Fraction(0), Fraction(0)
         divisor = len(counted) if rules["list_mean_over"] == "list" else _divisor("cutoff", judged, asked.cutoff)
         return sum((number for _, number in counted), Fraction(0)), Fraction(divisor)
     weights = [_discount(rules["discount"], slot.rank) for slot, _ in counted]

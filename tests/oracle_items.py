@@ -94,6 +94,13 @@ def item_number(
     return _number_of_popularity(metric, seen[0] if is_least_popular else p, divisor, seen)
 
 
+def divides_by_zero(metric: str, catalogue: Catalogue, rules: Mapping[str, Any]) -> bool:
+    """Return whether no item has a number."""
+    popularity = catalogue.popularity("users" if metric == "epc" else rules["popularity"])
+    divisor = _divisor_of_numbers(metric, catalogue, popularity, rules)
+    return divisor is not None and divisor <= (metric == "surprisal")
+
+
 def _divisor_of_numbers(
     metric: str, catalogue: Catalogue, popularity: Mapping[Item, int], rules: Mapping[str, Any]
 ) -> int | None:

@@ -193,8 +193,11 @@ void check_item_fields(const MetricInfo& info, const PlannedValue& value) {
   }
   if (std::ranges::find(info.own_fields, "novelty_over") == info.own_fields.end()) return;
   if (rules.popularity == Popularity::interactions && rules.novelty_over == PopularityOver::users) {
-    refuse(value, "novelty_over='interactions' with popularity='interactions'",
-           "'users', of whom one may have several rows");
+    Fault fault = fault_of(value, "novelty_over='interactions' with popularity='interactions'",
+                           "'users', of whom one may have several rows");
+    fault.change = Change{"novelty_over", "interactions"};
+    fault.hint = "divides by all rows of train";
+    throw InputError(std::move(fault));
   }
 }
 

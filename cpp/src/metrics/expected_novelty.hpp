@@ -51,7 +51,7 @@ struct ExpectedPopularityComplement : DiscountedHits {
   static ItemValues item_values(const Items& items, const Rules& rules, double /*parameter*/) {
     const PopularityView popularity(items, rules, Popularity::users);
     const Count users = popularity.users();
-    if (users == 0) return popularity.no_values();
+    if (users == 0) return {};
     return popularity.values(
         [&](Count count) {
           return static_cast<double>(users - count) / static_cast<double>(users);
@@ -84,7 +84,7 @@ struct ExpectedFreeDiscovery : DiscountedHits {
   static ItemValues item_values(const Items& items, const Rules& rules, double /*parameter*/) {
     const PopularityView popularity(items, rules);
     const Count total = popularity.total();
-    if (total == 0) return popularity.no_values();
+    if (total == 0) return {};
     const auto value_of = [&](Count count) { return log2_of_inverse_share(total, count).high; };
     const Remembered values(value_of, popularity.divisor(PopularityOver::max));
     return popularity.values(values, value_of(1));

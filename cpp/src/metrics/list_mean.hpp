@@ -16,12 +16,14 @@ class ListWalk {
   explicit ListWalk(const Context& context) noexcept
       : items_(context.list.items), values_(context.item_values), checkpoint_(context.checkpoint) {}
 
+  // Whether items have numbers: not if they divide by 0.
+  [[nodiscard]] bool has_values() const noexcept { return !values_.empty(); }
   // Calls body(rank, number) for each item that counts, from the rank after the last one down to
   // the cutoff.
   template <class Body>
   void advance(Count cutoff, const Body& body) {
     const auto end = static_cast<std::size_t>(std::min(cutoff, static_cast<Count>(items_.size())));
-    if (next_ >= end) return;
+    if (next_ >= end || !has_values()) return;
     in_chunks(end - next_, checkpoint_,
               [&, first = next_](std::size_t begin, std::size_t chunk_end) {
                 for (std::size_t i = first + begin; i < first + chunk_end; ++i) {
@@ -67,6 +69,7 @@ class ListMean {
       sum_ += value;
       ++items_;
     });
+    if (!walk_.has_values()) return {0, 0};
     return {sum_, static_cast<double>(list_mean_divisor(rules.list_mean_over, items_, counts))};
   }
 

@@ -28,7 +28,7 @@ struct Novelty : ListMean {
   static ItemValues item_values(const Items& items, const Rules& rules, double /*parameter*/) {
     const PopularityView popularity(items, rules);
     const Count total = popularity.divisor(rules.novelty_over);
-    if (total == 0) return popularity.no_values();
+    if (total == 0) return {};
     const auto value_of = [&](Count count) { return log2_of_inverse_share(total, count).high; };
     const Remembered values(value_of, popularity.divisor(PopularityOver::max));
     return popularity.values(values, value_of(1));
@@ -54,7 +54,7 @@ struct Surprisal : ListMean {
   static ItemValues item_values(const Items& items, const Rules& rules, double /*parameter*/) {
     const PopularityView popularity(items, rules);
     const Count total = popularity.divisor(rules.novelty_over);
-    if (total <= 1) return popularity.no_values();
+    if (total <= 1) return {};
     const Pair most = log2_of(static_cast<double>(total));
     const auto value_of = [&](Count count) {
       return divide(log2_of_inverse_share(total, count), most).high;

@@ -18,7 +18,8 @@
 namespace exactk {
 
 // The number that a metric takes of each item: those of the catalogue, of an item outside it, and
-// of a rank without an item. NaN: the item is left out.
+// of a rank without an item. NaN: the item is left out. None at all: numbers divide by 0, and so is
+// every list 0 / 0.
 using ItemValues = std::vector<double>;
 
 inline constexpr double kLeftOut = std::numeric_limits<double>::quiet_NaN();
@@ -93,9 +94,6 @@ class PopularityView {
     }
     return outside_head(head);
   }
-
-  // Returns the number of every item if it is that of no popularity.
-  [[nodiscard]] ItemValues no_values() const { return ItemValues(counts_.size() + 2, kLeftOut); }
 
  private:
   template <class ValueOf>

@@ -35,7 +35,7 @@ struct AverageRecommendationPopularity : ListMean {
   static ItemValues item_values(const Items& items, const Rules& rules, double /*parameter*/) {
     const PopularityView popularity(items, rules);
     const auto over = static_cast<double>(popularity.divisor(rules.arp_over));
-    if (over == 0) return popularity.no_values();
+    if (over == 0) return {};
     return popularity.values([&](Count count) { return static_cast<double>(count) / over; }, 0);
   }
 };

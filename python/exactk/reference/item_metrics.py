@@ -27,6 +27,8 @@ def _numbers(
 
 def _list_mean(metric: str, user: JudgedUser, k: int | None, rules: Rules, head: float = _HEAD) -> Ratio:
     """Return the sum of the items' numbers, over their count or over the cutoff."""
+    if not user.catalogue.numbers(metric, rules, head).are_defined:
+        return 0.0, 0
     numbers = _numbers(metric, user, k, rules, head)
     total = 0.0
     for _rank, number, _is_hit in numbers:

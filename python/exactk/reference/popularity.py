@@ -42,6 +42,7 @@ class ItemNumbers(NamedTuple):
 
     of_catalogue: Sequence[float | None]  # by position
     foreign: float | None
+    are_defined: bool = True  # not if numbers of items divide by 0
 
 
 class Catalogue:
@@ -87,12 +88,16 @@ class Catalogue:
         """Return whether there are distances from the item to others."""
         return item in self.positions and self.distances(distance).has_features(self.positions[item])
 
-    def number(self, item: int, metric: str, rules: Rules, head: float) -> float | None:
-        """Return the item's number in a metric."""
+    def numbers(self, metric: str, rules: Rules, head: float) -> ItemNumbers:
+        """Return the items' numbers in a metric."""
         key = (metric, head, *(rules[field] for field in _FIELDS))
         if key not in self._numbers:
             self._numbers[key] = item_numbers(metric, self.counts, rules, head)
-        numbers, position = self._numbers[key], self.positions.get(item)
+        return self._numbers[key]
+
+    def number(self, item: int, metric: str, rules: Rules, head: float) -> float | None:
+        """Return the item's number in a metric."""
+        numbers, position = self.numbers(metric, rules, head), self.positions.get(item)
         return numbers.foreign if position is None else numbers.of_catalogue[position]
 
 
@@ -222,7 +227,7 @@ def item_numbers(metric: str, counts: TrainCounts, rules: Rules, head: float = 0
     popularity = counts.users or counts.interactions
     numbers = _NUMBERS[metric](counts, rules, head)
     if numbers is None:
-        return ItemNumbers([None] * len(popularity), None)
+        return ItemNumbers([None] * len(popularity), None, are_defined=False)
     unseen = {"zero": 0.0, "rare": numbers.of_rare, "least_popular": numbers.of_least}.get(rules["unseen_items"])
     return ItemNumbers(
         [n if p else unseen for n, p in zip(numbers.of_items, popularity, strict=True)],
