@@ -85,7 +85,8 @@ class DrawnItems:
         keys = [*dict.fromkeys(chain(*self.train))] if self.catalogue is None else self.catalogue
         groups = {key: "abc"[i % 3] for i, key in enumerate(keys) if i % 5 != 4}
         features = features_of_items(keys, self.features, np.random.default_rng(self.seed))
-        return exactk.Items(self.catalogue, train=self.train, values=self.values, item_groups=groups, features=features)
+        values = {key: value for key, value in self.values.items() if key in keys}
+        return exactk.Items(self.catalogue, train=self.train, values=values, item_groups=groups, features=features)
 
 
 FEATURES = ("none", "float32", "float64", "flags", "matrix", "sparse", "tags")
@@ -112,6 +113,7 @@ def features_of_items(items: list[int], kind: str, rng: np.random.Generator) -> 
 
 
 EVERY_ID = [*range(5000), 2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
+
 # Of the first 1000 items, one in three is not in train.
 ANY_ITEMS = exactk.Items(
     EVERY_ID,
@@ -128,7 +130,8 @@ def items_of_users(users: int) -> exactk.Items:
     """Return items whose train has a row for each of so many users, for metrics that read what users have there."""
     rows = [list(range(user % 7, 1000, 3 * user + 1)) for user in range(users)]
     tags = {item: [f"a {item % 5}", f"b {item % 7}"][: 1 + item % 2] for item in EVERY_ID}
-    return exactk.Items(EVERY_ID, train=rows or [[1]], features=tags)
+    groups = [i % 7 for i in range(len(EVERY_ID))]
+    return exactk.Items(EVERY_ID, train=rows or [[1]], features=tags, item_groups=groups)
 
 
 def reads_history(metric: str) -> bool:

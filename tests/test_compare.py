@@ -465,7 +465,11 @@ def test_nobody_is_marked_alone_and_nan_is_not_the_best() -> None:
 
 def test_directions_are_those_of_the_definitions() -> None:
     infos = {**exactk.metrics, **exactk.agreement_metrics}
-    directions = DIRECTIONS | dict.fromkeys(OF_COLLECTION, "higher") | {"gini": "lower", "exposure": "lower"}
+    directions = (
+        DIRECTIONS
+        | dict.fromkeys(OF_COLLECTION, "higher")
+        | {"gini": "lower", "exposure": "lower", "rsp": "lower", "reo": "lower"}
+    )
     assert {name: info.direction for name, info in infos.items()} == directions
     assert set(DIRECTIONS.values()) <= {"higher", "lower", "none"}
     assert {name for name, direction in DIRECTIONS.items() if direction == "none"} == {

@@ -100,6 +100,24 @@ def test_tallies_that_no_lists_have(message: str, change: dict[str, Any]) -> Non
         read(group_tally_to_bytes(replace(TALLY, **change)), items=5)
 
 
+PARITY = replace(TALLY, possible=np.array([5, 4]))
+
+
+def test_items_that_could_be_counted() -> None:
+    value = value_of("rsp@4")
+    assert read(group_tally_to_bytes(PARITY), value, 5) == PARITY != TALLY
+    assert PARITY.plus(PARITY).possible.tolist() == [10, 8]  # type: ignore[union-attr]
+    with pytest.raises(exactk.StateMismatchError, match="the same groups of items"):
+        TALLY.plus(PARITY)
+    for tally, of, message in (
+        (TALLY, value, "a tally of rsp"), (PARITY, EXPOSURE, "a tally of exposure"),
+        (replace(PARITY, possible=np.array([5, 3])), value, "at most 3 items of a group, found 4"),
+        (replace(PARITY, possible=np.array([7, 4])), value, "2 items in at most 3 lists, found 7"),
+    ):  # fmt: skip
+        with pytest.raises(exactk.InputError, match=message):
+            read(group_tally_to_bytes(tally), of, 5)
+
+
 def test_repeats_count_where_lists_are_no_sets() -> None:
     data = group_tally_to_bytes(replace(TALLY, counts=np.array([[3, 3, 1], [0, 0, 0]])))
     assert read(data, value_of("exposure@4(duplicate_items=count)")).counts.sum() == 7

@@ -68,7 +68,7 @@ def _reports() -> dict[str, exactk.Report]:
 with pytest.warns(exactk.EvaluationWarning):
     REPORTS = _reports()
 
-UNBOUNDED = ("dcg", "num", "rbp", "exposure")
+UNBOUNDED = ("dcg", "num", "rbp", "exposure", "rsp", "reo")
 
 HOSTILE: list[Any] = [
     None, True, False, 0, 1, -1, 3, 2**31, 2**63, -(2**63), 2**70, 10**4000, 0.0, 1.7, -1.5, 1e308, math.nan, math.inf,

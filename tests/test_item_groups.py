@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk.reference.item_groups import GROUP_METRICS, relative_deviation
+from exactk.reference.item_groups import GROUP_METRICS, ListedUser, relative_deviation
 from strategies import examples
 
 CATALOGUE = range(6)
@@ -116,14 +116,20 @@ def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
     groups |= data.draw(st.dictionaries(st.sampled_from(catalogue[2:] or catalogue[:1]), st.sampled_from("abc")))
     if len({*groups.values()}) < 2:
         groups[catalogue[0]] = "c"
-    items = exactk.Items(catalogue, item_groups=groups)
     cutoff = data.draw(st.one_of(st.none(), st.integers(1, 6)))
+    train = data.draw(st.lists(st.lists(IDS, max_size=3), min_size=users, max_size=users))
+    train[0] = [catalogue[0], *train[0]]
     ranked = [ranked_items(*row, rules, cutoff) for row in zip(truth, lists, exclude, strict=True)]
-    counted = [row for row in ranked if row is not None]
+    counted = [
+        ListedUser(row, had, relevant or [])
+        for row, had, relevant in zip(ranked, train, truth, strict=True)
+        if row is not None
+    ]
+    items = exactk.Items(catalogue, train=train, item_groups=groups)
     for name, define in GROUP_METRICS.items():
-        text = name if cutoff is None else f"{name}@{cutoff}"
-        if not counted:
+        if not counted or (name != "exposure" and rules["duplicate_items"] == "count"):
             continue
+        text = name if cutoff is None else f"{name}@{cutoff}"
         report = exactk.evaluate(truth, lists, text, items=items, exclude=exclude, convention=rules)
         numbers = define(counted, groups, rules)
         for group, row in report.by_item_group.items():
@@ -252,3 +258,72 @@ def test_states_of_other_groups_do_not_merge() -> None:
     tallies = one.group_tallies[0], other.group_tallies[0]
     with pytest.raises(exactk.StateMismatchError, match="the same groups of items"):
         tallies[0].plus(tallies[1])
+
+
+TRAIN = {"ann": [0, 2], "bob": [], "cy": [0, 1, 3], "eve": [4]}
+USERS: dict[str, list[int]] = {"ann": [1, 2, 3], "bob": [0, 4, 5], "cy": [2, 1]}
+RELEVANT = {"ann": [1, 3, 2], "bob": [1, 3], "cy": [3, 0], "dee": [4]}
+TRAINED = exactk.Items(CATALOGUE, train=TRAIN, item_groups=GROUPS)
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_parity_by_hand(evaluate: Any) -> None:
+    """Items of the history count neither among the recommended items nor among the possible ones."""
+    possible = {"new": 1 + 2 + 0, "old": 1 + 2 + 1, "odd": 1 + 1 + 1}
+    listed = {"rsp@1": (2, 1, 0), "rsp@2": (2, 1, 1), "rsp": (2, 2, 1)}
+    report = evaluate(RELEVANT, USERS, list(listed), items=TRAINED)
+    for name, counts in listed.items():
+        shares = {group: Fraction(c, possible[group]) for group, c in zip(possible, counts, strict=True)}
+        assert {group: row[name] for group, row in report.by_item_group.items()} == {
+            group: float(share) for group, share in shares.items()
+        }
+        assert report[name] == pytest.approx(cv(list(shares.values())), rel=1e-15)
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_opportunity_by_hand(evaluate: Any) -> None:
+    """Relevant and outside train: of ann 1 and 3, of bob 1 and 3; a group without such items is left out."""
+    warning = r"1 of 3 groups of items has no relevant item outside train for reo@2 and is left out, such as 'odd'"
+    with pytest.warns(exactk.EvaluationWarning, match=warning):
+        report = evaluate(RELEVANT, USERS, ["reo@2", "reo"], items=TRAINED)
+    rows = {group: list(row.values()) for group, row in report.by_item_group.items()}
+    assert repr(rows) == repr({"new": [0.5, 0.5], "odd": [math.nan, math.nan], "old": [0.0, 0.5]})
+    assert dict(report) == {"reo@2": 1.0, "reo": 0.0}
+
+
+def test_parity_and_opportunity_merge_from_shards_with_any_threads() -> None:
+    rng = np.random.default_rng(4)
+    users = [f"user {i}" for i in range(400)]
+    rows = {user: rng.permutation(40)[: rng.integers(0, 12)].tolist() for user in users}
+    truth = {user: rng.permutation(40)[:5].tolist() for user in users}
+    train = {user: rng.permutation(40)[:9].tolist() for user in users}
+    items = exactk.Items(40, train=train, item_groups=[f"group {i % 7}" for i in range(40)])
+    names = ["rsp@[1,5]", "rsp", "reo@5", "exposure@5", "reo(list_users=users)"]
+    whole = exactk.evaluate(truth, rows, names, items=items)
+    for evaluate, threads in ((exactk.evaluate, 1), (exactk.evaluate, 5), (exactk.reference.evaluate, 1)):
+        other = evaluate(truth, rows, names, items=items, num_threads=threads)
+        assert (dict(other), other.state.group_tallies) == (dict(whole), whole.state.group_tallies)
+    parts = [
+        exactk.evaluate({u: truth[u] for u in users[i::3]}, {u: rows[u] for u in users[i::3]}, names, items=items)
+        for i in (2, 0, 1)
+    ]
+    assert exactk.merge(parts).state.to_bytes() == whole.state.to_bytes()
+    assert exactk.State.from_bytes(whole.state.to_bytes()) == whole.state
+    others = exactk.Items(40, train={**train, users[0]: [1]}, item_groups=[f"group {i % 7}" for i in range(40)])
+    with pytest.raises(exactk.StateMismatchError):
+        exactk.merge([whole, exactk.evaluate(truth, rows, names, items=others)])
+
+
+@pytest.mark.parametrize("name", ["rsp@2", "reo@2"])
+def test_what_parity_and_opportunity_refuse(name: str) -> None:
+    with pytest.raises(exactk.InputError, match=f"what each user has in train, which {name} needs, found none"):
+        exactk.evaluate([[1]], [[1]], name, items=ITEMS)
+    convention: Any = {"duplicate_items": "count"}
+    with pytest.raises(exactk.InputError, match="by which a list is no set of items"):
+        exactk.evaluate(
+            [[1]], [[1]], name, items=exactk.Items(6, train=[[1]], item_groups=GROUPS), convention=convention
+        )
+    for argument in ("weights", "groups"):
+        values: Any = {argument: dict.fromkeys(RELEVANT, 1)}
+        with pytest.raises(exactk.InputError, match=f"{argument}: expected None with {name}"):
+            exactk.evaluate(RELEVANT, USERS, name, items=TRAINED, **values)

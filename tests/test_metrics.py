@@ -177,6 +177,8 @@ def test_functions(name: str) -> None:
         items = {"items": exactk.Items([1, 2, 3, 4, 21], train=train, features=features)}
     if info.reads_base:
         items = {"base_predictions": [[4, 3], [21, 3]]}
+    if info.reads_groups:
+        items = {"items": exactk.Items(train=[[2, 3], [1, 4, 21]], item_groups={1: 0, 2: 0, 3: 1, 4: 1, 21: 1})}
 
     def value_of(spelling: str) -> float:
         (value,) = exactk.evaluate(truth, lists, spelling, **items).values()

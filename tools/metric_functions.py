@@ -115,6 +115,7 @@ SYMBOLS = {
 TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
 PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
 TRAIN = [[1, 2], [1, 3, 4], [1, 21]]
+TRAIN_OF_USERS = [[2, 3], [1, 4, 21]]
 GROUPS = {1: "a", 2: "a", 3: "b", 4: "b", 21: "b"}
 HISTORIES = [[2, 3], [1, 4]]  # of the same users
 FEATURES = {1: [1.0, 0.0], 2: [0.6, 0.8], 3: [0.0, 1.0], 4: [1.0, 0.0], 21: [0.0, 1.0]}
@@ -170,7 +171,7 @@ def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
     train = ""
     if info.reads_groups:
         train, arguments = (
-            f"    >>> items = exactk.Items(train={TRAIN!r}, item_groups={GROUPS!r})\n",
+            f"    >>> items = exactk.Items(train={_train_of(info)!r}, item_groups={GROUPS!r})\n",
             f"{arguments}, items=items",
         )
     elif info.walks_list:
@@ -228,13 +229,18 @@ def _code_of_features(info: _core.MetricInfo) -> str:
     return f"{train}    >>> features = {_example_features(info)!r}\n    >>> items = {items}\n"
 
 
+def _train_of(info: _core.MetricInfo) -> list[list[int]]:
+    """Return the training data of a metric's example: what its users have, if the metric reads that."""
+    return TRAIN_OF_USERS if info.reads_history else TRAIN
+
+
 def _example_value(info: _core.MetricInfo) -> float:
     cutoff = "" if info.pairwise else "@3"
     required = info.parameter is not None and info.parameter.standard is None
     parameter = f"({info.parameter.name}={REQUIRED})" if info.parameter is not None and required else ""
     items: Any = TRAIN if info.walks_list else None
     if info.reads_groups:
-        items = exactk.Items(train=items, item_groups=GROUPS)
+        items = exactk.Items(train=_train_of(info), item_groups=GROUPS)
     if info.reads_features:
         features = _example_features(info)
         items = exactk.Items(list(features), train=HISTORIES if info.reads_history else None, features=features)

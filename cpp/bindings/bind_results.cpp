@@ -104,13 +104,16 @@ PyItemTally python_item_tally(const ItemTally& tally) {
                         array_of(std::move(foreign_items)), tied_lists, list_lengths, short_lists);
 }
 
-// (lists, counts of ranks x groups, tied lists by rank)
-using PyGroupTally = py::typing::Tuple<py::int_, py::array_t<Count>, py::array_t<Count>>;
+// (lists, counts of ranks x groups, possible items by group, tied lists by rank)
+using PyGroupTally =
+    py::typing::Tuple<py::int_, py::array_t<Count>, py::array_t<Count>, py::array_t<Count>>;
 
 PyGroupTally python_group_tally(const GroupTally& tally) {
   std::vector<Count> counts = tally.counts;
+  std::vector<Count> possible = tally.possible;
   std::vector<Count> tied_lists = tally.tied_lists;
-  return py::make_tuple(tally.lists, array_of(std::move(counts)), array_of(std::move(tied_lists)));
+  return py::make_tuple(tally.lists, array_of(std::move(counts)), array_of(std::move(possible)),
+                        array_of(std::move(tied_lists)));
 }
 
 }  // namespace
@@ -172,7 +175,8 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
             return tallies;
           },
           "For each group tally of the request: the number of lists; counts of ranks x groups, one "
-          "after another; and the number of tied lists by rank.")
+          "after another; the number of items that lists could have counted, by group; and the "
+          "number of tied lists by rank.")
       .def_readonly("ratios", &PyResult::ratios,
                     "The numerators and denominators of each user for the micro values, an array "
                     "of micro values x 2 x users, NaN for users who are left out of the sums; if "

@@ -30,7 +30,7 @@ Result count(Input& input, const std::vector<PlannedValue>& tallies, const Items
 }
 
 PlannedValue exposure(Count cutoff, ForeignItems foreign_items = ForeignItems::ignore) {
-  PlannedValue value{.metric = "exposure", .cutoff = cutoff};
+  PlannedValue value{.metric = "exposure", .cutoff = cutoff, .rules = {}};
   value.rules.foreign_items = foreign_items;
   return value;
 }
@@ -95,8 +95,8 @@ TEST_CASE("groups that cannot be counted are refused") {
   CHECK(refuse(exposure(2), {0, 1, 1}, -1) == "items.group_count");
   CHECK(refuse(exposure(2), {0, 1, 1}, 4) == "items.group_count");
   CHECK(refuse(exposure(0), {0, 1, 1}, 2) == "metrics");
-  CHECK(refuse({.metric = "recall", .cutoff = 2}, {0, 1, 1}, 2) == "metrics");
-  CHECK(refuse({.metric = "none", .cutoff = 2}, {0, 1, 1}, 2) == "metrics");
+  CHECK(refuse({.metric = "recall", .cutoff = 2, .rules = {}}, {0, 1, 1}, 2) == "metrics");
+  CHECK(refuse({.metric = "none", .cutoff = 2, .rules = {}}, {0, 1, 1}, 2) == "metrics");
   CHECK(refuse(exposure(2, ForeignItems::raise), {0, 1, 1}, 2) == "predictions");
 }
 

@@ -275,9 +275,15 @@ class Result:
     The result of an evaluation.
     """
     @property
-    def group_tallies(self) -> list[tuple[int, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]]:
+    def group_tallies(
+        self,
+    ) -> list[
+        tuple[
+            int, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]
+        ]
+    ]:
         """
-        For each group tally of the request: the number of lists; counts of ranks x groups, one after another; and the number of tied lists by rank.
+        For each group tally of the request: the number of lists; counts of ranks x groups, one after another; the number of items that lists could have counted, by group; and the number of tied lists by rank.
         """
     @property
     def item_tallies(

@@ -54,6 +54,8 @@ __all__ = [
     "rbp_at_k",
     "recall_at_k",
     "reciprocal_rank_at_k",
+    "reo_at_k",
+    "rsp_at_k",
     "serendipity_at_k",
     "set_average_precision_at_k",
     "surprisal_at_k",
@@ -4146,6 +4148,209 @@ def exposure_at_k(
     """
     return metric_value(
         metric_string("exposure", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        base_predictions=base_predictions,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def rsp_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return rsp@k, averaged over users.
+
+    Definition: how unequally often the items of each group are recommended to users who do not have them in train: 0 if
+    equally often.
+
+    Formula under the standard convention: ``std over g of P(g) / mean over g of P(g), where P(g) is (sum over u of
+    |L(u) & g - H(u)|) / (sum over u of |g - H(u)|), and H(u) is what the user u has in train``, where L is the list.
+
+    Source: Zhu, Wang, Caverlee 2020.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator, or as the metric does not read it.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> items = exactk.Items(train=[[2, 3], [1, 4, 21]], item_groups={1: 'a', 2: 'a', 3: 'b', 4: 'b', 21: 'b'})
+    >>> exactk.rsp_at_k(truth, predictions, k=3, items=items)
+    0.2
+    """
+    return metric_value(
+        metric_string("rsp", k),
+        truth,
+        predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        items=items,
+        base_predictions=base_predictions,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def reo_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    items: CatalogueLike | None = None,
+    base_predictions: PredictionsLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return reo@k, averaged over users.
+
+    Definition: how unequally often the relevant items of each group are recommended to users who do not have them in
+    train: 0 if equally often.
+
+    Formula under the standard convention: ``std over g of P(g) / mean over g of P(g), where P(g) is (sum over u of
+    |L(u) & T(u) & g - H(u)|) / (sum over u of |T(u) & g - H(u)|), and H(u) is what the user u has in train``, where T
+    is the set of relevant items; L is the list.
+
+    Source: Zhu, Wang, Caverlee 2020.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, path, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Items to remove from each user's list before truncation at k, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        The only items that may be ranked.
+    items : Items, optional
+        The items that could be recommended, and what is known of them, or the training data that has them.
+    base_predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path, optional
+        Other predictions of the same users, for metrics that compare the lists with them.
+    weights : mapping from user to float, pandas Series, data frame, path, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected and what was found and, where it
+        applies, the first row and position.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> items = exactk.Items(train=[[2, 3], [1, 4, 21]], item_groups={1: 'a', 2: 'a', 3: 'b', 4: 'b', 21: 'b'})
+    >>> exactk.reo_at_k(truth, predictions, k=3, items=items)
+    0.0
+    """
+    return metric_value(
+        metric_string("reo", k),
         truth,
         predictions,
         convention=convention,

@@ -304,6 +304,7 @@ void deepen(std::vector<Count>& depths, std::size_t judging_rules_index, Count d
 void choose_depths(Plan& plan) {
   plan.list_depths.assign(plan.judging_rules.size(), 0);
   plan.base_depths.assign(plan.judging_rules.size(), 0);
+  plan.reads_relevant.assign(plan.judging_rules.size(), false);
   for (const JudgingRules& rules : plan.judging_rules) {
     const Ties ties = ranking_ties(rules.ties);
     if (std::ranges::find(plan.ties, ties) == plan.ties.end()) plan.ties.push_back(ties);
@@ -324,6 +325,8 @@ void choose_depths(Plan& plan) {
   for (const ListCount& list_count : plan.list_counts) {
     plan.depth = std::max(plan.depth, list_count.depth);
     deepen(plan.list_depths, list_count.judging_rules_index, list_count.depth);
+    if (list_count.info != nullptr && list_count.info->reads_truth)
+      plan.reads_relevant[list_count.judging_rules_index] = true;
     if (list_count.rules->ties == Ties::raise)
       plan.tie_free_list_depth = std::max(plan.tie_free_list_depth, list_count.depth);
   }

@@ -78,6 +78,8 @@ struct Plan {
   bool reads_values = false;          // of relevant items
   // The last rank that a metric reads of the lists, by judging rules; 0 if none.
   std::vector<Count> list_depths = {};
+  // By judging rules: whether a metric of all lists reads the relevant items too.
+  std::vector<bool> reads_relevant = {};
   // The last rank that a metric compares with the base list, likewise.
   std::vector<Count> base_depths = {};
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <type_traits>
@@ -362,6 +363,7 @@ void UserJudge::add_list(Count user, const Matches& matches, std::size_t rules_i
   add_numbers(items.first(static_cast<std::size_t>(list_depth)), has_repeats, rows, checkpoint);
   note_ties(items.size(), rows, checkpoint);
   if (job_.request.histories) rows.set_history(job_.request.histories->of_user(user));
+  if (job_.plan.reads_relevant[rules_index]) note_relevant(user, matches, rules, rows, checkpoint);
   if (job_.plan.base_depths[rules_index] == 0) return;
   add_base_ranks(user, items.first(static_cast<std::size_t>(base_depth)), has_repeats, rows,
                  checkpoint);
@@ -380,6 +382,23 @@ void UserJudge::add_numbers(std::span<const std::int64_t> items, bool has_repeat
   });
   if (has_repeats) leave_out_repeats(numbers, foreign + 1, checkpoint);
   note_unusual_items(numbers, rows, checkpoint);
+}
+
+// Notes the relevant items of the catalogue, in the last row.
+void UserJudge::note_relevant(Count user, const Matches& matches, const JudgingRules& rules,
+                              ListRows& rows, const Checkpoint& checkpoint) {
+  relevant_.clear();
+  const Lists& truth = job_.request.truth;
+  const auto note = [&](const auto& items) {
+    judge_.for_each_relevant(rules, matches, checkpoint, [&](std::size_t entry) {
+      const auto item = static_cast<std::int64_t>(items[entry]);
+      const ItemNumber number = job_.catalogue.find(static_cast<std::uint64_t>(item));
+      if (number < job_.catalogue.foreign()) relevant_.push_back(number);
+    });
+  };
+  std::visit([&](const auto& ids) { note(row_slice(ids, truth, user)); }, truth.items);
+  sort(std::span(relevant_), std::less<>(), checkpoint);
+  rows.set_relevant(relevant_);
 }
 
 // Notes which items of the list read last tie with the next one, in the last row.

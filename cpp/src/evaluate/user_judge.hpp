@@ -87,6 +87,8 @@ class UserJudge {
   void note_unusual_items(std::span<ItemNumber> numbers, ListRows& rows,
                           const Checkpoint& checkpoint);
   void note_ties(std::size_t size, ListRows& rows, const Checkpoint& checkpoint);
+  void note_relevant(Count user, const Matches& matches, const JudgingRules& rules, ListRows& rows,
+                     const Checkpoint& checkpoint);
   [[nodiscard]] Count count_distinct(std::span<const std::int64_t> items,
                                      const Checkpoint& checkpoint);
   template <class Cell>
@@ -118,6 +120,7 @@ class UserJudge {
   // Of the current user's lists that a metric reads, perhaps repeated.
   std::vector<std::int64_t> foreign_items_;
   std::vector<std::int64_t> unseen_items_;
+  std::vector<ItemNumber> relevant_;  // of the list read last: items of the catalogue
   enum class EntryScore : std::uint8_t { none, masked, other };
   std::vector<EntryScore> entry_scores_;  // by truth entry
   std::vector<Count> masked_entries_;     // of the truth

@@ -1,13 +1,32 @@
 #include "judge/group_counter.hpp"
 
 #include <algorithm>
+
 namespace exactk {
 
 GroupCounter::GroupCounter(const MetricInfo& info, const Items& items, Count depth)
     : info_(info),
       group_of_(items.groups),
       groups_(static_cast<std::size_t>(items.group_count)),
-      depth_(static_cast<std::size_t>(depth)) {}
+      depth_(static_cast<std::size_t>(depth)),
+      possible_(info.reads_history ? groups_ : 0) {}
+
+// Whether the metric asks about the item of the catalogue.
+bool GroupCounter::reads_item(const ListRow& list, ItemNumber item) const {
+  if (info_.reads_history && std::ranges::binary_search(list.history, item)) return false;
+  return !info_.reads_truth || std::ranges::binary_search(list.relevant, item);
+}
+
+void GroupCounter::count_possible(const ListRow& list, const Checkpoint& checkpoint) {
+  const auto items = info_.reads_truth ? list.relevant : list.history;
+  in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const ItemNumber item : items.subspan(begin, end - begin)) {
+      if (item >= group_of_.size() || group_of_[item] < 0) continue;
+      if (info_.reads_truth && !reads_item(list, item)) continue;
+      ++possible_[static_cast<std::size_t>(group_of_[item])];
+    }
+  });
+}
 
 // Makes room for the counts at this many ranks, and for as many more as there were, so that lists
 // of rising length do not copy the counts again and again.
@@ -20,12 +39,13 @@ void GroupCounter::reach(std::size_t ranks, const Checkpoint& checkpoint) {
 void GroupCounter::add(const ListRow& list, const Checkpoint& checkpoint) {
   ++lists_;
   count_ties(list);
+  if (info_.reads_history) count_possible(list, checkpoint);
   const std::size_t size = std::min(list.items.size(), depth_);
   reach(size, checkpoint);
   in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const std::size_t item = list.items[i];
-      if (item >= group_of_.size() || group_of_[item] < 0) continue;
+      const ItemNumber item = list.items[i];
+      if (item >= group_of_.size() || group_of_[item] < 0 || !reads_item(list, item)) continue;
       ++counts_[i * groups_ + static_cast<std::size_t>(group_of_[item])];
     }
   });
@@ -45,6 +65,7 @@ void GroupCounter::count_ties(const ListRow& list) {
 
 void GroupCounter::add(const GroupCounter& other, const Checkpoint& checkpoint) {
   lists_ += other.lists_;
+  for (std::size_t i = 0; i < possible_.size(); ++i) possible_[i] += other.possible_[i];
   tied_lists_.resize(std::max(tied_lists_.size(), other.tied_lists_.size()));
   for (std::size_t i = 0; i < other.tied_lists_.size(); ++i) tied_lists_[i] += other.tied_lists_[i];
   if (other.counts_.size() > counts_.size())
@@ -55,7 +76,7 @@ void GroupCounter::add(const GroupCounter& other, const Checkpoint& checkpoint) 
 }
 
 GroupTally GroupCounter::tally(const Checkpoint& checkpoint) const {
-  GroupTally tally{.lists = lists_, .counts = {}, .tied_lists = tied_lists_};
+  GroupTally tally{.lists = lists_, .counts = {}, .possible = possible_, .tied_lists = tied_lists_};
   std::size_t cells = counts_.size();
   while (cells > 0 && counts_[cells - 1] == 0) --cells;
   const std::size_t ranks = (cells + groups_ - 1) / groups_;
@@ -63,6 +84,12 @@ GroupTally GroupCounter::tally(const Checkpoint& checkpoint) const {
   in_chunks(tally.counts.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) tally.counts[i] = counts_[i];
   });
+  if (info_.reads_history && !info_.reads_truth) {
+    for (Count& items : tally.possible) items = -items;
+    for (const Count group : group_of_) {
+      if (group >= 0) tally.possible[static_cast<std::size_t>(group)] += lists_;
+    }
+  }
   return tally;
 }
 

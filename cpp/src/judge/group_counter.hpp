@@ -32,13 +32,18 @@ class GroupCounter {
  private:
   void reach(std::size_t ranks, const Checkpoint& checkpoint);
   void count_ties(const ListRow& list);
+  void count_possible(const ListRow& list, const Checkpoint& checkpoint);
+  [[nodiscard]] bool reads_item(const ListRow& list, ItemNumber item) const;
 
   const MetricInfo& info_;
   std::span<const Count> group_of_;  // by item
   std::size_t groups_;
   std::size_t depth_;
   std::vector<std::uint32_t> counts_;  // ranks x groups, perhaps beyond the last rank of an item
-  std::vector<Count> tied_lists_;      // by rank
+  // By group: relevant items that lists could have counted; where all items count, those that they
+  // could not have counted.
+  std::vector<Count> possible_;
+  std::vector<Count> tied_lists_;  // by rank
   Count lists_ = 0;
 };
 

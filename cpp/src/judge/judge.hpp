@@ -96,6 +96,22 @@ class Judge {
     });
   }
 
+  // Calls body(entry) for each distinct relevant item of the truth of the user judged last.
+  template <class Body>
+  void for_each_relevant(const JudgingRules& rules, const Matches& matches,
+                         const Checkpoint& checkpoint, const Body& body) const {
+    const double min_judged_grade = rules.min_judged_grade();
+    const auto size = static_cast<std::size_t>(matches.truth_size);
+    in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto index = static_cast<Count>(i);
+        if (!matches.first_entry.empty() && matches.first_entry[i] != index) continue;
+        const Entry& entry = entry_of(index);
+        if (entry.relevant && entry.grade >= min_judged_grade) body(i);
+      }
+    });
+  }
+
   // Counts the distinct relevant items among the entries under the last rules.
   [[nodiscard]] Count count_relevant(const Matches& matches,
                                      std::span<const Count> entries) const noexcept;

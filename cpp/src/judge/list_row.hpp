@@ -23,6 +23,8 @@ struct ListRow {
   Count first_foreign = 0;  // rank of the first item outside the catalogue; 0 if none
   Count first_unseen = 0;   // rank of the first item that is not in train; 0 if none
   std::span<const ItemNumber> history = {};  // what the user has in train: ascending positions
+  // Relevant items of the catalogue, if a metric reads those that the list lacks: ascending.
+  std::span<const ItemNumber> relevant = {};
   std::span<const Count> tied_ranks = {};  // whose item scores the same as the next one; ascending
 
   static constexpr Count kNotInBase = -1;
@@ -41,6 +43,7 @@ class ListRows {
     base_ranks_.clear();
     foreign_items_.clear();
     tied_ranks_.clear();
+    relevant_.clear();
   }
 
   // Adds a row and returns its items, to be written before the next call.
@@ -70,6 +73,10 @@ class ListRows {
     const std::size_t size = rows_.back().foreign_items.size() + 1;
     rows_.back().foreign_items = std::span(foreign_items_).last(size);
   }
+  void set_relevant(std::span<const ItemNumber> relevant) {
+    relevant_.insert(relevant_.end(), relevant.begin(), relevant.end());
+    rows_.back().relevant = std::span(relevant_).last(relevant.size());
+  }
   void add_tied_rank(Count rank) {
     tied_ranks_.push_back(rank);
     const std::size_t size = rows_.back().tied_ranks.size() + 1;
@@ -82,6 +89,7 @@ class ListRows {
     std::size_t base_rank = 0;
     std::size_t foreign_item = 0;
     std::size_t tied_rank = 0;
+    std::size_t relevant = 0;
     for (ListRow& row : rows_) {  // the vectors may have moved
       row.items = std::span(items_).subspan(item, row.items.size());
       row.base_ranks = std::span(base_ranks_).subspan(base_rank, row.base_ranks.size());
@@ -91,6 +99,8 @@ class ListRows {
       foreign_item += row.foreign_items.size();
       row.tied_ranks = std::span(tied_ranks_).subspan(tied_rank, row.tied_ranks.size());
       tied_rank += row.tied_ranks.size();
+      row.relevant = std::span(relevant_).subspan(relevant, row.relevant.size());
+      relevant += row.relevant.size();
     }
     return rows_;
   }
@@ -103,6 +113,7 @@ class ListRows {
   std::vector<Count> base_ranks_;            // likewise
   std::vector<std::int64_t> foreign_items_;  // likewise
   std::vector<Count> tied_ranks_;            // likewise
+  std::vector<ItemNumber> relevant_;         // likewise
 };
 
 }  // namespace exactk

@@ -56,8 +56,8 @@ using AllMetrics =
                UserCoverage, Novelty, Surprisal, ExpectedPopularityComplement,
                ExpectedFreeDiscovery, AverageRecommendationPopularity, PopularityRank,
                AveragePercentageOfLongTail, IntraListDiversity, Serendipity, Calibration,
-               Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, Exposure,
-               Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
+               Unexpectedness, Coverage, NumItems, Gini, Entropy, Personalization, Exposure, Rsp,
+               Reo, Overlap, Jaccard, RankBiasedOverlap, KendallTau, LeastItemPromoted>;
 
 // Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {

@@ -19,4 +19,5 @@ def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
     groups = len(items.group_labels)
     sizes = np.bincount(items.group_codes[items.group_codes >= 0], minlength=groups).astype(np.int64)
     counts = np.ascontiguousarray(counted.counts.reshape(-1, groups).T)
-    return GroupTally(items.group_labels, sizes, counted.lists, counts)
+    possible = counted.possible if len(counted.possible) else None
+    return GroupTally(items.group_labels, sizes, counted.lists, counts, possible)

@@ -41,6 +41,10 @@ def check_item_groups(values: Sequence[Value], items: CanonicalItems | None) -> 
         expected = f"at least two groups of items, which {reader.spelling} compares"
         hint = "items=exactk.Items(..., item_groups=...) gives the group of each item"
         raise input_error("items", expected, f"only {groups[0]!r}" if groups else "none", hint=hint)
+    reader = next((value for value in values if value.info.reads_groups and value.info.reads_history), None)
+    if reader is not None and (items is None or items.histories is None):
+        expected = f"what each user has in train, which {reader.spelling} needs"
+        raise input_error("items", expected, "none", hint="items=exactk.Items(train=..., item_groups=...) has it")
 
 
 def _with_field(value: Value, field: str, choice: str) -> str:
@@ -63,7 +67,8 @@ def _check_fields(value: Value) -> None:
         expected = f"{value.spelling}: foreign_items of 'ignore' or 'raise'"
         hint = f"it divides by the items of the catalogue: {_with_field(value, 'foreign_items', 'ignore')} leaves out the others"
         raise input_error("metrics", expected, "'count', by which other items count too", hint=hint)
-    if rules["duplicate_items"] == "count" and "list_similarity" in own_fields:
+    reads_sets = "list_similarity" in own_fields or (value.info.reads_groups and value.info.reads_history)
+    if rules["duplicate_items"] == "count" and reads_sets:
         expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"
         raise input_error("metrics", expected, "'count', by which a list is no set of items")
 

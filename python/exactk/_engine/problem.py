@@ -112,6 +112,7 @@ class GroupCounts(NamedTuple):
 
     lists: int
     counts: NDArray[np.int64]  # ranks x groups, one after another, down to the last rank of an item of a group
+    possible: NDArray[np.int64]  # by group: items that lists could have counted; empty if no history is read
     tied_lists: NDArray[np.int64]  # by rank: lists that tie there with the next; if ranks matter, for the first time
 
     def tied(self, value: Value) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -234,6 +235,7 @@ def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) 
     """
     warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
     warn_of_systems({system: _describe_empty_lists_at_best(report) for system, report in reports.items()})
+    warn_of_systems({system: _describe_groups_left_out(report) for system, report in reports.items()})
     warn_of_systems({system: describe_values_without_weight(report) for system, report in reports.items()})
     gaps = _describe_count(reports, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps")
     if any(gaps.values()):
@@ -283,10 +285,26 @@ def warn_of_histories(values: Sequence[Value], users: TrainUsers, systems: int) 
         return
     count = users.without_items // systems
     for value in values:
-        if count and value.needs.history and value.info.direction == "lower" and value.rules["undefined"] == "zero":
+        is_of_users = value.needs.history and not value.info.of_collection
+        if count and is_of_users and value.info.direction == "lower" and value.rules["undefined"] == "zero":
             have = "user has no item in train and counts" if count == 1 else "users have no item in train and count"
             warn(f"{count} {have} as 0, the best value, in {value.spelling}; undefined=skip leaves them out")
             return
+
+
+def _describe_groups_left_out(report: Report) -> str:
+    """Return a warning if a value leaves out groups of items, as there is nothing of them to recommend."""
+    for value in plan_of_state(report.state):
+        if not (value.info.reads_groups and value.info.reads_history and report.counts["evaluated"][value.name]):
+            continue
+        numbers = {label: row[value.name] for label, row in report.by_item_group.items()}
+        lacking = [label for label, number in numbers.items() if math.isnan(number)]
+        if lacking:
+            kind = "relevant item" if value.info.reads_truth else "item"
+            has, is_ = ("has", "is") if len(lacking) == 1 else ("have", "are")
+            groups = f"{len(lacking)} of {len(numbers)} groups of items"
+            return f"{groups} {has} no {kind} outside train for {value.spelling} and {is_} left out, such as {lacking[0]!r}"
+    return ""
 
 
 def _describe_empty_lists_at_best(report: Report) -> str:

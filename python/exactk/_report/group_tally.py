@@ -27,13 +27,14 @@ class GroupTally:
     sizes: Integers  # items of each group in the catalogue
     lists: int  # including empty ones
     counts: Integers  # groups x ranks
+    possible: Integers | None = None  # by group: items that the lists could have; None: not counted
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupTally):
             return NotImplemented
-        if (self.labels, self.lists) != (other.labels, other.lists):
+        if (self.labels, self.lists, len(self._tables())) != (other.labels, other.lists, len(other._tables())):
             return False
-        return np.array_equal(self.sizes, other.sizes) and np.array_equal(self.counts, other.counts)
+        return all(map(np.array_equal, self._tables(), other._tables()))
 
     def __hash__(self) -> int:
         return hash((self.labels, self.lists))
@@ -43,11 +44,21 @@ class GroupTally:
 
     def plus(self, other: GroupTally) -> GroupTally:
         """Return the tally of both sets of lists, which must be of the same groups of items."""
-        if self.labels != other.labels or not np.array_equal(self.sizes, other.sizes):
+        are_alike = np.array_equal(self.sizes, other.sizes) and (self.possible is None) == (other.possible is None)
+        if self.labels != other.labels or not are_alike:
             raise StateMismatchError("parts: expected the same groups of items in all, found other groups", "parts")
-        if any(max(tally.lists, int(tally.counts.sum())) >= MAX_ENTRIES // 2 for tally in (self, other)):
+        if any(tally.most >= MAX_ENTRIES // 2 for tally in (self, other)):
             raise StateMismatchError("parts: expected fewer than 2^61 recommended items, found more", "parts")
         counts = np.zeros((len(self.labels), max(self.counts.shape[1], other.counts.shape[1])), np.int64)
         for tally in (self, other):
             counts[:, : tally.counts.shape[1]] += tally.counts
-        return replace(self, lists=self.lists + other.lists, counts=counts)
+        possible = None if self.possible is None or other.possible is None else self.possible + other.possible
+        return replace(self, lists=self.lists + other.lists, counts=counts, possible=possible)
+
+    def _tables(self) -> tuple[Integers, ...]:
+        return (self.sizes, self.counts, *(() if self.possible is None else (self.possible,)))
+
+    @property
+    def most(self) -> int:
+        """Return the highest of the sums that must fit."""
+        return max(self.lists, int(self.counts.sum()), 0 if self.possible is None else int(self.possible.sum()))

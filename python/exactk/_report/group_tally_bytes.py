@@ -21,7 +21,8 @@ def group_tally_to_bytes(tally: GroupTally) -> bytes:
     """Return the tally as bytes, as those of items."""
     groups, ranks = tally.counts.shape
     parts = [pack([groups, ranks, tally.lists]), *key_parts(_keys_of_labels(tally.labels))]
-    parts += [write_varints(tally.sizes), write_varints(tally.counts.T.ravel())]
+    parts += [write_varints(tally.sizes), write_varints(tally.counts.T.ravel()), pack([tally.possible is not None])]
+    parts += [] if tally.possible is None else [write_varints(tally.possible)]
     return compressed(parts)
 
 
@@ -41,9 +42,10 @@ def group_tally_from_bytes(data: bytes, value: Value, items: int) -> GroupTally:
         keys = read_keys(reader, groups)
         sizes = _counts(reader, groups)
         counts = np.ascontiguousarray(_counts(reader, groups * ranks).reshape(ranks, groups).T)
+        possible = _counts(reader, groups) if reader.integer("a flag", 1) else None
         reader.finish()
         labels = tuple(keys.tolist()) if isinstance(keys, np.ndarray) else tuple(map(_checked_label, keys))
-        tally = GroupTally(labels, sizes, lists, counts)
+        tally = GroupTally(labels, sizes, lists, counts, possible)
         _check_group_tally(tally, value, items)
         return tally
 
@@ -71,7 +73,12 @@ def _check_group_tally(tally: GroupTally, value: Value, items: int) -> None:
         raise fail(f"at most {value.cutoff} ranks", ranks)
     if (tally.counts.sum(axis=0) > tally.lists).any():
         raise fail(f"at most {tally.lists} items at a rank", int(tally.counts.sum(axis=0).max()))
-    if value.rules["duplicate_items"] != "count":
-        for size, count in zip(tally.sizes.tolist(), tally.counts.sum(axis=1).tolist(), strict=True):
-            if count > size * tally.lists:
-                raise fail(f"{size} items in at most {tally.lists} lists", count)
+    if (tally.possible is not None) != value.info.reads_history:
+        raise fail(f"a tally of {value.metric}", "one of another metric")
+    in_lists = tally.counts.sum(axis=1).tolist()
+    possible = in_lists if tally.possible is None else tally.possible.tolist()
+    for size, count, most in zip(tally.sizes.tolist(), in_lists, possible, strict=True):
+        if value.rules["duplicate_items"] != "count" and most > size * tally.lists:
+            raise fail(f"{size} items in at most {tally.lists} lists", most)
+        if count > most:
+            raise fail(f"at most {most} items of a group", count)

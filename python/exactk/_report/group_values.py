@@ -25,6 +25,9 @@ _SCALE = 57  # bits after the point of a discount: the lowest, of rank 2^31, is 
 
 def numbers_of_groups(value: Value, tally: GroupTally) -> list[Fraction | None]:
     """Return the exact number of each group; None if it is 0 / 0."""
+    if tally.possible is not None:
+        counts = zip(tally.counts[:, : value.cutoff].sum(axis=1).tolist(), tally.possible.tolist(), strict=True)
+        return [Fraction(count, possible) if possible else None for count, possible in counts]
     exposures = _exposures(tally, value.cutoff, value.rules["discount"])
     total = sum(exposures)
     return [Fraction(one, total) if total else None for one in exposures]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import fields_of
 from exactk.reference.base_lists import base_ranks
-from exactk.reference.judge import JudgedUser, judge_user
+from exactk.reference.judge import JudgedUser, is_relevant, item_grades, judge_user
 from exactk.reference.popularity import Catalogue, TrainCounts
 from exactk.reference.ranking import ScoredRow, scored_row
 from exactk.reference.rules import list_rules
@@ -116,6 +116,11 @@ class JudgedUsers:
     def item_group_count(self) -> int:
         """The number of groups of items."""
         return 0 if self._problem.items is None else len(self._problem.items.group_labels)
+
+    def relevant_items(self, user: int, rules: Rules) -> set[int]:
+        """Return the relevant items of the user's truth."""
+        grades = item_grades(self.graded_items(user), {**rules, "gain": "binary"})
+        return {item for item, grade in grades.items() if is_relevant(grade, rules)}
 
     def tied_ranks(self, user: int, rules: Rules) -> list[int]:
         """Return the first rank of each tie that contains an item of the truth."""

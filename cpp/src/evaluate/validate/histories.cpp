@@ -50,13 +50,16 @@ void check_row(const Histories& histories, Count user, Count catalogue,
 }  // namespace
 
 void validate_histories(const Request& request, const Plan& plan, const Checkpoint& checkpoint) {
-  for (const Run& run : plan.runs) {
-    if (!run.needs.history || request.histories) continue;
-    throw InputError(
-        {.argument = "items",
-         .expected = std::string(run.info->name) + " to have what each user has in train",
-         .found = "none",
-         .hint = "items=exactk.Items(train=...) has it"});
+  const auto check_reader = [&](const MetricInfo& info, bool needs_history) {
+    if (!needs_history || request.histories) return;
+    throw InputError({.argument = "items",
+                      .expected = std::string(info.name) + " to have what each user has in train",
+                      .found = "none",
+                      .hint = "items=exactk.Items(train=...) has it"});
+  };
+  for (const Run& run : plan.runs) check_reader(*run.info, run.needs.history);
+  for (const ListCount& list_count : plan.list_counts) {
+    if (list_count.info != nullptr) check_reader(*list_count.info, list_count.info->reads_history);
   }
   if (!request.histories) return;
   const Histories& histories = *request.histories;
