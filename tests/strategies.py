@@ -84,7 +84,8 @@ class DrawnItems:
             return replace(self, train=[self.train[user % len(self.train)] for user in range(users)]).items()
         keys = [*dict.fromkeys(chain(*self.train))] if self.catalogue is None else self.catalogue
         groups = {key: "abc"[i % 3] for i, key in enumerate(keys) if i % 5 != 4}
-        features = features_of_items(keys, self.features, np.random.default_rng(self.seed))
+        kind = "float64" if self.features == "sparse" and self.catalogue is None else self.features  # rows need items
+        features = features_of_items(keys, kind, np.random.default_rng(self.seed))
         values = {key: value for key, value in self.values.items() if key in keys}
         return exactk.Items(self.catalogue, train=self.train, values=values, item_groups=groups, features=features)
 

@@ -472,8 +472,8 @@ def test_flat_names_are_accepted_by_trackers() -> None:
     metrics = [name for name, info in exactk.metrics.items() if info.parameter is None or info.parameter.standard]
     spelled = ["map@10", "recall @ 5", "nDCG@[1,3](gain=exp2)", "P_7", "fbeta@10(beta=0.5)", "dcg(gain_table=[0,1.5])"]
     asked = [*spelled, *metrics, *(f"{name}@20" for name in metrics if not exactk.metrics[name].pairwise)]
-    items = exactk.Items(train=[[0, 1]], item_groups={0: 0, 1: 1}, features={0: [0.0], 1: [1.0]})
-    report = exactk.evaluate([[1]], np.array([[0.5, 0.25]]), asked, items=items)
+    items = exactk.Items(train=[[0, 1]], item_groups={0: 0, 1: 1}, features={0: ["a"], 1: ["b"]})
+    report = exactk.evaluate([[1]], np.array([[0.5, 0.25]]), asked, items=items, base_predictions=[[1]])
     flat = report.to_flat_dict()
     assert list(flat.values()) == pytest.approx(list(report.values()), abs=0, nan_ok=True)
     for name in flat:

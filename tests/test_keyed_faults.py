@@ -272,6 +272,7 @@ def test_no_item_in_common_gets_a_warning_by_any_metric(metric: str) -> None:
     info = exactk.metrics[metric]
     options: Any = {"items": train} if info.walks_list else {}
     if info.reads_groups:
+        train |= {"ann": ["X"], "bob": ["X"]}
         options = {"items": exactk.Items(train=train, item_groups={"X": 1, "Y": 2, "Z": 1})}
     if info.reads_base:
         options = {"base_predictions": {"ann": ["X"], "bob": []}}

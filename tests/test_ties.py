@@ -84,7 +84,9 @@ def test_expectations_are_means_over_all_orders(
 def test_what_has_no_expectation_is_refused() -> None:
     for name in set(exactk.metrics) - set(EXPECTATIONS) - {"auc"}:
         message = "ties of 'lowest_id'" if name in OF_COLLECTION else "no formula"
-        items = {"items": exactk.Items(3, train=[[0]], item_groups=[0, 1, 1])} if name in OF_COLLECTION else {}
+        items: Any = {"items": exactk.Items(3, train=[[0]], item_groups=[0, 1, 1])} if name in OF_COLLECTION else {}
+        if exactk.metrics[name].reads_base:
+            items = {"base_predictions": [[0]]}
         with pytest.raises(exactk.InputError, match=message):
             evaluate_quietly([[0]], np.zeros((1, 3)), spell(name), convention=with_ties("expected"), **items)
     with pytest.raises(exactk.InputError, match="ap_over"):

@@ -170,13 +170,16 @@ def test_no_grades_are_grades_of_1() -> None:
     rng = np.random.default_rng(7)
     lists = {user: rng.permutation(9)[:6].tolist() for user in range(30)}
     truth = {user: rng.permutation(9)[: rng.integers(0, 5)].tolist() for user in range(30)}
-    items = exactk.Items(train=lists, item_groups={item: item % 2 for item in range(9)})
+    tags = {item: [f"tag {item % 4}"] for item in range(9)}
+    items = exactk.Items(train=lists, item_groups={item: item % 2 for item in range(9)}, features=tags)
     graded = {user: dict.fromkeys(row, 1.0) for user, row in truth.items()}
     scores = exactk.Scores(rng.random((30, 9)), users=list(range(30)), items=list(range(9)))
     for predictions in (lists, scores):
         for convention in ({}, {"gain": "exp2"}, {"min_grade": 0.5}):
             reports = [
-                exactk.evaluate(one, predictions, metrics, items=items, convention=convention)
+                exactk.evaluate(
+                    one, predictions, metrics, items=items, convention=convention, base_predictions=predictions
+                )
                 for one in (truth, graded)
             ]
             assert reports[0].state == reports[1].state

@@ -202,7 +202,8 @@ def caption_lines(rows: Sequence[Difference], method: ComparisonMethod) -> list[
         significant = f"significant{' before adjustment' if method.is_adjusted else ''}"
         users.append(f"a true difference of {size} or more would be {significant} in 4 of 5 samples of this size")
     if not rows:
-        return ["no rows: only metrics of which users have values are tested, and groups only with groups="]
+        reason = "no rows: only metrics of which users have values are tested, and groups only with groups="
+        return [method.caption(rows), reason]
     return [method.caption(rows), *(["; ".join(users)] if users else []), *_notes(rows, method)]
 
 
