@@ -72,11 +72,11 @@ void keep(py::object ErrorMakers::* maker, const Error& error) {
 void forget_pending_error() noexcept { pending_error.reset(); }
 
 void raise_pending_error() {
-  if (!pending_error) return;
-  const PendingError pending = *std::exchange(pending_error, std::nullopt);
+  const std::optional<PendingError> pending = std::exchange(pending_error, std::nullopt);
+  if (!pending) return;
   PyErr_Clear();
-  const py::object& make = error_makers.get_stored().*pending.maker;
-  const py::dict parts = parts_of(pending.fault);
+  const py::object& make = error_makers.get_stored().*pending->maker;
+  const py::dict parts = parts_of(pending->fault);
   const auto exception = py::reinterpret_steal<py::object>(
       call_c_api(&PyObject_Call, make.ptr(), py::tuple().ptr(), parts.ptr()));
   if (exception)  // otherwise another is already set

@@ -75,8 +75,9 @@ void require_list_counts(const Job& job, Count longest_list) {
   for (const ItemTallyRequest& tally : job.request.item_tallies) {
     cells += static_cast<Count>(tally.cutoffs.size()) * job.catalogue.size();
   }
+  const Count groups = job.request.items ? job.request.items->group_count : 0;
   for (const PlannedValue& tally : job.request.group_tallies) {
-    cells += std::min(tally.cutoff, longest_list) * job.request.items->group_count;
+    cells += std::min(tally.cutoff, longest_list) * groups;
   }
   require_memory(cells, ItemCounter::kBytesPerCount * (job.request.threads + 1),
                  {.argument = "metrics", .hint = "fewer or lower cutoffs, or threads, need less"});

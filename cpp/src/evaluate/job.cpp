@@ -32,12 +32,12 @@ Job make_job(const Request& request) {
     job.catalogue = CatalogueIndex(items.ids, counts, checkpoint);
     check_distinct_items(*request.items, job.catalogue, checkpoint);
     for (Run& run : job.plan.runs) {
-      if (run.needs.tags) {
-        run.tags = std::make_shared<const ItemTags>(*request.items->features);
+      if (run.needs.tags && items.features) {
+        run.tags = std::make_shared<const ItemTags>(*items.features);
       }
-      if (run.needs.distances) {
-        run.distances = make_item_distances(*request.items->features, run.rules.distance,
-                                            job.kernels, checkpoint);
+      if (run.needs.distances && items.features) {
+        run.distances =
+            make_item_distances(*items.features, run.rules.distance, job.kernels, checkpoint);
       }
       if (run.item_values_of == nullptr || !run.needs.popularity) continue;
       request.poll();
@@ -128,7 +128,7 @@ std::vector<GroupCounter> make_group_counters(const Job& job) {
   std::vector<GroupCounter> counters;
   counters.reserve(job.request.group_tallies.size());
   for (const ListCount& list_count : job.plan.list_counts) {
-    if (list_count.info != nullptr)
+    if (list_count.info != nullptr && job.request.items)
       counters.emplace_back(*list_count.info, *job.request.items, list_count.depth);
   }
   return counters;

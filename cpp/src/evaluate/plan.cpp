@@ -145,7 +145,7 @@ std::size_t metric_index(const MetricInfo& info) {
 }
 
 bool may_read_values(const MetricInfo& info) {
-  return !info.is_given && AllMetrics::score_of_values[metric_index(info)] != nullptr;
+  return !info.is_given && AllMetrics::kScoreOfValues[metric_index(info)] != nullptr;
 }
 
 // Returns the function of a metric that the core computes.
@@ -153,7 +153,7 @@ ScoreFunction score_function(const MetricInfo& info, const Rules& rules) {
   const bool is_expected = rules.ties == Ties::expected;
   if (rules.weight == Weight::values) {
     const auto& functions =
-        is_expected ? AllMetrics::expected_of_values : AllMetrics::score_of_values;
+        is_expected ? AllMetrics::kExpectedOfValues : AllMetrics::kScoreOfValues;
     return functions[metric_index(info)];
   }
   return (is_expected ? AllMetrics::expected : AllMetrics::score)[metric_index(info)];

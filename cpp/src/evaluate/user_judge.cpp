@@ -454,7 +454,8 @@ void UserJudge::add_base_ranks(Count user, std::span<const std::int64_t> items, 
 }
 
 const Matches& UserJudge::match_base(Count user, const Checkpoint& checkpoint) {
-  const Lists& base = *job_.request.base;  // validated: a metric reads it
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): a metric reads it, so it was validated
+  const Lists& base = *job_.request.base;
   listed_items_.clear();
   std::ranges::copy_if(list_items_, std::back_inserter(listed_items_),
                        [](std::int64_t item) { return item >= 0; });
@@ -539,6 +540,7 @@ UserJudge::RefusedItems UserJudge::find_refused_items(Violation violation, Count
       return reads_rule && refuses_under(run.rules, number);
     });
     if (violation != Violation::missing_features || !run.needs.history) continue;
+    if (!job_.request.histories || !job_.request.items) continue;
     for (const ItemNumber item : job_.request.histories->of_user(user)) {
       if (!refuses_for_features(run, item, job_.catalogue.foreign())) continue;
       if (refused.count++ == 0) {

@@ -41,9 +41,9 @@ struct MetricList {
       score_function<Metrics>()...};
   static constexpr std::array<ScoreFunction, sizeof...(Metrics)> expected = {
       expected_score<Metrics>()...};
-  static constexpr std::array<ScoreFunction, sizeof...(Metrics)> score_of_values = {
-      exactk::score_of_values<Metrics>()...};
-  static constexpr std::array<ScoreFunction, sizeof...(Metrics)> expected_of_values = {
+  static constexpr std::array<ScoreFunction, sizeof...(Metrics)> kScoreOfValues = {
+      score_of_values<Metrics>()...};
+  static constexpr std::array<ScoreFunction, sizeof...(Metrics)> kExpectedOfValues = {
       expected_score_of_values<Metrics>()...};
   static constexpr std::array<ItemValuesFunction, sizeof...(Metrics)> kItemValues = {
       item_values_function<Metrics>()...};

@@ -69,7 +69,7 @@ void check_groups(const Items& items, const Checkpoint& checkpoint) {
   if (items.groups.empty() && items.group_count == 0) return;
   check_size(items.groups.size(), static_cast<Count>(items.ids.size()), "items.groups",
              "one per item");
-  if (items.group_count < 0 || items.group_count > static_cast<Count>(items.ids.size())) {
+  if (items.group_count < 0 || std::cmp_greater(items.group_count, items.ids.size())) {
     throw InputError({.argument = "items.group_count",
                       .expected = "a number up to that of the items",
                       .found = std::to_string(items.group_count)});
@@ -127,11 +127,11 @@ void check_needs(const Request& request, const Run& run) {
   if (!request.items) {
     refuse_missing(run, "a catalogue", "items=exactk.Items(train=...) gives one");
   }
-  if ((run.needs.distances || run.needs.tags) && !request.items->features) {
+  const auto& features = request.items->features;
+  if ((run.needs.distances || run.needs.tags) && !features) {
     refuse_missing(run, "the features of items", "items=exactk.Items(..., features=...) has them");
   }
-  if (run.needs.tags &&
-      !(request.items->features->are_sets && request.items->features->are_sparse())) {
+  if (run.needs.tags && features && !(features->are_sets && features->are_sparse())) {
     throw InputError({.argument = "items.features",
                       .expected = std::string(run.info->name) + " to have the tags of items",
                       .found = "vectors",
