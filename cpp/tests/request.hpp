@@ -108,7 +108,6 @@ struct Input {
   std::optional<Items> items = catalogue();
   std::optional<OwnedLists> base = {};  // by default, the truth
   bool has_base = true;
-  std::vector<Offset> history_rows = {};
   std::optional<std::vector<double>> weights = {};
   std::vector<Offset> groups = {};
   Count group_count = 1;
@@ -127,6 +126,7 @@ struct Input {
     if (exclude) excluded = exclude->view();
     std::optional<std::span<const double>> weighted;
     if (weights) weighted = *weights;
+    std::vector<Offset> history_rows;  // of this call, as threads may share the input
     std::optional<Histories> train;
     if (items && items->features) {
       train = histories(history_rows, std::max<std::size_t>(truth.indptr.size(), 1) - 1);
