@@ -417,7 +417,8 @@ void UserJudge::note_ties(std::size_t size, ListRows& rows, const Checkpoint& ch
 Count UserJudge::first_tie_of_list(const Checkpoint& checkpoint) {
   if (!score_ranker_) return 0;
   const auto find = [&](auto& ranker) {
-    const Count depth = job_.plan.tie_free_list_depth;
+    const auto size = static_cast<Count>(ranker.row().size());
+    const Count depth = std::min(job_.plan.tie_free_list_depth, size);
     static_cast<void>(ranker.best(depth + 1, Ties::lowest_id, checkpoint));
     const Count first = ranker.first_tied_rank();
     return first <= depth ? first : 0;
