@@ -196,7 +196,10 @@ void validate_items(const Request& request, const Plan& plan, const Checkpoint& 
                       .expected = "a number of users",
                       .found = std::to_string(items.train_users)});
   }
-  if (items.features) check_features(*items.features, items, checkpoint);
+  // Millions of numbers, which nothing else reads.
+  const bool reads_features = std::ranges::any_of(
+      plan.runs, [](const Run& run) { return run.needs.distances || run.needs.tags; });
+  if (items.features && reads_features) check_features(*items.features, items, checkpoint);
   check_counts(items.users, "items.users", is_known ? items.train_users : kMaxTotal, items,
                checkpoint);
   check_counts(items.interactions, "items.interactions", kMaxTotal, items, checkpoint);
