@@ -55,7 +55,7 @@ def check_problem(problem: Problem) -> None:
     _check_weights(problem)
     _check_rank_gaps(problem, lists)
     _check_items(problem)
-    _check_distances(problem)
+    _check_features(problem)
     _check_list_ties(problem)
     _check_base(problem)
     for rules in _rules_of_problem(problem):
@@ -67,7 +67,10 @@ def check_problem(problem: Problem) -> None:
     predictions = problem.predictions
     if isinstance(predictions, CanonicalEmbeddings):
         check_vectors(predictions)
-    elif not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _rules_of_readers(problem)):
+    _check_distances(problem)
+    if not isinstance(predictions, CanonicalEmbeddings | Rankings) and any(
+        rules["nan"] == "raise" for rules in _rules_of_readers(problem)
+    ):
         check_nan(predictions, problem.candidates, "predictions")
 
 
@@ -195,13 +198,18 @@ def _check_features_and_histories(problem: Problem, value: Value) -> None:
         raise input_error("items", f"{value.metric} to have what each user has in train", "none")
 
 
+def _check_features(problem: Problem) -> None:
+    """Raise InputError if features that a value reads are malformed."""
+    features = None if problem.items is None else problem.items.features
+    if features is not None and any(value.needs.distances or value.needs.tags for value in problem.values):
+        check_features(features)
+
+
 def _check_distances(problem: Problem) -> None:
     """Raise InputError if the features of items have no such distance."""
     features = None if problem.items is None else problem.items.features
-    values = [value for value in problem.values if value.needs.distances]
-    if features is not None:
-        check_features(features)
-        for value in values:
+    for value in problem.values:
+        if features is not None and value.needs.distances:
             ItemDistances(features, value.rules["distance"])
 
 
