@@ -36,7 +36,7 @@ class Histories:
         if (positions < 0).any():
             pairs = pairs[positions >= 0]
         if (pairs[1:] <= pairs[:-1]).any():
-            pairs.sort()
+            pairs.sort(kind="stable")  # fast, for the rows stand in order already
             pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
         rows, items = np.divmod(pairs, item_count)
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=row_count))])
