@@ -1,11 +1,13 @@
-"""The options --train and --catalogue: the items that could be recommended."""
+"""The options for what metrics of the recommended items read: training data, a catalogue, its columns, base predictions."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import exactk
 from commands import Run
@@ -16,7 +18,7 @@ FILES = {
     "system.csv": SYSTEM,
     "other.csv": SYSTEM,
     "train.csv": "user,item\neve,film\neve,film\nsam,song\n",
-    "items.csv": "item,title\nplay,A\nfilm,B\nsong,C\n",
+    "items.csv": "item,title,price,loud,long\nplay,A,2.5,0,1\nfilm,B,1,1,0\nsong,A,4,1,1\n",
     "items.json": '["song", "film", "play"]',
     "odd.csv": "sku\nfilm\n",
 }
@@ -78,3 +80,83 @@ def test_faults_name_the_option(run: Run, options: list[str], message: str) -> N
     result = run("evaluate", "truth.csv", "system.csv", *METRICS, *options)
     assert (result.code, result.out) == (2, "")
     assert message in result.err
+
+
+COLUMNS = ["--catalogue", "items.csv", "--item-group", "title", "--item-value", "price"]
+FEATURES = ["--item-feature", "loud", "--item-feature", "long"]
+ITEMS = exactk.Items(
+    ["play", "film", "song"],
+    train={"eve": ["film"], "sam": ["song"]},
+    features=[[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]],
+    item_groups=["A", "B", "A"],
+    values=[2.5, 1, 4],
+)
+
+
+@pytest.mark.parametrize("metric", ["exposure@2", "recall@2(weight=values)", "ild@2", "ild(distance=jaccard)"])
+def test_columns_of_the_catalogue_are_groups_values_and_features(run: Run, metric: str) -> None:
+    options = ("--train", "train.csv", *COLUMNS, *FEATURES, "--format", "json")
+    report = exactk.Report.from_json(run("evaluate", "truth.csv", "system.csv", "-m", metric, *options).out)
+    expected = exactk.evaluate("truth.csv", "system.csv", metric, items=ITEMS)
+    assert report[metric] == expected[metric]
+    assert report.by_item_group == expected.by_item_group
+    assert expected[metric] > 0 or len(expected.by_item_group) == 2
+
+
+@pytest.mark.parametrize("rows", [{"tags": [["a", "b"], ["a"], ["c"]]}, {"tags": [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]}])
+def test_a_column_of_lists_has_tags_or_vectors(run: Run, rows: dict[str, list[list[object]]]) -> None:
+    parquet.write_table(pa.table({"item": ["play", "film", "song"], **rows}), "items.parquet")
+    options = ("--catalogue", "items.parquet", "--item-feature", "tags", "--format", "json")
+    metric = "ild@2(distance=jaccard)" if isinstance(rows["tags"][0][0], str) else "ild@2(distance=euclidean)"
+    result = run("evaluate", "truth.csv", "system.csv", "-m", metric, *options)
+    items = exactk.Items(["play", "film", "song"], features=rows["tags"])
+    value = exactk.Report.from_json(result.out)[metric]
+    assert value == exactk.evaluate("truth.csv", "system.csv", metric, items=items)[metric] > 0
+
+
+def test_base_predictions(run: Run) -> None:
+    Path("base.csv").write_text("user,item,score\nbob,film,1\nann,film,1\n")
+    result = run(
+        "evaluate",
+        "truth.csv",
+        "system.csv",
+        "-m",
+        "unexpectedness@2",
+        "--base-predictions",
+        "base.csv",
+        "--format",
+        "json",
+    )
+    report = exactk.Report.from_json(result.out)
+    assert report["unexpectedness@2"] == 0.75  # song of two items, play of one
+    assert [one["argument"] for one in json.loads(result.out)["inputs"]] == ["truth", "predictions", "base_predictions"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        ("exposure", [], "--catalogue FILE --item-group NAME names a column of groups"),
+        ("recall@2(weight=values)", [], "--catalogue FILE --item-value NAME names a column of values"),
+        ("ild@2", [], "--catalogue FILE --item-feature NAME names a column of features"),
+        ("unexpectedness@2", [], "--base-predictions FILE names them"),
+        ("ild@2", ["--item-group", "title"], "--item-group: expected --catalogue FILE, which has the column, found none"),
+        ("ild@2", ["--catalogue", "items.json", "--item-value", "price"], "which has price, found JSON"),
+        ("ild@2", ["--catalogue", "items.csv", "--item-value", "cost"], "expected the column cost, found the columns item"),
+        ("ild@2", ["--catalogue", "items.csv", "--item-feature", "title"], "expected a number in the column title"),
+        ("ild@2", ["--catalogue", "items.csv", "--item-group", "item"], "'item' for two of them"),
+        ("unexpectedness@2", ["--base-predictions", "none.csv"], "base_predictions: expected a readable file"),
+    ],
+)  # fmt: skip
+def test_faults_of_columns_name_the_option(run: Run, metric: str, options: list[str], message: str) -> None:
+    result = run("evaluate", "truth.csv", "system.csv", "-m", metric, "--train", "train.csv", *options)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+
+
+def test_lists_stand_beside_no_other_features(run: Run) -> None:
+    parquet.write_table(
+        pa.table({"item": ["film", "song"], "tags": [["a"], ["b"]], "size": [1.0, 2.0]}), "items.parquet"
+    )
+    options = ("--catalogue", "items.parquet", "--item-feature", "size", "--item-feature", "tags")
+    result = run("evaluate", "truth.csv", "system.csv", "-m", "ild@2", *options)
+    assert "--item-feature: expected columns of numbers, or one column of lists" in result.err

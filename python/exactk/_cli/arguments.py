@@ -47,8 +47,8 @@ def add_command(
     return parser
 
 
-def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> None:
-    """Add the options that name columns; common names are detected without them."""
+def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> argparse._ArgumentGroup:
+    """Add the options that name columns, and return their group; common names are detected without them."""
     parser.add_argument(
         "--text-ids", action="store_true", help="treat ids as text even if they consist of digits, as in TREC files"
     )
@@ -62,6 +62,7 @@ def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> None:
     if truth:
         order.add_argument("--rank", metavar="NAME", help="rank column of predictions; the lowest rank is best")
         columns.add_argument("--grade", metavar="NAME", help="grade column of the truth")
+    return columns
 
 
 Role = Literal["truth", "predictions", "exclude"]

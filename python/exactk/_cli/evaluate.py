@@ -55,7 +55,7 @@ from exactk._cli.gates import (
     claimed_values,
     report_gate,
 )
-from exactk._cli.items import add_item_options, naming_train, read_base, read_items
+from exactk._cli.items import add_item_columns, add_item_options, naming_item_options, read_base, read_items
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
@@ -187,7 +187,7 @@ def _add_options(parser: argparse.ArgumentParser, *, several: bool) -> None:
         metavar="FILE",
         help="the weight of each user in the mean: a column of users and one of weights, or JSON",
     )
-    add_column_options(parser, truth=True)
+    add_item_columns(add_column_options(parser, truth=True))
     add_format_option(parser)
     add_bound_options(parser, several=several)
     parser.add_argument(
@@ -272,7 +272,7 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         "progress": _has_progress_bar(arguments),
     }
     predictions = {system: read_system(arguments, paths) for system, paths in systems.items()}
-    with naming_train():
+    with naming_item_options():
         result: Result
         if "" in predictions:
             result = exactk.evaluate(truth, predictions[""], request.metrics, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from exactk._files import file_at, has_columns, json_document, read_in_role, read_user_values
@@ -14,12 +15,15 @@ from exactk._inputs.values_by_user import values_of_column
 from exactk._runtime.errors import name_source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from exactk._files.faults import File
     from exactk._files.source import Source
+    from exactk._inputs.containers.column_table import SelectedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
 
-__all__ = ["has_columns", "read_argument"]
+__all__ = ["has_columns", "read_argument", "read_catalogue_columns"]
 
 _USER_VALUES = ("weights", "groups", "clusters")
 """The arguments with one value per user."""
@@ -47,15 +51,44 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
         return read_in_role(file, requested, text_ids=text_ids)
 
 
+def read_catalogue_columns(
+    path: FilePath, names: Sequence[str], columns: ColumnNames, *, are_numbers: bool
+) -> list[Any]:
+    """Return the values in these columns of a catalogue, each in the order of its items."""
+    file = file_at(path, "catalogue", "catalogue")
+    with name_source(str(file.path)):
+        source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), which has {names[0]}")
+        if missing := [name for name in names if name not in source.names]:
+            raise file.fault(f"the column {missing[0]}", f"the columns {', '.join(source.names)}")
+        item = column_roles.item_column(source.names, columns.get("item"), "catalogue")
+        column_roles.check_distinct([item, *names], "catalogue")
+        choice = ColumnChoice((item,), tuple(names)) if are_numbers else ColumnChoice((item, *names), ())
+        selected = open_table(source.read_all(choice), "catalogue").select(names, "catalogue")
+        return [_values_or_lists(selected, name) for name in names]
+
+
+def _values_or_lists(selected: SelectedColumns, name: str) -> Any:  # noqa: ANN401 - an array or a list
+    values: Any = values_of_column(selected.columns[name], f"catalogue.{name}")
+    if name not in selected.list_offsets:
+        return values
+    return [list(values[begin:end]) for begin, end in pairwise(selected.list_offsets[name].tolist())]
+
+
+def _catalogue_source(file: File, expected: str) -> Source:
+    format_name = format_of(file)
+    file.check_kind(pipes=False)
+    if format_name not in COLUMN_SOURCES:
+        raise file.fault(expected, format_name)
+    return COLUMN_SOURCES[format_name](file)
+
+
 def _read_catalogue(file: File, columns: ColumnNames, *, text_ids: bool) -> object:
     """Return the items of a catalogue, from a JSON list or the item column of a file."""
-    format_name = format_of(file)
-    file.check_kind(pipes=format_name == JSON)
-    if format_name == JSON:
+    if format_of(file) == JSON:
+        file.check_kind(pipes=True)
         return json_document.read_object(file, text_ids=text_ids)
-    if format_name not in COLUMN_SOURCES:
-        raise file.fault(f"a file of columns ({', '.join(COLUMN_SOURCES)}), or a JSON list", format_name)
-    return _read_items(COLUMN_SOURCES[format_name](file), "catalogue", columns, text_ids=text_ids)
+    source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), or a JSON list")
+    return _read_items(source, "catalogue", columns, text_ids=text_ids)
 
 
 def _read_items(source: Source, argument: str, columns: ColumnNames, *, text_ids: bool) -> object:
