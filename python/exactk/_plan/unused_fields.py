@@ -25,12 +25,12 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
     warned: set[str] = set()
     for value in values:
         ignored = ignored_fields(value.info)
+        if "weight" in ignored:
+            _refuse_weight(value)  # of the whole convention too: who weighs items means each metric
         for name in _fields_of_metric(value, convention):
             text = f"{name} has no effect on {value.metric}: leave it out"
             if name not in ignored or text in warned or not _is_of_metric(name, value, convention):
                 continue
-            if name == "weight":
-                _refuse_weight(value)
             warned.add(text)
             warn(text)
         for name in value.unused_fields:
