@@ -32,13 +32,15 @@ class Histories:
     ) -> Histories:
         """Return the histories of rows, whose items have these positions in the catalogue; -1 for none."""
         row_count = len(indptr) - 1
-        pairs = np.repeat(np.arange(row_count), np.diff(indptr)) * item_count + positions
-        if (positions < 0).any():
-            pairs = pairs[positions >= 0]
+        rows = np.repeat(np.arange(row_count), np.diff(indptr))
+        pairs = rows * item_count + positions
+        if not (is_held := positions >= 0).all():
+            rows, pairs = rows[is_held], pairs[is_held]
         if (pairs[1:] <= pairs[:-1]).any():
-            pairs.sort(kind="stable")  # fast, for the rows stand in order already
-            pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
-        rows, items = np.divmod(pairs, item_count)
+            pairs.sort(kind="stable")  # fast, for the rows stand in order already, and stay where they are
+            is_first = np.concatenate([[True], pairs[1:] != pairs[:-1]])
+            rows, pairs = rows[is_first], pairs[is_first]
+        items = pairs - rows * item_count
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=row_count))])
         return cls(read_only(ends), read_only(items.astype(np.uint32)), users)
 
