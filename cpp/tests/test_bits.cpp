@@ -168,17 +168,17 @@ Input select_users(const Input& whole, std::size_t begin, std::size_t end) {
 TEST_CASE("F22: results are the same bytes for any number of threads") {
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);
-    Input input = random_input(4000, weighted);
-    const auto table = input.table();
+    Input input = random_input(2400, weighted);  // several blocks
+    input.per_user.assign(input.values.size() * (input.truth.indptr.size() - 1), -1);
     const Result expected = input.run();
-    for (const int threads : {1, 2, 3, 7}) {
+    const std::vector<double> per_user = input.per_user;
+    for (const int threads : {2, 3, 7}) {
       CAPTURE(threads);
       input.threads = threads;
       const Result result = input.run();
       check_equal(result.sums, expected.sums);
       check_equal(result.tally, expected.tally);
-      const auto again = input.table();
-      for (std::size_t i = 0; i < table.size(); ++i) CHECK(same_numbers(again[i], table[i]));
+      CHECK(same_numbers(input.per_user, per_user));
     }
   }
 }
@@ -188,16 +188,16 @@ TEST_CASE("F31: results are the same bytes for any instruction set") {
     CAPTURE(weighted);
     Input input = random_input(700, weighted);
     input.isa = Isa::scalar;
-    const auto table = input.table();
+    input.per_user.assign(input.values.size() * (input.truth.indptr.size() - 1), -1);
     const Result expected = input.run();
+    const std::vector<double> per_user = input.per_user;
     for (const Isa isa : available_isas()) {
       CAPTURE(name_of(isa));
       input.isa = isa;
       const Result result = input.run();
       check_equal(result.sums, expected.sums);
       check_equal(result.tally, expected.tally);
-      const auto again = input.table();
-      for (std::size_t i = 0; i < table.size(); ++i) CHECK(same_numbers(again[i], table[i]));
+      CHECK(same_numbers(input.per_user, per_user));
     }
   }
 }
@@ -226,7 +226,7 @@ TEST_CASE("the sums of the parts add up to those of the whole") {
 
 TEST_CASE("groups hold the sums of their users") {
   constexpr Count kGroups = 4;  // the last group stays empty
-  constexpr std::size_t kUsers = 300;
+  constexpr std::size_t kUsers = 120;
   for (const bool weighted : {false, true}) {
     const Input whole = random_input(kUsers, weighted);
     Input input = whole;
