@@ -1,4 +1,4 @@
-"""The metrics of lists and of the catalogue by other libraries: each runs in its own environment, and prints JSON.
+"""The metrics of lists and of the catalogue by other libraries: each runs in its own environment.
 
 Every library gets the data frames that it documents. They are built beforehand; what is timed leads from them to the values.
 """
@@ -6,6 +6,7 @@ Every library gets the data frames that it documents. They are built beforehand;
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -129,15 +130,17 @@ PEERS: dict[str, Callable[[Mapping[str, Any]], Callable[[], Values]]] = {
 }
 
 
-def main(name: str, path: str, rounds: int) -> None:
-    """Print the values of a library and the seconds of each round as a line of JSON."""
+def main(name: str, path: str) -> None:
+    """Print the values of a library as a line of JSON; then, for each line read, the seconds of a call."""
     warnings.simplefilter("ignore")
-    with np.load(path) as arrays:
-        call = PEERS[name](dict(arrays))
-    values = {metric: float(value) for metric, value in call().items()}
-    seconds = [turn(call) for _ in range(rounds)]
-    print(json.dumps({"values": values, "seconds": seconds}))  # the last line: a library may print others
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
+        os.dup2(2, 1)  # whatever a library prints goes where it does no harm
+        with np.load(path) as arrays:
+            call = PEERS[name](dict(arrays))
+        print(json.dumps({metric: float(value) for metric, value in call().items()}), file=answers, flush=True)
+        for _ in sys.stdin:
+            print(turn(call), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2])
