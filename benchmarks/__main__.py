@@ -7,7 +7,7 @@ import shutil
 import time
 from contextlib import ExitStack
 
-from benchmarks import comparisons, factor_tables, keyed_tables, loops, memory, resampling, results
+from benchmarks import catalogue_tables, comparisons, factor_tables, keyed_tables, loops, memory, resampling, results
 from benchmarks.bandwidth import bandwidth, buffer
 from benchmarks.floors import time_from_memory
 from benchmarks.imports import import_times
@@ -57,6 +57,7 @@ def main() -> None:
     loops.publish_loops(load)
     factor_tables.publish_factors(load)
     keyed_tables.publish_keyed(load)
+    catalogue_tables.publish_catalogue_metrics(load)
     comparisons.publish_comparisons(load)
     resampling.publish_resampling(load)
     print(f"{time.perf_counter() - began:.0f} s")
