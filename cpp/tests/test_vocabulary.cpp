@@ -360,11 +360,18 @@ TEST_CASE("rows of a user are ordered by ascending rank") {
   CHECK(ordered_rows<std::int64_t>({0, 0, 0, 1}, {3, 1, 2, 0}) == std::vector<Offset>{1, 2, 0, 3});
   CHECK(ordered_rows<std::int64_t>({1, 0, 1, 0}, {-5, 2, -7, 1}) ==
         std::vector<Offset>{3, 1, 2, 0});
-  CHECK(ordered_rows<std::int64_t>({0, 1}, {4, 4}) == std::vector<Offset>{0, 1});  // of two users
+  CHECK(ordered_rows<std::int64_t>({1, 0}, {4, 4}) == std::vector<Offset>{1, 0});  // of two users
   CHECK(ordered_rows<std::int64_t>({}, {}).empty());
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(ordered_rows<double>({0, 0, 0}, {infinity, -infinity, 0.5}) ==
         std::vector<Offset>{1, 2, 0});
+}
+
+TEST_CASE("rows in the order of their users and ranks have no other order") {
+  CHECK(ordered_rows<std::int64_t>({0, 0, 1, 1}, {1, 5, 1, 2}).empty());
+  CHECK(ordered_rows<double>({0, 1}, {4, 4}).empty());
+  CHECK(!ordered_rows<std::int64_t>({0, 1, 0}, {1, 1, 2}).empty());
+  CHECK(!ordered_rows<std::int64_t>({0, 0, 1, 1}, {1, 5, 2, 1}).empty());
 }
 
 TEST_CASE("ranks that define no order are rejected") {

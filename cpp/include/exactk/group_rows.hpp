@@ -42,7 +42,7 @@ void copy_grouped(RowCounts counts, std::span<const Code> codes,
 struct Grouping {
   std::vector<Offset> indptr;  // offset of each user's first row after grouping
   // The row at each position after grouping; rows of one user keep their order. Empty if all rows
-  // are already grouped.
+  // are already in order.
   std::vector<Offset> order;
 };
 
@@ -52,8 +52,8 @@ struct Grouping {
 
 using Ranks = std::variant<std::span<const std::int64_t>, std::span<const double>>;
 
-// Sorts the rows of each user by rank, lowest first. Throws InputError if a rank is NaN or repeated
-// within a user.
+// Sorts the rows of each user by rank, lowest first; the order stays empty if they are so. Throws
+// InputError if a rank is NaN or repeated within a user.
 void order_by_rank(Grouping& grouping, const Ranks& ranks, const std::string& argument,
                    const Execution& execution);
 

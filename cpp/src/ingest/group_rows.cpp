@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -193,6 +194,22 @@ void order_rows(Grouping& grouping, std::span<const T> ranks, const std::string&
   });
 }
 
+// Whether the ranks of each user ascend where they are.
+template <class T>
+bool are_ordered(std::span<const Offset> indptr, std::span<const T> ranks,
+                 const Checkpoint& checkpoint) {
+  bool ascend = true;
+  in_chunks(indptr.size() - 1, checkpoint, [&](std::size_t first, std::size_t last) {
+    for (std::size_t user = first; ascend && user < last; ++user) {
+      const auto begin = static_cast<std::size_t>(indptr[user]);
+      const auto size = static_cast<std::size_t>(indptr[user + 1]) - begin;
+      ascend = std::ranges::adjacent_find(ranks.subspan(begin, size), std::greater_equal<>()) ==
+               ranks.subspan(begin, size).end();
+    }
+  });
+  return ascend;
+}
+
 void check_no_nan(std::span<const double> ranks, const std::string& argument) {
   const auto nan = std::ranges::find_if(ranks, [](double rank) { return std::isnan(rank); });
   if (nan == ranks.end()) return;
@@ -208,12 +225,16 @@ void order_by_rank(Grouping& grouping, const Ranks& ranks, const std::string& ar
                    const Execution& execution) {
   check_threads(execution.threads);
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  if (const auto* floats = std::get_if<std::span<const double>>(&ranks))
+    check_no_nan(*floats, argument);
   if (grouping.order.empty()) {
+    const auto ascend = [&](auto values) {
+      return are_ordered(std::span<const Offset>(grouping.indptr), values, checkpoint);
+    };
+    if (std::visit(ascend, ranks)) return;
     grouping.order.resize(static_cast<std::size_t>(grouping.indptr.back()));
     std::iota(grouping.order.begin(), grouping.order.end(), Offset{0});
   }
-  if (const auto* floats = std::get_if<std::span<const double>>(&ranks))
-    check_no_nan(*floats, argument);
   std::visit([&](auto values) { order_rows(grouping, values, argument, checkpoint); }, ranks);
 }
 

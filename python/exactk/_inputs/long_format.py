@@ -145,10 +145,11 @@ def _order_by_rank(
         raise of_row(with_location(error, rows.user_vocabulary, find_row), locate) from None
     if order is not None:
         rows, ranks = rows._replace(items=rows.items[order]), ranks[order]
+    uncommon = uncommon_ranks(ranks, indptr)
     return rows._replace(
         scores=None,
         indptr=indptr,
-        ranks=uncommon_ranks(ranks, indptr),
+        ranks=uncommon.copy() if uncommon is ranks and order is None else uncommon,  # the caller can write to them
         present=_users_with_rows(indptr),
         find_row=rows_together(indptr, locate) if order is None else find_row,
         is_owned=order is not None,
@@ -173,8 +174,10 @@ def check_same_order(scores: NDArray[Any] | None, indptr: Offsets, argument: str
 
 def uncommon_ranks(ranks: NDArray[Any], indptr: Offsets) -> NDArray[Any] | None:
     """Return the ranks, ascending per user; None if they are 1, 2, 3, ... for every user."""
-    usual = np.arange(1, len(ranks) + 1) - np.repeat(indptr[:-1], np.diff(indptr))
-    return None if np.array_equal(ranks, usual) else ranks
+    starts = indptr[:-1][np.diff(indptr) > 0]
+    is_usual = np.concatenate([np.zeros(1, np.bool_), ranks[1:] == ranks[:-1] + 1])[: len(ranks)]
+    is_usual[starts] = ranks[starts] == 1
+    return None if is_usual.all() else ranks
 
 
 def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, argument: str, encoding: Encoding) -> Rows:
