@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -215,3 +216,15 @@ def test_core_and_reference_agree_on_a_graph(distance: str) -> None:
     assert dict(core) == dict(reference)
     for metric in metrics:
         assert core.per_user[metric].tolist() == reference.per_user[metric].tolist()
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "geometric"])
+@pytest.mark.parametrize("weights", [None, [0.5, 2.0]])
+def test_reports_of_negative_distances_are_read_back(average: str, weights: list[float] | None) -> None:
+    items = exactk.Items(3, features=[[2.0, 0.0], [2.0, 0.0], [-3e18, 1e10]], train=[[0], [1]])
+    metrics = [f"{metric}@2(distance=dot,average={average})" for metric in ("ild", "serendipity")]
+    report = exactk.evaluate([[0, 1], [1]], [[0, 1], [0, 1]], metrics, items=items, weights=weights)
+    assert average == "geometric" or all(value < 0 for value in report.values())
+    assert exactk.State.from_bytes(report.state.to_bytes()) == report.state
+    assert exactk.Report.from_json(report.to_json()) == report
+    assert pickle.loads(pickle.dumps(report)) == report

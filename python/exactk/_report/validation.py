@@ -204,19 +204,20 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
 
 
 def _least_value(part: Value) -> int:
-    """Return the least value of a metric that is not in [0, 1]: correlations and gains of negative grades are below 0."""
+    """Return the least value of a metric that is not in [0, 1]: some correlations, gains and distances are below 0."""
     info, min_grade = part.info, part.rules["min_grade"]
-    if isinstance(info, CustomInfo):
+    if isinstance(info, CustomInfo) or info.compares_lists:
         return -_MAX_VALUE
-    is_negative = info.compares_lists or (info.uses_gains and (min_grade == ANY_GRADE or (min_grade or 0) < 0))
-    return -_MAX_VALUE if is_negative else 0
+    has_negative_gains = info.uses_gains and (min_grade == ANY_GRADE or (min_grade or 0) < 0)
+    has_negative_distances = "distance" in info.own_fields and part.rules["distance"] == "dot"
+    return -_MAX_VALUE if has_negative_gains or has_negative_distances else 0
 
 
 def _check_micro(part: Value, sums: Sums) -> None:
     bound = sums.users * _MAX_WEIGHT * _MAX_VALUE
     if sums.squares or sums.undefined:
         raise fail(f"no squares and no undefined values of {part.name}, which is a ratio of sums", sums.squares)
-    least = 0 if part.custom is None else -bound
+    least = -bound if _least_value(part) < 0 else 0
     for low, number, scale in ((least, sums.total, sums.total_scale), (0, sums.weight, sums.weight_scale)):
         if not low << scale <= number <= bound << scale:
             raise fail(f"non-negative sums of {part.name} that {sums.users} users can have", number)
