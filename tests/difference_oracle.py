@@ -264,7 +264,7 @@ def value_cells(e: Estimate) -> dict[str, float]:
     cells = {"difference": e.shown(delta), "effect": effect, "_delta": delta, "_error": error}
     if e.is_log:
         return cells | {"value": math.exp(e.value), "baseline_value": math.exp(b), "relative": expm1(delta)}
-    return cells | {"value": e.value, "baseline_value": b, "relative": delta / b if b else math.nan}
+    return cells | {"value": e.value, "baseline_value": b, "relative": delta / b if b > 0 else math.nan}
 
 
 def simultaneous_cells(e: Estimate, confidence: float, quantile: float, size: float) -> dict[str, Any]:
@@ -295,6 +295,8 @@ def interval_cells(e: Estimate, confidence: float, quantile: float | None = None
         of_values = {"low": -e.mirrored.most(q), "high": e.most(q)}
         return cells | of_values | {"relative_low": expm1(low), "relative_high": expm1(high)}
     a, b, za, zb = e.value, e.baseline_value, e.influence, e.baseline_influence
+    if b <= 0:
+        return cells
     va, vb, vab = (q**2 * float(one.sum()) / (e.units * (e.units - 1)) for one in (za * za, zb * zb, za * zb))
     quadratic, linear, constant = b * b - vb, a * b - vab, a * a - va
     if quantile is not None and abs(quadratic) <= 1e-9 * b * b:  # sums of doubles cannot tell its sign

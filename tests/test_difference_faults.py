@@ -249,6 +249,26 @@ def test_a_share_of_0_is_no_margin() -> None:
     assert [math.isnan(row.p_equivalent) for row in groups] == [True, False]
 
 
+def test_a_share_of_a_negative_value_is_no_margin() -> None:
+    """1 % of -10 is no room to be worse: -9.95 would be worse than -10 by it."""
+    old, new = np.array([-10.0, -10.1, -9.9]), np.array([-9.95, -10.06, -9.84])
+    features = np.stack([np.ones(3), 1 - old, 1 - new]).T.reshape(-1, 1)  # of 3 items per user
+    lists = {"old": [[0, 1], [3, 4], [6, 7]], "new": [[0, 2], [3, 5], [6, 8]]}
+    metric = "ild@2(distance=dot)"
+    items = exactk.Items(9, features=features)
+    comparison = exactk.compare(None, lists, metric, items=items, baseline="old")
+    assert comparison.differences[0].difference == pytest.approx(0.05)
+    numbers = comparison.differences[0].relative, comparison.differences[0].relative_low
+    assert all(math.isnan(number) for number in numbers)
+    message = "expected an absolute margin of .*, found a share of the value of 'old', which is -10"
+    for claim in ("no_worse", "equivalent", "better"):
+        with pytest.raises(exactk.InputError, match=message):
+            comparison.check(**{claim: {metric: "1%"}})
+    with pytest.raises(exactk.InputError, match="'1%' of the value of 'old', which is -10"):
+        comparison.users_for(metric, "1%")
+    assert comparison.check(no_worse={metric: 0.1})
+
+
 def test_no_margin_of_a_geometric_mean_is_certain_not_to_be_missed() -> None:
     """The baseline's value is estimated: it may be larger than any number."""
     truth, lists = [[1]] * 3, {"a": [[1], [2, 1], [1]], "b": [[1], [1], [2, 1]]}

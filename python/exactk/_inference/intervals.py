@@ -37,13 +37,13 @@ def t_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | No
 def relative_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None = None) -> Interval:
     """Return the interval of value / baseline - 1: the factors whose contrast the t test does not reject (Fieller).
 
-    NaN where the baseline does not differ from 0 by the same test, as the factors are then unbounded. The half width of
+    NaN where the baseline is not above 0, or does not differ from 0 by the same test, as the factors are then unbounded. The half width of
     the difference in standard errors takes the place of the quantile of the t distribution.
     """
     if estimate.is_logarithmic:
         low, high = contrast_interval(estimate, confidence, half_width)
         return Interval(expm1(low), expm1(high))
-    if estimate.degrees_of_freedom <= 0:
+    if estimate.degrees_of_freedom <= 0 or estimate.baseline_value <= 0:
         return UNDEFINED_INTERVAL
     if estimate.has_runs:
         return _relative_interval_with_runs(estimate, confidence)
@@ -77,8 +77,6 @@ _LARGEST_RATIO = 1e100  # whose square is a double, also that of many times as m
 def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Interval:
     """Return the relative interval where the degrees of freedom, hence the quantile, depend on the factor: by bisection."""
     scale = estimate.baseline_value
-    if scale == 0:
-        return UNDEFINED_INTERVAL
     ratio = quotient(estimate.value, scale)
     if abs(ratio) > _LARGEST_RATIO:
         return UNDEFINED_INTERVAL

@@ -419,7 +419,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             for one in estimates
             if one.degrees_of_freedom > 0
             and one.contrast().variance
-            and (size := margin.difference(one.shown_baseline_value))
+            and (size := margin.difference(one.shown_baseline_value)) > 0
         ]
         if not needed:
             raise _without_variance(compared, difference)
@@ -712,7 +712,8 @@ def _without_variance(compared: Sequence[Compared], difference: object) -> Input
     spelling, baseline = compared[0].value.spelling, compared[0].pair[1]
     if reason:
         return input_error("metric", "a metric whose differences have a variance", f"{spelling!r}: {reason}")
-    found = f"{difference!r} of the value of {baseline!r}, which is 0"
+    values = [one.estimate.shown_baseline_value for one in compared if one.estimate is not None]
+    found = f"{difference!r} of the value of {baseline!r}, which is {float(values[0]):.4g}"
     return input_error("difference", f"an absolute difference of {spelling}", found)
 
 

@@ -57,7 +57,7 @@ class Difference(NamedTuple):
         The value minus that of the baseline, and its confidence interval.
     relative, relative_low, relative_high : float
         The value divided by that of the baseline, minus 1, and its confidence interval (Fieller's). NaN if the
-        baseline's value is 0; the interval is also NaN if that value does not differ significantly from 0.
+        baseline's value is not above 0; the interval is also NaN if that value does not differ significantly from 0.
     statistic, p, p_adjusted : float
         The test's statistic (t, the difference of a permutation test, which is that of logarithms for geometric means,
         Wilcoxon's sum of ranks, or the number of wins of the sign test), its p-value, and the p-value adjusted for the
@@ -263,7 +263,7 @@ def _numbers(estimate: Estimate, options: ComparisonOptions, resampled: Resample
     contrast, confidence = estimate.contrast(), options.confidence
     value, baseline_value = float(estimate.value), float(estimate.baseline_value)
     difference = float(contrast.difference)
-    relative = quotient(contrast.difference, estimate.baseline_value) if estimate.baseline_value else math.nan
+    relative = quotient(contrast.difference, estimate.baseline_value) if baseline_value > 0 else math.nan
     if estimate.is_logarithmic:
         value, baseline_value, relative = math.exp(value), math.exp(baseline_value), math.expm1(difference)
         difference = shown_difference(estimate)
@@ -327,7 +327,7 @@ def _margin_claims(compared: Compared, estimate: Estimate, margin: Margin) -> tu
     """Return the p-values of "not worse" and of "equivalent"."""
     if compared.group is None:
         check_share(compared, estimate, margin, "margin")
-    elif is_share_of_0(estimate, margin):
+    elif has_no_share(estimate, margin):
         return _NO_CLAIMS
     not_worse = math.nan
     if compared.direction == "higher":
@@ -337,16 +337,17 @@ def _margin_claims(compared: Compared, estimate: Estimate, margin: Margin) -> tu
     return not_worse, p_within(estimate, margin)
 
 
-def is_share_of_0(estimate: Estimate, margin: Margin) -> bool:
-    """Return whether the margin is a share of the baseline's value, and that is 0."""
-    return margin.is_relative and margin.size != 0 and not estimate.is_logarithmic and not estimate.baseline_value
+def has_no_share(estimate: Estimate, margin: Margin) -> bool:
+    """Return whether the margin is a share of the baseline's value, and that is not above 0."""
+    return margin.is_relative and margin.size != 0 and not estimate.is_logarithmic and estimate.baseline_value <= 0
 
 
 def check_share(compared: Compared, estimate: Estimate, margin: Margin, argument: str) -> None:
-    """Raise InputError if the margin is a share of a value of 0."""
-    if is_share_of_0(estimate, margin):
+    """Raise InputError if the margin is a share of a value that is not above 0."""
+    if has_no_share(estimate, margin):
         expected = f"an absolute margin of {compared.value.spelling}"
-        raise input_error(argument, expected, f"a share of the value of {compared.pair[1]!r}, which is 0")
+        found = f"a share of the value of {compared.pair[1]!r}, which is {float(estimate.baseline_value):.4g}"
+        raise input_error(argument, expected, found)
 
 
 def _reason_of_test(compared: Compared, options: ComparisonOptions) -> str:
