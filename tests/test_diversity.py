@@ -227,4 +227,4 @@ def test_reports_of_negative_distances_are_read_back(average: str, weights: list
     assert average == "geometric" or all(value < 0 for value in report.values())
     assert exactk.State.from_bytes(report.state.to_bytes()) == report.state
     assert exactk.Report.from_json(report.to_json()) == report
-    assert pickle.loads(pickle.dumps(report)) == report
+    assert pickle.loads(pickle.dumps(report)) == report  # noqa: S301 - our own
