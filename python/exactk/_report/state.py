@@ -329,8 +329,9 @@ def ordered_labels(labels: Collection[Label], order: Iterable[Label] | None) -> 
 class StateSums:
     """Running sums over states of different users, added in place, so that memory does not grow with their number."""
 
-    def __init__(self, first: State) -> None:
+    def __init__(self, first: State, argument: str = "parts") -> None:
         self._first = first
+        self._argument = argument  # which has the states, for messages
         self._spellings = first.spellings
         self._counts = first.counts
         self._totals = list(first.totals)
@@ -344,8 +345,8 @@ class StateSums:
 
     def add(self, state: State) -> None:
         """Add a state; raise StateMismatchError if its plan, or the type of its group labels, differs."""
-        check_same_plan(self._first, state, "parts")
-        check_label_types([self._groups, state.groups], "parts")
+        check_same_plan(self._first, state, self._argument)
+        check_label_types([self._groups, state.groups], self._argument)
         self._spellings = common_spellings([self._spellings, state.spellings], state.metrics)
         self._counts = self._counts.merge(state.counts)
         _add_totals(self._totals, state.totals)

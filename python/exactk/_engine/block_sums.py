@@ -1,0 +1,153 @@
+"""Sums over blocks of users: each block is evaluated, added to the sums, and freed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from exactk._engine.base_use import BaseUse, describe_base_use
+from exactk._engine.blocks import align_block
+from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
+from exactk._engine.differing_users import UserFlags
+from exactk._engine.error_locations import explain_repeats
+from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
+from exactk._engine.shared_items import SharedItems
+from exactk._engine.systems import in_system
+from exactk._engine.warnings import (
+    EvaluatedSystem,
+    describe_disjoint_keys_of_blocks,
+    describe_ties,
+    has_exclusions,
+    has_no_hit,
+)
+from exactk._report.report import Report
+from exactk._report.state import StateSums
+from exactk._report.user_table import UserTable
+from exactk._runtime.errors import input_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from exactk._engine.blocks import Block
+    from exactk._engine.evaluation import Evaluation
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.keys.vocabulary import Snapshot
+    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.rows import Rows
+    from exactk._inputs.truth import Truth
+    from exactk._plan.conventions import Convention
+
+
+class BlockSums:
+    """The sums of each system over the blocks so far, and what warnings about them need."""
+
+    def __init__(self) -> None:
+        self.row_count = 0  # users of the truth
+        self._systems: dict[str, _SystemSums] = {}
+        self._is_keyed = False
+        self._has_exclusions, self._has_excluded_users = False, False
+        self._rating_column: str | None = None
+        self._rating_scale = RatingScale()
+
+    def add(self, evaluation: Evaluation, block: Block) -> Snapshot | NDArray[Any] | None:
+        """Evaluate a block and add it; return its users."""
+        if not self._systems:
+            evaluation.warn_of_unused_columns(block.truth)
+            self._systems = {name: _SystemSums() for name in block.systems}
+        _check_names(block.systems, self._systems)
+        if (column := rating_column(block.truth, evaluation.values)) is not None:
+            self._rating_column, self._rating_scale = column, self._rating_scale.add(block.truth.grades)
+        exclude = evaluation.exclude
+        self._has_exclusions |= block.has_exclusions or (exclude is not None and len(exclude.items) > 0)
+        alignment = align_block(evaluation, block)
+        truth_digest: int | None = None
+        for name in evaluation.begin_pairs(list(self._systems), alignment.user_count):
+            predictions, sums = block.systems[name], self._systems[name]
+            with in_system(name), explain_repeats(block.classified_truth, block.classified_systems[name]):
+                inputs = alignment.inputs(predictions)
+                report, flags = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(self._systems) > 1)
+                truth_digest = report.state.truth_digest
+                report = evaluation.add_to_pairs(name, report)
+                sums.add(report, flags, is_complete=inputs.is_complete)
+                sums.add_lists_beside(evaluation, inputs, report)
+                sums.add_items(block.truth, predictions)
+            self._has_excluded_users |= has_exclusions(inputs)
+            self._is_keyed |= inputs.truth.user_vocabulary is not None
+        evaluation.end_pairs()
+        self.row_count += block.row_count
+        return inputs.users
+
+    def evaluated_systems(
+        self, users: Snapshot | NDArray[Any] | None, convention: Convention
+    ) -> dict[str, EvaluatedSystem]:
+        """Return each system, with the users of all blocks, and warn of ratings."""
+        if self._rating_column is not None:
+            warn_of_ratings(self._rating_column, self._rating_scale, convention)
+        has_unknown = self._has_exclusions and not self._has_excluded_users
+        return {
+            name: sums.evaluated_system(users, is_keyed=self._is_keyed, has_unknown_exclusions=has_unknown)
+            for name, sums in self._systems.items()
+        }
+
+
+class _SystemSums:
+    """One system's sums over the blocks so far, and what its warnings need."""
+
+    def __init__(self) -> None:
+        self._sums: StateSums | None = None
+        self._tables: list[UserTable] = []
+        self._flags: list[UserFlags] = []
+        self._has_hit, self._is_complete = False, True
+        self._shared_items = SharedItems()
+        self._candidate_rows: CandidateRows | None = NO_ROWS
+        self._base_use = BaseUse()
+
+    def add(self, report: Report, flags: UserFlags, *, is_complete: bool) -> None:
+        """Add the report of a block."""
+        if self._sums is None:
+            self._sums = StateSums(report.state, "groups")
+        else:
+            self._sums.add(report.state)
+        self._flags.append(flags)
+        self._tables += [] if report.user_table is None else [report.user_table]
+        self._has_hit = self._has_hit or not has_no_hit(report)
+        self._is_complete = self._is_complete and is_complete
+
+    def add_lists_beside(self, evaluation: Evaluation, inputs: AlignedInputs, report: Report) -> None:
+        """Add the base predictions of a block, and its candidates until they are certainly no samples."""
+        self._base_use = self._base_use.plus(inputs)
+        if self._candidate_rows is not None:
+            self._candidate_rows = add_rows(self._candidate_rows, evaluation.candidate_rows(inputs, report))
+
+    def add_items(self, truth: Truth | Rows, predictions: Predictions | Rows) -> None:
+        """Add the items of a block, before they are aligned."""
+        if not self._has_hit:
+            self._shared_items.add(truth, predictions)
+
+    def evaluated_system(
+        self, users: Snapshot | NDArray[Any] | None, *, is_keyed: bool, has_unknown_exclusions: bool
+    ) -> EvaluatedSystem:
+        """Return the system, with the users of all blocks."""
+        assert self._sums is not None  # noqa: S101 - without blocks, the empty one was evaluated
+        report = Report(self._sums.state(), users, UserTable.concatenate(self._tables) if self._tables else None)
+        has_shared_items = self._has_hit or bool(self._shared_items)
+        disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=is_keyed, has_shared_items=has_shared_items)
+        flags = UserFlags.concatenate(self._flags)
+        return EvaluatedSystem(
+            report,
+            describe_ties(report, None),
+            disjoint_keys,
+            self._is_complete,
+            flags,
+            has_unknown_exclusions,
+            candidate_rows=self._candidate_rows,
+            base=describe_base_use(report, self._base_use),
+        )
+
+
+def _check_names(names: Iterable[str], first_names: Iterable[str]) -> None:
+    """Raise InputError if a block has other systems than the first."""
+    if set(names) != set(first_names):
+        expected, found = (", ".join(map(repr, systems)) for systems in (first_names, names))
+        raise input_error("systems", f"the systems of the first block, {expected}", found)
