@@ -29,6 +29,12 @@ def keyed_report() -> exactk.Report:
     return evaluation.run()
 
 
+def evaluator_with_users() -> exactk.Evaluator:
+    evaluator = exactk.Evaluator(["novelty@2", "mrr"], items=exactk.Items(train=KEYED_TRUTH))
+    evaluator.update(KEYED_TRUTH, KEYED_SCORES)
+    return evaluator
+
+
 # An instance of every public class that can be pickled; for keyed containers with keys.
 INSTANCES: dict[str, Callable[[], Any]] = {
     "CapacityError": lambda: exactk.CapacityError("k: too many", "k"),
@@ -41,6 +47,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "Differences": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").differences,
     "Embeddings": lambda: exactk.Embeddings(np.eye(2), np.eye(2), candidates=[[0], [1]]),
     "EvaluationWarning": lambda: exactk.EvaluationWarning("odd"),
+    "Evaluator": evaluator_with_users,
     "ExactkError": lambda: exactk.ExactkError("wrong", "truth", 1, 2, 3),
     "Exclusions": lambda: exactk.as_exclusions(PAIRS),
     "Gate": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").check(better="P@1"),

@@ -5,6 +5,7 @@ mappings by user, lists, arrays, sparse matrices or files.
 
 - `evaluate` computes metrics of one system, and returns a `Report`: a mapping from metric to value.
 - `compare` does so for several systems, by name, and returns a `Comparison`.
+- `Evaluator` evaluates users who come some at a time, such as the batches of a training loop.
 - `recall_at_k`, `ndcg_at_k` and the like return one number.
 - `judge` returns the lists beside the truth as arrays, for metrics of your own; `custom` puts them among the others.
 - `agreement` says how much the lists of two systems have in common.
@@ -46,6 +47,7 @@ from exactk._choose import Choice, choose
 from exactk._compare import compare, compare_reports
 from exactk._custom import custom
 from exactk._evaluate import evaluate
+from exactk._evaluator import Evaluator
 from exactk._functions import *  # noqa: F403 - one function per metric
 from exactk._functions import __all__ as _functions
 from exactk._inputs.batches import Batches
@@ -137,6 +139,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "Differences",
     "Embeddings",
     "EvaluationWarning",
+    "Evaluator",
     "ExactkError",
     "Exclusions",
     "Gate",

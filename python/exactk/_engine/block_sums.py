@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._engine.base_use import BaseUse, describe_base_use
 from exactk._engine.blocks import align_block
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
-from exactk._engine.differing_users import UserFlags
+from exactk._engine.differing_users import NO_FLAGS, UserFlags
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
 from exactk._engine.shared_items import SharedItems
@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
+    from exactk._report.state import State
+
+
+_ARGUMENT = "groups"
+"""The argument by which alone the states of a call's blocks may differ: the type of its labels."""
 
 
 class BlockSums:
@@ -61,6 +66,7 @@ class BlockSums:
         exclude = evaluation.exclude
         self._has_exclusions |= block.has_exclusions or (exclude is not None and len(exclude.items) > 0)
         alignment = align_block(evaluation, block)
+        users: Snapshot | NDArray[Any] | None = None
         truth_digest: int | None = None
         for name in evaluation.begin_pairs(list(self._systems), alignment.user_count):
             predictions, sums = block.systems[name], self._systems[name]
@@ -72,11 +78,54 @@ class BlockSums:
                 sums.add(report, flags, is_complete=inputs.is_complete)
                 sums.add_lists_beside(evaluation, inputs, report)
                 sums.add_items(block.truth, predictions)
+            users = inputs.users
             self._has_excluded_users |= has_exclusions(inputs)
             self._is_keyed |= inputs.truth.user_vocabulary is not None
         evaluation.end_pairs()
         self.row_count += block.row_count
-        return inputs.users
+        return users
+
+    def merge(self, other: BlockSums) -> None:
+        """Add the sums over blocks of other users."""
+        for name, sums in other._systems.items():
+            if name in self._systems:
+                self._systems[name].merge(sums)
+            else:
+                self._systems[name] = _SystemSums.from_plain(sums.to_plain())
+        self.row_count += other.row_count
+        self._is_keyed |= other._is_keyed
+        self._has_exclusions |= other._has_exclusions
+        self._has_excluded_users |= other._has_excluded_users
+        self._rating_column = other._rating_column if self._rating_column is None else self._rating_column
+        self._rating_scale = self._rating_scale.plus(other._rating_scale)
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return plain data for `from_plain`, with the public states, but nothing that is kept of each user."""
+        return (
+            self.row_count,
+            {name: sums.to_plain() for name, sums in self._systems.items()},
+            (self._is_keyed, self._has_exclusions, self._has_excluded_users),
+            (self._rating_column, tuple(self._rating_scale)),
+        )
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> BlockSums:
+        """Return the sums that `to_plain` described."""
+        sums = cls()
+        sums.row_count, systems, flags, (sums._rating_column, scale) = plain
+        sums._is_keyed, sums._has_exclusions, sums._has_excluded_users = flags
+        sums._systems = {name: _SystemSums.from_plain(system) for name, system in systems.items()}
+        sums._rating_scale = RatingScale(*scale)
+        return sums
+
+    def copy(self) -> BlockSums:
+        """Return sums that grow independently."""
+        return BlockSums.from_plain(self.to_plain())
+
+    @property
+    def states(self) -> dict[str, State]:
+        """The state of each system."""
+        return {name: sums.state for name, sums in self._systems.items()}
 
     def evaluated_systems(
         self, users: Snapshot | NDArray[Any] | None, convention: Convention
@@ -106,10 +155,10 @@ class _SystemSums:
     def add(self, report: Report, flags: UserFlags, *, is_complete: bool) -> None:
         """Add the report of a block."""
         if self._sums is None:
-            self._sums = StateSums(report.state, "groups")
+            self._sums = StateSums(report.state, _ARGUMENT)
         else:
             self._sums.add(report.state)
-        self._flags.append(flags)
+        self._flags += [] if flags is NO_FLAGS else [flags]
         self._tables += [] if report.user_table is None else [report.user_table]
         self._has_hit = self._has_hit or not has_no_hit(report)
         self._is_complete = self._is_complete and is_complete
@@ -125,15 +174,44 @@ class _SystemSums:
         if not self._has_hit:
             self._shared_items.add(truth, predictions)
 
+    @property
+    def state(self) -> State:
+        """The exact sums."""
+        assert self._sums is not None  # noqa: S101 - without blocks, the empty one was evaluated
+        return self._sums.state()
+
+    def merge(self, other: _SystemSums) -> None:
+        """Add the sums of other users."""
+        self._sums = StateSums(self.state, "other")
+        self._sums.add(other.state)
+        self._has_hit |= other._has_hit
+        self._is_complete &= other._is_complete
+        self._shared_items.merge(other._shared_items)
+        self._candidate_rows = add_rows(self._candidate_rows, other._candidate_rows)
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return plain data for `from_plain`; neither flags and values of users nor base predictions are in it."""
+        rows = None if self._candidate_rows is None else tuple(self._candidate_rows)
+        return self.state, self._has_hit, self._is_complete, self._shared_items.to_plain(), rows
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> _SystemSums:
+        """Return the sums that `to_plain` described."""
+        sums = cls()
+        state, sums._has_hit, sums._is_complete, shared_items, rows = plain
+        sums._sums = StateSums(state, _ARGUMENT)
+        sums._shared_items = SharedItems.from_plain(shared_items)
+        sums._candidate_rows = None if rows is None else CandidateRows(*rows)
+        return sums
+
     def evaluated_system(
         self, users: Snapshot | NDArray[Any] | None, *, is_keyed: bool, has_unknown_exclusions: bool
     ) -> EvaluatedSystem:
         """Return the system, with the users of all blocks."""
-        assert self._sums is not None  # noqa: S101 - without blocks, the empty one was evaluated
-        report = Report(self._sums.state(), users, UserTable.concatenate(self._tables) if self._tables else None)
+        report = Report(self.state, users, UserTable.concatenate(self._tables) if self._tables else None)
         has_shared_items = self._has_hit or bool(self._shared_items)
         disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=is_keyed, has_shared_items=has_shared_items)
-        flags = UserFlags.concatenate(self._flags)
+        flags = UserFlags.concatenate(self._flags) if self._flags else NO_FLAGS
         return EvaluatedSystem(
             report,
             describe_ties(report, None),

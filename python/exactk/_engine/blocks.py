@@ -133,11 +133,16 @@ def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Sized]]:
     return [(name, values) for name, values in (*arguments, *base_by_row) if values is not None]
 
 
-def of_rows(evaluation: Evaluation, begin: int, end: int) -> Evaluation:
-    """Return the evaluation of some users, with their part of the arguments that have a row for each user."""
+def check_rows_until(evaluation: Evaluation, end: int) -> None:
+    """Raise InputError if an argument that has a row for each user of all blocks has too few for the users so far."""
     for name, values in _row_arguments(evaluation):
         if len(values) < end:
             raise input_error(name, f"one entry per user (at least {end})", str(len(values)))
+
+
+def of_rows(evaluation: Evaluation, begin: int, end: int) -> Evaluation:
+    """Return the evaluation of some users, with their part of the arguments that have a row for each user."""
+    check_rows_until(evaluation, end)
     exclude, candidates, weights, groups = (
         evaluation.exclude,
         evaluation.candidates,

@@ -77,6 +77,10 @@ class RatingScale(NamedTuple):
             return self
         return RatingScale(min(self.lowest, float(ratings.min())), max(self.highest, float(ratings.max())))
 
+    def plus(self, other: RatingScale) -> RatingScale:
+        """Return the scale of both."""
+        return RatingScale(min(self.lowest, other.lowest), max(self.highest, other.highest))
+
     @property
     def high_rating(self) -> float:
         """Four fifths of the highest rating: 4 of 5, 8 of 10, 0.8 of 1; rounded up to an integer within the scale."""

@@ -16,7 +16,8 @@ from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.list_checks import check_collection_values, check_item_groups, warn_of_items_outside
+from exactk._engine.list_checks import check_collection_values, check_item_groups
+from exactk._engine.metric_inputs import check_truth_is_not_read, items_of_metrics
 from exactk._engine.systems import check_systems_before_metrics, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
@@ -35,7 +36,6 @@ from exactk._inputs.base_messages import naming_base
 from exactk._inputs.beside_scores import check_meaning, grades_beside_scores, shapes_of_scores
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
-from exactk._inputs.items import Items
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
@@ -44,10 +44,9 @@ from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candida
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
-from exactk._plan.metric_strings import plan, reads_items
-from exactk._plan.metrics import evaluation_metrics
+from exactk._plan.metric_strings import plan
 from exactk._plan.unused_fields import warn_of_unused_fields
-from exactk._runtime.errors import ExactkError, input_error, type_error, warn
+from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
@@ -59,7 +58,6 @@ if TYPE_CHECKING:
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.truth import Truth
@@ -200,7 +198,7 @@ def prepare_call(
     restrictions = {"exclude": classify(exclude, "exclude"), "candidates": classify(candidates, "candidates")}
     for argument, restriction in restrictions.items():
         check_meaning(restriction, argument, shapes | shapes_of_scores(base))
-    table = None if items is None else _items_of_metrics(items, values, columns, threads)
+    table = None if items is None else items_of_metrics(items, values, columns, threads)
     check_item_groups(values, table)
     evaluation = Evaluation(
         engine,
@@ -221,18 +219,6 @@ def prepare_call(
         has_truth=truth is not None or predictions.container is BLOCKS,
     )
     return Call(evaluation, form, classified_truth, truth_rows, systems, restrictions, base)
-
-
-def _items_of_metrics(
-    items: object, values: Sequence[Value], columns: ColumnNames, threads: int
-) -> CanonicalItems | None:
-    """Return the items; None, with a warning, if no metric reads them."""
-    table = Items.from_argument(items, columns, threads).table
-    if any(map(reads_items, values)):
-        warn_of_items_outside(table, values)
-        return table
-    warn("items has no effect on the requested metrics: leave it out")
-    return None
 
 
 def _comes_in_pieces(systems: Systems) -> bool:
@@ -331,26 +317,12 @@ def _check_alike(systems: Mapping[str, Rows | Predictions]) -> None:
 def _checked_truth(call: Call) -> Truth | Rows | None:
     """Return the truth's rows, and warn of what they look like; None if no metric reads them."""
     if call.truth_rows is None:
-        _check_truth_is_not_read(call)
+        check_truth_is_not_read(call.evaluation.values, f"an iterator of {call.form.block} blocks, and for ")
         return None
     warn_of_pairs(call.truth, call.systems.values())
     call.evaluation.check_user_values(call.truth_rows)
     call.evaluation.warn_of_columns(call.truth_rows)
     return call.truth_rows
-
-
-def _reads_truth(value: Value) -> bool:
-    counts_users = value.info.of_collection and value.rules["list_users"] == "users"  # who have relevant items
-    return value.info.reads_truth or counts_users
-
-
-def _check_truth_is_not_read(call: Call) -> None:
-    reader = next((value for value in call.evaluation.values if _reads_truth(value)), None)
-    if reader is None:
-        return
-    others = ", ".join(name for name, info in evaluation_metrics.items() if not info.reads_truth)
-    hint = f"None is for an iterator of {call.form.block} blocks, and for metrics of the lists alone: {others}"
-    raise type_error("truth", f"the relevant items of each user, which {reader.spelling} needs", "None", hint=hint)
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:

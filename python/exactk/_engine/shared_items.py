@@ -45,6 +45,28 @@ class SharedItems:
         self._list_items |= list_items
         self._has_match = not (truth_items.isdisjoint(self._list_items) and list_items.isdisjoint(self._truth_items))
 
+    def merge(self, other: SharedItems) -> None:
+        """Add the items of other users."""
+        self._has_match |= other._has_match
+        self._fewest = max(self._fewest, other._fewest)
+        self._counts = self._counts + other._counts
+        self._truth_items |= other._truth_items
+        self._list_items |= other._list_items
+        self._has_match |= not self._truth_items.isdisjoint(self._list_items)
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return plain data for `from_plain`."""
+        return self._has_match, self._fewest, self._counts.tolist(), list(self._truth_items), list(self._list_items)
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> SharedItems:
+        """Return the items that `to_plain` described."""
+        items = cls()
+        items._has_match, items._fewest, counts, truth_items, list_items = plain
+        items._counts = np.array(counts, np.int64)
+        items._truth_items, items._list_items = set(truth_items), set(list_items)
+        return items
+
     def __bool__(self) -> bool:
         """Return whether an item of the truth is in any list, or one side has too few items to tell."""
         return self._has_match or bool(self._counts.min() < self._fewest)

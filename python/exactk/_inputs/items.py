@@ -119,10 +119,11 @@ class Items:
         if isinstance(value, Items):
             return value
         rows = interactions_of(value, "items", columns, Encoding(threads))
-        return cls._of_table(canonical_items(None, rows, None, None, None, None, None))
+        return cls.of_table(canonical_items(None, rows, None, None, None, None, None))
 
     @classmethod
-    def _of_table(cls, table: CanonicalItems) -> Self:
+    def of_table(cls, table: CanonicalItems) -> Self:
+        """Return the items of a canonical form."""
         items = cls.__new__(cls)
         items._table = table  # noqa: SLF001 - its own
         return items
@@ -182,7 +183,7 @@ class Items:
 
     @classmethod
     def _from_plain(cls, table: dict[str, Any]) -> Items:
-        return cls._of_table(CanonicalItems.from_plain(table))
+        return cls.of_table(CanonicalItems.from_plain(table))
 
 
 def items_of_inputs(items: CanonicalItems, inputs: AlignedInputs) -> CanonicalItems:

@@ -34,6 +34,10 @@ class TrainUsers:
         self.evaluated += with_items
         self.without_items += len(users.rows) - with_items
 
+    def plus(self, other: TrainUsers) -> TrainUsers:
+        """Return the numbers of both sets of users."""
+        return TrainUsers(self.evaluated + other.evaluated, self.without_items + other.without_items)
+
 
 def rows_by_code(histories: Histories, users: Vocabulary) -> NDArray[np.int64]:
     """Add the users of train to a vocabulary; return the row of each code, and last, -1 for all higher codes."""

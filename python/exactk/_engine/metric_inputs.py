@@ -1,0 +1,45 @@
+"""The inputs that metrics read: items, and the truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exactk._engine.list_checks import warn_of_items_outside
+from exactk._inputs.items import Items
+from exactk._plan.metric_strings import reads_items
+from exactk._plan.metrics import evaluation_metrics
+from exactk._runtime.errors import type_error, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.model.item_table import CanonicalItems
+    from exactk._plan.metric_strings import Value
+
+
+def items_of_metrics(
+    items: object, values: Sequence[Value], columns: ColumnNames, threads: int
+) -> CanonicalItems | None:
+    """Return the items; None, with a warning, if no metric reads them."""
+    table = Items.from_argument(items, columns, threads).table
+    if any(map(reads_items, values)):
+        warn_of_items_outside(table, values)
+        return table
+    warn("items has no effect on the requested metrics: leave it out")
+    return None
+
+
+def check_truth_is_not_read(values: Sequence[Value], other_use: str = "") -> None:
+    """Raise InputTypeError if a value needs the truth, which is None; `other_use` is what None is for besides."""
+    reader = next((value for value in values if _reads_truth(value)), None)
+    if reader is None:
+        return
+    others = ", ".join(name for name, info in evaluation_metrics.items() if not info.reads_truth)
+    hint = f"None is for {other_use}metrics of the lists alone: {others}"
+    raise type_error("truth", f"the relevant items of each user, which {reader.spelling} needs", "None", hint=hint)
+
+
+def _reads_truth(value: Value) -> bool:
+    counts_users = value.info.of_collection and value.rules["list_users"] == "users"  # who have relevant items
+    return value.info.reads_truth or counts_users

@@ -1,0 +1,200 @@
+"""Evaluation of users who come in updates, such as the batches of a training loop."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._engine.block_sums import BlockSums
+from exactk._engine.blocks import check_row_arguments, check_rows_until, convert_block, empty_block
+from exactk._engine.column_warnings import warn_of_pairs
+from exactk._engine.evaluation import Evaluation
+from exactk._engine.list_checks import check_collection_values, check_item_groups
+from exactk._engine.metric_inputs import check_truth_is_not_read
+from exactk._engine.systems import ONE_SYSTEM
+from exactk._engine.update_users import UpdateUsers
+from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems, warn_of_histories
+from exactk._inputs.alignment import without_truth
+from exactk._inputs.long_format import Encoding
+from exactk._inputs.paths import open_path
+from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
+from exactk._inputs.user_histories import TrainUsers
+from exactk._inputs.user_values import Groups, Weights
+from exactk._plan.hints import with_complete_hint
+from exactk._report.state import check_label_types, check_same_plan
+from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, type_error
+from exactk._runtime.progress import Progress
+from exactk._runtime.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from exactk._engine.problem import Engine
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.model.item_table import CanonicalItems
+    from exactk._plan.conventions import Convention
+    from exactk._plan.metric_strings import Value
+    from exactk._report.report import Report
+    from exactk._report.state import State
+
+_COLUMNS: ColumnNames = {"user": None, "item": None, "score": None, "rank": None, "grade": None}
+
+
+class Update(NamedTuple):
+    """The arguments of an update."""
+
+    truth: object
+    predictions: object
+    exclude: object = None
+    candidates: object = None
+    weights: object = None
+    groups: object = None
+
+    @property
+    def optional(self) -> dict[str, bool]:
+        """Which arguments are given, of those that all updates have or none."""
+        optional = {"truth": self.truth, "weights": self.weights, "groups": self.groups}
+        return {name: argument is not None for name, argument in optional.items()}
+
+
+class UpdateSums(NamedTuple):
+    """What is kept of the updates so far. It never changes, so that an update that fails leaves it as it was."""
+
+    sums: BlockSums = BlockSums()
+    users: UpdateUsers = UpdateUsers()
+    train_users: TrainUsers = TrainUsers()
+    optional: dict[str, bool] | None = None  # as in the updates; None before the first
+
+    def plus(self, evaluation: Evaluation, update: Update) -> UpdateSums:
+        """Return these sums and those of an update."""
+        classified = classify(update.predictions, "predictions")
+        try:
+            if classified.container is BLOCKS:
+                hint = "exactk.evaluate(None, predictions, metrics) reads an iterator of blocks"
+                raise type_error("predictions", "the predictions of some users", "an iterator", hint=hint)
+            self._check_optional(update)
+            if update.truth is None:
+                check_truth_is_not_read(evaluation.values)
+            with without_truth("predictions") if update.truth is None else nullcontext():
+                return self._plus_block(evaluation, update)
+        except ExactkError as error:
+            complete = with_complete_hint(error, evaluation.convention, evaluation.values)
+            raise ONE_SYSTEM.amended(complete, classified, evaluation.values) from error.__cause__
+
+    def _check_optional(self, update: Update) -> None:
+        """Raise InputTypeError unless the truth, weights and groups are given as in earlier updates."""
+        for name, is_given in update.optional.items():
+            if self.optional is not None and is_given != self.optional[name]:
+                kinds = ("None", name if name == "truth" else f"{name} of users")
+                expected, found = kinds[not is_given], kinds[is_given]
+                raise type_error(name, f"{expected}, as in earlier updates", found)
+
+    def _plus_block(self, evaluation: Evaluation, update: Update) -> UpdateSums:
+        check_collection_values(evaluation.values, {"weights": update.weights, "groups": update.groups})
+        sums, train_users = self.sums.copy(), replace(self.train_users)
+        candidates = classify(open_path(update.candidates, "candidates", _COLUMNS), "candidates")
+        evaluation = replace(
+            evaluation,
+            candidates=as_candidate_items(candidates, _COLUMNS),
+            weights=None if update.weights is None else Weights.from_argument(update.weights, _COLUMNS),
+            groups=None if update.groups is None else Groups.from_argument(update.groups, _COLUMNS),
+            encoding=Encoding(evaluation.num_threads),
+            train_users=train_users,
+            has_truth=update.truth is not None,
+        )
+        systems = ONE_SYSTEM.systems(classify(update.predictions, "predictions"))
+        block = convert_block(evaluation, update.truth, systems, update.exclude, {"candidates": candidates})
+        if self.optional is None:
+            warn_of_pairs(block.classified_truth, block.classified_systems.values())
+        begin, end = sums.row_count, sums.row_count + block.row_count
+        check_rows_until(replace(evaluation, candidates=None, weights=None, groups=None), end)
+        keys = sums.add(replace(evaluation, block=range(begin, end)), block)
+        argument = "predictions" if update.truth is None else "truth"
+        users = self.users.plus(keys, block.row_count if keys is None else len(keys), argument)
+        return UpdateSums(sums, users, train_users, update.optional)
+
+    def merged(self, evaluation: Evaluation, other: UpdateSums, other_evaluation: Evaluation) -> UpdateSums:
+        """Return these sums and those of another evaluator; raise StateMismatchError unless their plans are equal."""
+        check_same_plan(_without_users(evaluation).state, _without_users(other_evaluation).state, "other")
+        if evaluation.histories is not None and evaluation.histories.users is None:
+            message = "other: expected train with user keys, found rows, which are of the users of one evaluator"
+            raise StateMismatchError(message, "other")
+        if self.optional is None or other.optional is None:
+            return self if other.optional is None else other
+        for name, is_given in other.optional.items():
+            if is_given != self.optional[name]:
+                words = ("without", "with")
+                expected, found = (f"updates {words[one]} {name}" for one in (self.optional[name], is_given))
+                raise StateMismatchError(f"other: expected {expected}, found {found}", "other")
+        check_label_types([self.state.groups, other.state.groups], "other")
+        users = self.users.merged(other.users)
+        sums = self.sums.copy()
+        sums.merge(other.sums)
+        return UpdateSums(sums, users, self.train_users.plus(other.train_users), self.optional)
+
+    @property
+    def state(self) -> State:
+        """The state of all users, of whom there is an update."""
+        (state,) = self.sums.states.values()
+        return state
+
+    def report(self, evaluation: Evaluation) -> Report:
+        """Return the report of all users, and warn of their values."""
+        check_row_arguments(evaluation, self.sums.row_count)
+        evaluated = self.sums.evaluated_systems(self.users.keys, evaluation.convention)
+        ((_, system),) = evaluated.items()
+        if evaluation.histories is not None:
+            warn_of_histories(evaluation.values, self.train_users, len(evaluated))
+        warn_of_evaluated_systems(evaluation.values, evaluated, tie_bounds(system.report))
+        return system.report
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return plain data for `from_plain`."""
+        train = (self.train_users.evaluated, self.train_users.without_items)
+        return self.sums.to_plain(), self.users.to_plain(), train, self.optional
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> UpdateSums:
+        """Return the sums that `to_plain` described."""
+        sums, users, train, optional = plain
+        return cls(BlockSums.from_plain(sums), UpdateUsers.from_plain(users), TrainUsers(*train), optional)
+
+
+def sums_of_updates(evaluation: Evaluation, sums: UpdateSums) -> UpdateSums:
+    """Return the sums; before any update, those of no users."""
+    return _without_users(evaluation) if sums.optional is None else sums
+
+
+def _without_users(evaluation: Evaluation) -> UpdateSums:
+    return UpdateSums().plus(evaluation, Update(*empty_block(evaluation)))
+
+
+def evaluation_of_updates(
+    engine: Engine,
+    values: tuple[Value, ...],
+    convention: Convention,
+    table: CanonicalItems | None,
+    num_threads: int | None,
+) -> Evaluation:
+    """Return the evaluation that all updates share; raise InputError if updates cannot give what a metric needs."""
+    check_collection_values(values, {})
+    check_item_groups(values, table)
+    reader = next((value for value in values if value.info.reads_base), None)
+    if reader is not None:
+        hint = "exactk.evaluate(..., base_predictions=...) computes it"
+        raise input_error("metrics", "metrics that need no base predictions", reader.spelling, hint=hint)
+    return Evaluation(
+        engine,
+        values,
+        convention,
+        exclude=None,
+        candidates=None,
+        weights=None,
+        groups=None,
+        per_user=False,
+        pairing=None,
+        num_threads=resolve_threads(num_threads),
+        progress=Progress(progress=False),
+        columns=_COLUMNS,
+        encoding=Encoding(),
+        items=table,
+    )

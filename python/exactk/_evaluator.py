@@ -1,0 +1,208 @@
+"""The public `Evaluator`, for users who come some at a time, such as the batches of a training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from exactk._engine.core import core_engine
+from exactk._engine.metric_inputs import items_of_metrics
+from exactk._engine.updates import Update, UpdateSums, evaluation_of_updates, sums_of_updates
+from exactk._inputs.items import Items
+from exactk._plan.conventions import as_convention, description
+from exactk._plan.custom_metric import CustomMetric
+from exactk._plan.metric_strings import plan
+from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import plural
+from exactk._runtime.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.types import CandidatesLike, ExclusionsLike, GroupsLike, PredictionsLike, TruthLike, WeightsLike
+    from exactk._plan.conventions import ConventionLike
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.report import Report
+    from exactk._report.state import State
+
+
+class Evaluator:
+    """The evaluation of users who come some at a time, such as the batches of a training or validation loop.
+
+    Each call of `update` evaluates some users and adds them to exact sums; `compute` returns the report of all users so
+    far. It is that of `exactk.evaluate` for all of them at once, bit for bit, whatever the batches. Only sums are kept,
+    and the keys of keyed users: neither scores nor lists.
+
+    Parameters
+    ----------
+    metrics : str, CustomMetric or sequence of them
+        As in `exactk.evaluate`, but for ``unexpectedness``, which needs other predictions too.
+    convention : Convention, str or mapping
+        As in `exactk.evaluate`.
+    items : Items, optional
+        As in `exactk.evaluate`. Rows of ``train`` without user keys belong to the users in the order of the updates.
+    num_threads : int, optional
+        As in `exactk.evaluate`. The result does not depend on it.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid, as in `exactk.evaluate`.
+
+    See Also
+    --------
+    evaluate : All users at once, or an iterator of blocks.
+    merge : Add reports or states.
+
+    Notes
+    -----
+    An evaluator can be pickled, with its sums. Several threads may call its methods; updates are added one after another.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> import numpy as np
+    >>> truth = [[1], [0, 3], [2]]
+    >>> scores = np.array([[0.1, 0.9, 0.4, 0.2], [0.8, 0.1, 0.7, 0.3], [0.6, 0.3, 0.5, 0.1]], np.float32)
+    >>> evaluator = exactk.Evaluator(["ndcg@2", "recall@2"])
+    >>> evaluator.update(truth[:2], scores[:2])
+    >>> evaluator.update(truth[2:], scores[2:])
+    >>> evaluator
+    <Evaluator of 3 users: ndcg@2, recall@2; convention standard>
+    >>> report = evaluator.compute()
+    >>> report["recall@2"]
+    0.8333333333333334
+    >>> report == exactk.evaluate(truth, scores, ["ndcg@2", "recall@2"])
+    True
+
+    Add the users of another evaluator, and begin anew:
+
+    >>> other = exactk.Evaluator(["ndcg@2", "recall@2"])
+    >>> other.update([[3]], [[1, 2]])
+    >>> evaluator.merge(other)
+    >>> evaluator.compute()["recall@2"]
+    0.625
+    >>> evaluator.reset()
+    >>> evaluator
+    <Evaluator of 0 users: ndcg@2, recall@2; convention standard>
+    """
+
+    def __init__(
+        self,
+        metrics: MetricsLike,
+        *,
+        convention: ConventionLike = "standard",
+        items: CatalogueLike | None = None,
+        num_threads: int | None = None,
+    ) -> None:
+        convention = as_convention(convention)
+        if isinstance(metrics, Iterator):
+            metrics = list(metrics)
+        values = plan(metrics, convention)
+        warn_of_unused_fields(convention, values)
+        table = None if items is None else items_of_metrics(items, values, {}, resolve_threads(num_threads))
+        self._metrics = [metrics] if isinstance(metrics, (str, CustomMetric)) else list(metrics)
+        self._num_threads = num_threads
+        self._evaluation = evaluation_of_updates(core_engine, values, convention, table, num_threads)
+        self._sums = UpdateSums()
+        self._lock = Lock()
+
+    def update(
+        self,
+        truth: TruthLike | None,
+        predictions: PredictionsLike,
+        *,
+        exclude: ExclusionsLike | None = None,
+        candidates: CandidatesLike | None = None,
+        weights: WeightsLike | None = None,
+        groups: GroupsLike | None = None,
+    ) -> None:
+        """Evaluate some users, and add them to those so far. If an error is raised, nothing has been added.
+
+        Users without keys are new ones in every call. Keyed users are known again: a user is in one update alone, with
+        all of the user's items.
+
+        Parameters
+        ----------
+        truth, predictions, exclude, candidates, weights, groups
+            Those of these users, as in `exactk.evaluate`, but for an iterator of blocks. Arrays may be tensors in the CPU's
+            memory. The truth is None for metrics of the lists alone. If one update has weights or groups, all have. Data
+            frames have the usual names of columns; `exactk.as_truth` and the like take others.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            As `exactk.evaluate` does; and if a user was in an earlier update, or users have keys in some updates only.
+
+        Warns
+        -----
+        EvaluationWarning
+            If columns of the truth look misread. Warnings about values come with `compute`.
+        """
+        update = Update(truth, predictions, exclude, candidates, weights, groups)
+        with self._lock:
+            self._sums = self._sums.plus(self._evaluation, update)
+
+    def compute(self) -> Report:
+        """Return the report of all users so far. More updates may follow.
+
+        Before any update it is the report of no users: values are NaN, and a warning says so.
+
+        Warns
+        -----
+        EvaluationWarning
+            As `exactk.evaluate` does.
+        """
+        return sums_of_updates(self._evaluation, self._sums).report(self._evaluation)
+
+    def reset(self) -> None:
+        """Forget all users, as at the start of an epoch."""
+        with self._lock:
+            self._sums = UpdateSums()
+
+    def merge(self, other: Evaluator) -> None:
+        """Add the users of another evaluator, such as another process's; the other one does not change.
+
+        Parameters
+        ----------
+        other : Evaluator
+            An evaluator with the same metrics, convention and items, of other users.
+
+        Raises
+        ------
+        StateMismatchError
+            If the evaluators were made differently, or a keyed user is in both.
+        """
+        if not isinstance(other, Evaluator):
+            raise type_error("other", "an Evaluator", type(other).__name__, hint="exactk.merge adds reports and states")
+        if other is self:
+            raise input_error("other", "another evaluator", "this one, whose users would count twice")
+        sums, evaluation = other._sums, other._evaluation
+        with self._lock:
+            self._sums = self._sums.merged(self._evaluation, sums, evaluation)
+
+    @property
+    def state(self) -> State:
+        """The exact sums of all users so far, for `exactk.merge`."""
+        return sums_of_updates(self._evaluation, self._sums).state
+
+    def __repr__(self) -> str:
+        evaluation = self._evaluation
+        spellings = ", ".join(value.spelling for value in evaluation.values)
+        users = plural(self._sums.users.size, "user")
+        return f"<Evaluator of {users}: {spellings}; convention {description(evaluation.convention)}>"
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """Return plain data and public objects, as pickles name no private classes."""
+        table = self._evaluation.items
+        items = None if table is None else Items.of_table(table)
+        return self._metrics, self._evaluation.convention, items, self._num_threads, self._sums.to_plain()
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """Set what `__getstate__` returned."""
+        metrics, convention, items, num_threads, sums = state
+        table = None if items is None else items.table
+        self._metrics, self._num_threads, self._lock = metrics, num_threads, Lock()
+        self._evaluation = evaluation_of_updates(core_engine, plan(metrics, convention), convention, table, num_threads)
+        self._sums = UpdateSums.from_plain(sums)

@@ -1,0 +1,700 @@
+"""Users who come in updates: the same bits as all of them at once, whatever the updates."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import itertools
+import pickle
+import re
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import exactk
+from exactk._engine.block_sums import BlockSums
+from exactk._engine.evaluation import Evaluation as EngineEvaluation
+from strategies import (
+    Evaluation,
+    evaluations,
+    examples,
+    reads_base,
+    reads_history,
+    score_evaluations,
+    score_matrices,
+    sparse_scores,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+
+METRICS = ["ndcg@2", "recall@2", "map"]
+TRUTH = {"ann": ["film", "song"], "bob": ["film"], "eve": ["book"], "kim": ["song"]}
+LISTS = {"ann": ["song", "book"], "bob": ["book", "film"], "eve": ["film"], "sam": ["film"]}
+
+
+def rows_of(container: Any, begin: int, end: int) -> Any:
+    """Return the rows of some users."""
+    if isinstance(container, exactk.Scores):
+        return exactk.Scores(container.values[begin:end], container.min_score)  # noqa: PD011 - not of pandas
+    if not isinstance(container, exactk.SparseScores):
+        return container[begin:end]
+    indptr, present = container.indptr[begin : end + 1], container.present
+    items = slice(indptr[0], indptr[-1])
+    of_users = None if present is None else present[begin:end]
+    return exactk.SparseScores(
+        indptr - indptr[0], container.items[items], container.scores[items], container.min_score, of_users
+    )
+
+
+class Split:
+    """A call's arguments, and those of some of its users."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        whole: dict[str, Any] = {}
+
+        def keep(truth: Any, predictions: Any, metrics: Any, **options: Any) -> exactk.Report:
+            whole.update(options, truth=truth, predictions=predictions, metrics=metrics)
+            return exactk.evaluate(truth, predictions, metrics, **options)
+
+        self.error: exactk.ExactkError | None = None
+        self.state: exactk.State | None = None
+        try:
+            self.state = evaluation.run(keep).state
+        except exactk.ExactkError as error:
+            self.error = error
+        self.setup = {name: whole.pop(name) for name in ("metrics", "convention", "items") if name in whole}
+        self.arguments = {name: one for name, one in whole.items() if one is not None and name != "base_predictions"}
+        self.size = len(evaluation.truth)
+
+    def evaluator(self) -> exactk.Evaluator:
+        return exactk.Evaluator(**self.setup)
+
+    def block(self, begin: int, end: int) -> dict[str, Any]:
+        return {name: rows_of(one, begin, end) for name, one in self.arguments.items()}
+
+    def keyed_block(self, begin: int, end: int) -> dict[str, Any]:
+        """Return the arguments of these users by key: a user of the truth or of the predictions alone has no other."""
+        keyed = {}
+        for name, one in self.arguments.items():
+            rows = {f"user {i}": one[i] for i in range(begin, end)}
+            keyed[name] = {user: row for user, row in rows.items() if row is not None}
+        return keyed
+
+    def borders(self, draw: st.DataObject) -> list[tuple[int, int]]:
+        inner = draw.draw(st.lists(st.integers(0, self.size), max_size=4), label="borders")
+        ends = [0, *sorted(inner), self.size]
+        return list(itertools.pairwise(ends))
+
+
+def fill(evaluator: exactk.Evaluator, blocks: list[dict[str, Any]]) -> exactk.State:
+    for block in blocks:
+        evaluator.update(**block)
+    return evaluator.compute().state
+
+
+ROWS: list[Callable[..., st.SearchStrategy[Evaluation]]] = [
+    evaluations,
+    lambda: score_evaluations(predictions=score_matrices),
+    score_evaluations,
+    lambda: score_evaluations(predictions=sparse_scores),
+]
+IDS = ["lists", "matrices", "scores", "sparse scores"]
+
+
+@pytest.mark.parametrize("make", ROWS, ids=IDS)
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(data=st.data())
+def test_any_updates_give_the_state_of_one_call(make: Any, data: st.DataObject) -> None:
+    evaluation = data.draw(make())
+    assume(not any(map(reads_base, evaluation.metrics)))
+    split = Split(evaluation)
+    assume(split.setup)  # the items of the draw are valid
+    blocks = [split.block(*border) for border in split.borders(data)]
+    if split.error is not None:
+        with pytest.raises(type(split.error)):
+            fill(split.evaluator(), blocks)
+        return
+    assert fill(split.evaluator(), blocks) == split.state
+    if not any(map(reads_history, evaluation.metrics)):  # whose rows are in the order of the users
+        assert fill(split.evaluator(), data.draw(st.permutations(blocks))) == split.state
+
+
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(st.data())
+def test_keyed_users_in_any_updates(data: st.DataObject) -> None:
+    """The whole is one call with keys, as a user without items is missing there."""
+    evaluation = data.draw(evaluations(max_users=6))
+    assume(not any(map(reads_base, evaluation.metrics)) and not any(map(reads_history, evaluation.metrics)))
+    split = Split(evaluation)
+    assume(split.setup)
+    blocks = [split.keyed_block(*border) for border in split.borders(data)]
+    try:
+        whole = exactk.evaluate(**split.keyed_block(0, split.size), **split.setup)
+    except exactk.ExactkError as error:
+        with pytest.raises(type(error)):
+            fill(split.evaluator(), blocks)
+        return
+    evaluator = split.evaluator()
+    assert fill(evaluator, data.draw(st.permutations(blocks))) == whole.state
+    assert set(evaluator.compute().users.tolist()) == set(whole.users.tolist())
+
+
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(st.data())
+def test_evaluators_merge_in_any_order(data: st.DataObject) -> None:
+    evaluation = data.draw(evaluations())
+    assume(not any(map(reads_base, evaluation.metrics)) and not any(map(reads_history, evaluation.metrics)))
+    split = Split(evaluation)
+    assume(split.error is None)
+    parts = [split.evaluator() for _ in range(3)]
+    for border in split.borders(data):
+        part = data.draw(st.sampled_from(parts))
+        part.update(**split.block(*border))
+    first, *others = data.draw(st.permutations(parts))
+    states = [other.state for other in others]
+    for other in others:
+        first.merge(pickle.loads(pickle.dumps(other)))  # noqa: S301 - our own
+    assert first.compute().state == split.state
+    assert [other.state for other in others] == states
+
+
+def filled() -> exactk.Evaluator:
+    evaluator = exactk.Evaluator(METRICS)
+    evaluator.update({"ann": TRUTH["ann"]}, {"ann": LISTS["ann"], "sam": LISTS["sam"]})
+    return evaluator
+
+
+def rest() -> Any:
+    return tuple({user: row for user, row in one.items() if user not in {"ann", "sam"}} for one in (TRUTH, LISTS))
+
+
+@pytest.mark.parametrize("through", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_pickle_goes_on_where_it_was(through: Callable[[Any], Any]) -> None:
+    before = filled()
+    evaluator = through(before)
+    evaluator = pickle.loads(evaluator) if isinstance(evaluator, bytes) else evaluator  # noqa: S301 - our own
+    assert repr(evaluator) == repr(before)
+    evaluator.update(*rest())
+    assert evaluator.compute().state == exactk.evaluate(TRUTH, LISTS, METRICS).state
+    assert before.compute().counts["users"] == 2
+    with pytest.raises(exactk.InputError, match="'ann' in several"):
+        evaluator.update({"ann": ["film"]}, {"ann": ["film"]})
+
+
+def test_reset_forgets_the_users() -> None:
+    evaluator = filled()
+    evaluator.reset()
+    assert evaluator.compute().counts["users"] == 0
+    evaluator.update([[1]], [[1, 2]], weights=[2.0], groups=["a"])
+    whole = exactk.evaluate([[1]], [[1, 2]], METRICS, weights=[2.0], groups=["a"])
+    assert evaluator.compute() == whole
+
+
+def test_reports_stay_as_they_were() -> None:
+    evaluator = filled()
+    report = evaluator.compute()
+    kept = (report.to_json(), report.users.tolist())
+    for i in range(300):
+        evaluator.update({f"user {i}": ["film"]}, {f"user {i}": ["film"]})
+    assert (report.to_json(), report.users.tolist()) == kept
+    assert evaluator.compute().users.tolist() == ["ann", "sam", *(f"user {i}" for i in range(300))]
+    assert evaluator.compute() == evaluator.compute()
+
+
+FAULTY: dict[str, tuple[dict[str, Any], str]] = {
+    "a user again": (
+        {"truth": {"pat": ["film"], "ann": []}, "predictions": {}},
+        ("truth: expected each user in one update, found 'ann' in several; reset() forgets the users so far; "
+        "users of the predictions count too"),
+    ),
+    "a user of the predictions again": (
+        {"truth": {"pat": ["film"]}, "predictions": {"sam": ["film"]}},
+        "truth: expected each user in one update, found 'sam' in several; ",
+    ),
+    "no keys": ({"truth": [["film"]], "predictions": [["film"]]}, ("truth: expected users of type str, as in earlier updates, "
+                "found rows without user keys")),
+    "other keys": ({"truth": {1: ["film"]}, "predictions": {1: ["film"]}}, ("truth: expected users of type str, as in "
+                   "earlier updates, found users of type int; integer, string and bytes ids never match")),
+    "weights": (
+        {"truth": {"pat": ["film"]}, "predictions": {}, "weights": {"pat": 1}},
+        "weights: expected None, as in earlier updates, found weights of users",
+    ),
+    "groups": (
+        {"truth": {"pat": ["film"]}, "predictions": {}, "groups": {"pat": "a"}},
+        "groups: expected None, as in earlier updates, found groups of users",
+    ),
+    "an iterator": (
+        {"truth": {"pat": ["film"]}, "predictions": iter([({"pat": ["film"]}, {})])},
+        ("predictions: expected the predictions of some users, found an iterator; "
+        "exactk.evaluate(None, predictions, metrics) reads an iterator of blocks"),
+    ),
+    "no truth": ({"truth": None, "predictions": {}}, "truth: expected truth, as in earlier updates, found None"),
+    "several systems": (
+        {"truth": {"pat": ["film"]}, "predictions": {"one": {"pat": ["film"]}, "other": {"pat": ["film"]}}},
+        "exactk.compare(truth, predictions, metrics) takes a mapping from system",
+    ),
+    "an item twice": ({"truth": {"pat": ["film"]}, "predictions": {"pat": ["film", "film"]}}, "predictions: "),
+    "exclusions of fewer users": (
+        {"truth": [["film"]] * 2, "predictions": [["film"]] * 2, "exclude": [[]]},
+        "exclude: expected one entry per user (2), found 1",
+    ),
+    "predictions of fewer users": (
+        {"truth": [["film"]] * 2, "predictions": [["film"]]},
+        "predictions: expected one entry per user (2), found 1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FAULTY)
+def test_an_update_that_fails_adds_nothing(case: str) -> None:
+    arguments, message = FAULTY[case]
+    evaluator = filled()
+    before = evaluator.compute()
+    with pytest.raises(exactk.ExactkError, match=re.escape(message)):
+        evaluator.update(**arguments)
+    assert evaluator.compute() == before
+    evaluator.update({"pat": ["film"]}, {"pat": ["film"]})  # of whom nothing is left
+    evaluator.update(*rest())
+    truth, lists = TRUTH | {"pat": ["film"]}, LISTS | {"pat": ["film"]}
+    assert evaluator.compute().state == exactk.evaluate(truth, lists, METRICS).state
+
+
+@pytest.mark.parametrize("method", ["evaluate_system", "begin_pairs", "add_to_pairs", "end_pairs"])
+def test_an_interrupted_update_adds_nothing(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by Ctrl-C in a notebook, before the block is added to the sums or after."""
+    evaluator = filled()
+    before = evaluator.compute()
+
+    def interrupt(*_args: Any, **_options: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EngineEvaluation, method, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.update(*rest())
+    with monkeypatch.context() as patch:
+        patch.setattr(BlockSums, "states", property(interrupt))
+        patch.setattr("exactk._engine.updates.UpdateSums", interrupt)  # after the keys have been added
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.update(*rest())
+    assert evaluator.compute() == before
+    evaluator.update({"pat": ["film"]}, {"pat": ["film"]})
+    assert evaluator.compute().users.tolist() == ["ann", "sam", "pat"]
+    evaluator.update(*rest())
+    assert evaluator.compute().counts["users"] == 6
+
+
+def test_group_labels_of_several_types() -> None:
+    evaluator = exactk.Evaluator("mrr")
+    evaluator.update([[1]], [[1]], groups=["a"])
+    with pytest.raises(
+        exactk.StateMismatchError, match=r"^groups: expected group labels of one type, found int and str$"
+    ):
+        evaluator.update([[1]], [[1]], groups=[1])
+    assert evaluator.compute().counts["users"] == 1
+
+
+def test_before_any_update_it_is_the_report_of_no_users() -> None:
+    evaluator = exactk.Evaluator(METRICS)
+    assert evaluator.state == exactk.evaluate([], [], METRICS).state
+    with pytest.warns(
+        exactk.EvaluationWarning, match="no user was evaluated for ndcg@2, recall@2, map: NaN; there are no"
+    ):
+        assert evaluator.compute() == exactk.evaluate([], [], METRICS)
+    evaluator.update([], [])
+    evaluator.update(TRUTH, LISTS)  # an update without users does not say whether they have keys
+    evaluator.update({}, {})
+    assert evaluator.compute() == exactk.evaluate(TRUTH, LISTS, METRICS)
+
+
+OTHERS: dict[str, tuple[Callable[[], Any], str]] = {
+    "metrics": (lambda: exactk.Evaluator("mrr"), "other: expected the same metrics and convention in all, found metrics"),
+    "order": (lambda: exactk.Evaluator(METRICS[::-1]), "in another order"),
+    "convention": (lambda: exactk.Evaluator(METRICS, convention={"ties": "highest_id"}), "ties 'lowest_id' and 'highest_id'"),
+    "itself": (filled, "other: expected another evaluator, found this one, whose users would count twice"),
+    "users": (filled, "other: expected evaluators without a user in common, found 'ann' in both"),
+    "keys": (lambda: updated([[1]], [[1]]), "other: expected users of type str, found rows without user keys"),
+    "weights": (lambda: updated({"pat": []}, {}, weights={"pat": 1}), "expected updates without weights, found updates with weights"),
+    "report": (lambda: exactk.evaluate([[1]], [[1]], "mrr"), "expected an Evaluator, found Report; exactk.merge adds reports"),
+}  # fmt: skip
+
+
+def updated(*arguments: Any, **options: Any) -> exactk.Evaluator:
+    evaluator = exactk.Evaluator(METRICS)
+    evaluator.update(*arguments, **options)
+    return evaluator
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_does_not_merge(case: str) -> None:
+    make, message = OTHERS[case]
+    evaluator = filled()
+    before = evaluator.compute()
+    with pytest.raises(exactk.ExactkError, match=re.escape(message)):
+        evaluator.merge(evaluator if case == "itself" else make())
+    assert evaluator.compute() == before
+
+
+def test_other_items_and_functions_do_not_merge() -> None:
+    one, other = (exactk.Evaluator("novelty@1", items=exactk.Items(train=train)) for train in ([[1], [2]], [[1], [3]]))
+    with pytest.raises(
+        exactk.StateMismatchError, match=r"^other: expected the same metrics and convention in all, found"
+    ):
+        one.merge(other)
+    one, other = (
+        exactk.Evaluator(exactk.custom("shortest", attrgetter("lengths"), k=2, version=version)) for version in "12"
+    )
+    with pytest.raises(exactk.StateMismatchError, match="other functions named shortest"):
+        one.merge(other)
+
+
+def test_evaluators_without_users_merge() -> None:
+    evaluator = exactk.Evaluator(METRICS)
+    evaluator.merge(exactk.Evaluator(METRICS))
+    assert evaluator.compute().counts["users"] == 0
+    other = updated({"ann": ["film"]}, {"ann": ["film"]}, weights={"ann": 3})
+    evaluator.merge(other)
+    other.merge(exactk.Evaluator(METRICS))
+    evaluator.update({"bob": ["film"]}, {"bob": ["song"]}, weights={"bob": 1})
+    assert other.compute().counts["users"] == 1
+    assert evaluator.compute()["recall@2"] == 0.75
+
+
+def test_merged_users_are_known() -> None:
+    evaluator, other = filled(), updated(*rest())
+    evaluator.merge(other)
+    assert evaluator.compute().state == exactk.evaluate(TRUTH, LISTS, METRICS).state
+    with pytest.raises(exactk.InputError, match="'bob' in several"):
+        evaluator.update({"bob": []}, {})
+    other.update({"ann": ["film"]}, {})  # its users are its own
+
+
+def test_keys_of_all_kinds() -> None:
+    """Integers from both ends, bytes, several columns, and labels of the truth's rows."""
+    keys: list[list[Any]] = [
+        [2**63 + 1, 2**63 + 2, 1],
+        [b"a", b"bb", b""],
+        [("a", 1), ("a", 2), ("b", 1)],
+        ["", "ä", "b" * 99],
+    ]
+    for users in keys:
+        whole = exactk.evaluate({user: [1] for user in users}, {users[0]: [1]}, METRICS)
+        evaluator = exactk.Evaluator(METRICS)
+        for user in users:
+            evaluator.update({user: [1]}, {user: [1]} if user == users[0] else {})
+        assert evaluator.compute() == whole
+        with pytest.raises(exactk.InputError, match=re.escape(f"found {users[1]!r} in several")):
+            evaluator.update({users[1]: [1]}, {})
+    evaluator = exactk.Evaluator(METRICS)
+    evaluator.update(exactk.Truth([0, 1, 2], [1, 2], users=["a", "b"]), [[1], [1]])
+    evaluator.update(exactk.Truth([0, 1], [1], users=["c"]), [[1]])
+    assert evaluator.compute().users.tolist() == ["a", "b", "c"]
+    with pytest.raises(exactk.InputError, match="found 'b' in several"):
+        evaluator.update(exactk.Truth([0, 1], [1], users=["b"]), [[1]])
+    frame = pd.DataFrame({"user": ["x", "x", "y"], "day": [1, 2, 1], "item": [1, 2, 3], "rank": 1})
+    truth = exactk.as_truth(frame, user=["user", "day"])
+    evaluator = exactk.Evaluator(METRICS)
+    evaluator.update(truth, exactk.as_rankings(frame, user=["user", "day"]))
+    other = exactk.as_truth(frame.rename(columns={"day": "week"}), user=["user", "week"])
+    with pytest.raises(exactk.InputTypeError, match=r"expected users of type str \('user'\) and int \('day'\)"):
+        evaluator.update(other, exactk.as_rankings(frame.rename(columns={"day": "week"}), user=["user", "week"]))
+    with pytest.raises(exactk.InputError, match=r"found \('x', 1\) in several"):
+        evaluator.update(truth, exactk.as_rankings(frame, user=["user", "day"]))
+
+
+def test_negative_keys_beside_keys_of_2_to_the_63() -> None:
+    """No array of integers has both, so one call refuses them too."""
+    message = "expected integers that all fit int64 or all fit uint64, found "
+    with pytest.raises(exactk.InputError, match=f"^truth.user: {message}"):
+        exactk.evaluate({-1: [1], 2**63: [1]}, {-1: [1]}, "mrr")
+    evaluator = exactk.Evaluator("mrr")
+    evaluator.update({-1: [1]}, {-1: [1]})
+    with pytest.raises(exactk.InputError, match=f"^truth: {message}"):
+        evaluator.update({2**63: [1]}, {2**63: [1]})
+    assert evaluator.compute().users.tolist() == [-1]
+
+
+@settings(max_examples=examples(100))
+@given(st.data())
+def test_candidates_and_exclusions_of_blocks(data: st.DataObject) -> None:
+    """For all users the same, or a row for each."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    users, items = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 12))
+    scores = rng.integers(0, 4, (users, items)).astype(data.draw(st.sampled_from(["f4", "f8", "f2"])))
+    exclude, truth = rng.random((users, items)) < 0.2, rng.random((users, items)) < 0.3
+    by_user = [np.flatnonzero(row).tolist() for row in rng.random((users, items)) < 0.7]
+    metrics = ["ndcg@3", "auc(ties=expected)", "coverage@2", "num_recommended@5"]
+    setup: dict[str, Any] = {"convention": {"ties": "highest_id"}, "items": exactk.Items(items)}
+    for candidates in (by_user, np.array(by_user[0], np.int64)):
+        options: dict[str, Any] = {"exclude": exclude, "candidates": candidates}
+        whole = exactk.evaluate(truth, scores, metrics, **options, **setup)
+        evaluator = exactk.Evaluator(metrics, **setup)
+        for part in np.array_split(np.arange(users), data.draw(st.integers(1, users))):
+            of_part = [by_user[user] for user in part] if candidates is by_user else candidates
+            evaluator.update(truth[part], scores[part], exclude=exclude[part], candidates=of_part)
+        assert evaluator.compute() == whole
+
+
+def halves(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    return [frame[:1], frame[1:]]
+
+
+@pytest.mark.parametrize("num_threads", [1, 2, None])
+def test_embeddings_batches_and_frames(num_threads: int | None) -> None:
+    rng = np.random.default_rng(0)
+    truth, vectors, items = rng.random((40, 30)) < 0.1, rng.standard_normal((40, 8)), rng.standard_normal((30, 8))
+    evaluator = exactk.Evaluator(METRICS, num_threads=num_threads)
+    for part in np.array_split(np.arange(40), 3):
+        evaluator.update(truth[part], exactk.Embeddings(vectors[part], items))
+    assert evaluator.compute() == exactk.evaluate(truth, exactk.Embeddings(vectors, items), METRICS)
+    assert evaluator.compute() == exactk.evaluate(truth, vectors @ items.T, METRICS)
+    test = pd.DataFrame({"user": ["ann", "ann", "bob", "eve"], "item": [1, 2, 1, 3], "grade": [1.0, 2.0, 3.0, 1.0]})
+    ranked = pd.DataFrame({"user": ["bob", "ann", "eve", "bob"], "item": [1, 1, 2, 3], "score": [0.5, 0.25, 0.75, 0.5]})
+    evaluator = exactk.Evaluator(METRICS, num_threads=num_threads)
+    for users in (["eve", "bob"], ["ann"]):
+        frame = ranked[ranked.user.isin(users)]
+        evaluator.update(test[test.user.isin(users)], exactk.Batches(partial(halves, frame)))
+    state = exactk.evaluate(test, ranked, METRICS).state
+    assert evaluator.state == state
+    assert evaluator.state.grade_column == state.grade_column == "grade"
+
+
+class Tensor:
+    """A tensor of another library, which exports DLPack."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+
+def tensors() -> list[Any]:
+    return [pytest.param(Tensor, id="DLPack"), pytest.param("torch", id="torch")]
+
+
+@pytest.mark.parametrize("tensor", tensors())
+def test_tensors(tensor: Any) -> None:
+    if tensor == "torch":
+        tensor = pytest.importorskip("torch").from_numpy
+    rng = np.random.default_rng(1)
+    scores, relevant = rng.standard_normal((30, 20)).astype("f4"), rng.random((30, 20)).argsort(axis=1)[:, :3]
+    seen, weights = rng.random((30, 20)) < 0.1, rng.random(30)
+    evaluator = exactk.Evaluator(METRICS)
+    for begin in range(0, 30, 8):
+        part = slice(begin, begin + 8)
+        evaluator.update(
+            tensor(relevant[part]), tensor(scores[part]), exclude=tensor(seen[part]), weights=weights[part]
+        )
+    assert evaluator.compute() == exactk.evaluate(relevant, scores, METRICS, exclude=seen, weights=weights)
+
+
+def test_metrics_of_the_lists_alone_need_no_truth() -> None:
+    metrics, items = ["coverage@2", "list_fill@2", "novelty@1"], exactk.Items(train={"pat": ["film", "song", "book"]})
+    evaluator = exactk.Evaluator(metrics, items=items)
+    for user, row in LISTS.items():
+        evaluator.update(None, {user: row}, exclude={user: row[1:]})
+    exclude = {user: row[1:] for user, row in LISTS.items()}
+    assert evaluator.compute() == exactk.evaluate(None, LISTS, metrics, items=items, exclude=exclude)
+    with pytest.raises(
+        exactk.InputError, match=r"^predictions: expected each user in one update, found 'ann' in several"
+    ):
+        evaluator.update(None, {"ann": []})
+    with pytest.raises(exactk.InputTypeError, match=r"^truth: expected None, as in earlier updates, found truth$"):
+        evaluator.update({"pat": []}, {"pat": []})
+    lists = exactk.Evaluator("list_fill@2")
+    lists.update(None, [[1], [2, 3]])
+    lists.update(None, [[1, 2]])
+    assert lists.compute() == exactk.evaluate(None, [[1], [2, 3], [1, 2]], "list_fill@2")
+    message = (
+        r"^truth: expected the relevant items of each user, which map needs, found None; None is for metrics of the"
+    )
+    with pytest.raises(exactk.InputTypeError, match=message):
+        exactk.Evaluator(["map"]).update(None, LISTS)
+
+
+def test_metrics_of_all_lists_take_no_weights() -> None:
+    evaluator = exactk.Evaluator("coverage@2", items=exactk.Items(9))
+    with pytest.raises(
+        exactk.InputError, match=r"^weights: expected None with coverage@2, which all lists together have"
+    ):
+        evaluator.update([[1]], [[1]], weights=[1.0])
+    assert evaluator.compute().counts["users"] == 0
+
+
+TRAIN = {"ann": ["book"], "eve": ["song", "film"], "kim": []}
+TAGS = {"film": ["a"], "song": ["b"], "book": ["a", "c"]}
+
+
+def test_histories_are_those_of_the_users() -> None:
+    items, metrics = exactk.Items(train=TRAIN, features=TAGS), ["calibration@2", "serendipity@2(distance=jaccard)"]
+    evaluator, other = exactk.Evaluator(metrics, items=items), exactk.Evaluator(metrics, items=items)
+    whole = exactk.evaluate(TRUTH, LISTS, metrics, items=items)
+    for user in ["sam", "eve"]:
+        evaluator.update({user: TRUTH[user]} if user in TRUTH else {}, {user: LISTS[user]})
+    other.update(*({user: row for user, row in one.items() if user not in {"sam", "eve"}} for one in (TRUTH, LISTS)))
+    evaluator = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - our own
+    evaluator.merge(other)
+    assert evaluator.compute().state == whole.state
+
+
+def test_rows_of_train_are_in_the_order_of_the_users() -> None:
+    items = exactk.Items(train=[["book"], ["song"], [], ["film", "book"]], features=TAGS)
+    truth, lists = [["film"], ["song"], ["book"], ["film"]], [["book"], ["song", "film"], [], ["film"]]
+    evaluator = exactk.Evaluator("calibration@2", items=items)
+    evaluator.update(truth[:1], lists[:1])
+    with pytest.raises(exactk.InputError, match=r"^train: expected one entry per user \(at least 5\), found 4$"):
+        evaluator.update(truth, lists)
+    with pytest.raises(exactk.InputError, match=r"^train: expected one entry per user \(1\), found 4$"):
+        evaluator.compute()
+    evaluator.update(truth[1:], lists[1:])
+    assert evaluator.compute() == exactk.evaluate(truth, lists, "calibration@2", items=items)
+    with pytest.raises(exactk.StateMismatchError, match=r"^other: expected train with user keys, found rows"):
+        evaluator.merge(exactk.Evaluator("calibration@2", items=items))
+
+
+def lengths(judged: exactk.JudgedLists) -> Any:
+    return judged.lengths / 2
+
+
+def test_metrics_of_ones_own() -> None:
+    metrics: list[Any] = [exactk.custom("filled", lengths, k=2, version="1"), "recall@1"]
+    evaluator = exactk.Evaluator(metrics)
+    evaluator.update({"ann": TRUTH["ann"]}, {"ann": LISTS["ann"]})
+    evaluator = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - our own
+    evaluator.update(*({user: row for user, row in one.items() if user != "ann"} for one in (TRUTH, LISTS)))
+    assert evaluator.compute() == exactk.evaluate(TRUTH, LISTS, metrics)
+
+
+SETUPS: dict[str, tuple[dict[str, Any], str]] = {
+    "no metric": ({"metrics": []}, "metrics: "),
+    "a misspelt one": ({"metrics": "ndgc@10"}, "metrics: expected the name of a metric, found 'ndgc@10'; did you mean 'ndcg'?"),
+    "a metric of other predictions": (
+        {"metrics": "unexpectedness@2", "items": [[1]]},
+        ("metrics: expected metrics that need no base predictions, found unexpectedness@2; "
+        "exactk.evaluate(..., base_predictions=...) computes it"),
+    ),
+    "a convention": ({"metrics": "mrr", "convention": "trec"}, "convention: "),
+    "no groups of items": ({"metrics": "exposure@2", "items": exactk.Items(3)}, "items: expected at least two groups of items"),
+    "threads": ({"metrics": "mrr", "num_threads": 0}, "num_threads: "),
+    "items": ({"metrics": "novelty@2", "items": 3}, "items: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SETUPS)
+def test_plans_are_checked_at_once(case: str) -> None:
+    setup, message = SETUPS[case]
+    with pytest.raises(exactk.ExactkError, match=re.escape(message)) as caught:
+        exactk.Evaluator(**setup)
+    if "unexpectedness@2" not in setup.values():
+        with pytest.raises(type(caught.value)) as expected:
+            exactk.evaluate([[1]], [[1]], **setup)
+        assert str(caught.value) == str(expected.value)
+
+
+def test_metrics_may_be_an_iterator_or_change_later() -> None:
+    metrics = ["mrr", "recall@1"]
+    evaluators = [exactk.Evaluator(iter(metrics)), exactk.Evaluator(metrics)]
+    metrics.append("map")
+    for evaluator in evaluators:
+        again = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - our own
+        again.update([[1]], [[1]])
+        assert list(again.compute()) == ["mrr", "recall@1"]
+
+
+def texts(call: Callable[[], object]) -> list[str]:
+    """Return the warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(one.message) for one in caught]
+
+
+ITEMS = exactk.Items(train=[[0, 1], [1]])
+RATED = pd.DataFrame({"user": ["ann", "bob"], "item": [1, 2], "rating": [1.0, 5.0]})
+WARNED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "ties": ({"truth": [[0]] * 9, "predictions": np.zeros((9, 5))}, {}),
+    "empty lists": ({"truth": [[0]] * 9, "predictions": [[]] * 9}, {"metrics": "popularity_rank@2", "items": ITEMS}),
+    "disjoint users": ({"truth": {1: [2]}, "predictions": {3: [2]}}, {}),
+    "disjoint items": ({"truth": {1: ["a"], 2: ["a"]}, "predictions": {1: ["b"], 2: ["b"]}}, {}),
+    "exclusions": ({"truth": {1: [2]}, "predictions": {1: [2]}, "exclude": {3: [2]}}, {}),
+    "excluded items": ({"truth": [[2]], "predictions": [[2]], "exclude": [[2]]}, {}),
+    "all weights are 0": ({"truth": [[2]], "predictions": [[2]], "weights": [0.0]}, {}),
+    "ratings": ({"truth": RATED, "predictions": {"ann": [1], "bob": [2]}}, {}),
+    "unreached cutoffs": ({"truth": [[1]], "predictions": [[1]]}, {"metrics": "recall@50"}),
+    "train": (
+        {"truth": {"ann": ["film"]}, "predictions": {"ann": ["film"]}},
+        {"metrics": "calibration@1", "items": exactk.Items(train={"bob": ["film", "song", "book"]}, features=TAGS)},
+    ),
+    "sampled candidates": (
+        {"truth": [[0]] * 30, "predictions": np.random.default_rng(0).random((30, 9))},
+        {"metrics": "recall@2"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WARNED)
+def test_warnings_come_with_the_values(case: str) -> None:
+    arguments, setup = WARNED[case]
+    setup = {"metrics": METRICS, **setup}
+    evaluator = exactk.Evaluator(**setup)
+    assert texts(lambda: evaluator.update(**arguments)) == []
+    expected = texts(lambda: exactk.evaluate(**arguments, **setup))
+    found = texts(evaluator.compute)
+    starts = [text[:20] for text in expected]
+    assert expected
+    assert [text[:20] for text in found] == starts
+    assert texts(pickle.loads(pickle.dumps(evaluator)).compute) == found  # noqa: S301 - our own
+
+
+def test_warnings_about_columns_come_with_the_first_update() -> None:
+    frame = pd.DataFrame({"user": ["ann", "bob"], "item": [1, 2], "price": [1.0, 5.0]})
+    evaluator = exactk.Evaluator("mrr")
+    (text,) = texts(lambda: evaluator.update(frame, {"ann": [1], "bob": [2]}))
+    assert text.startswith("truth: every item counts as relevant, because no grade column was found")
+    frame = frame.assign(user=["eve", "kim"])
+    assert texts(lambda: evaluator.update(frame, {"eve": [1], "kim": [2]})) == []
+
+
+def test_threads_take_turns() -> None:
+    rng = np.random.default_rng(0)
+    truth, scores = rng.random((400, 30)) < 0.1, rng.random((400, 30))
+    evaluator = exactk.Evaluator(METRICS, num_threads=1)
+    with ThreadPoolExecutor(4) as pool:
+        for _ in pool.map(lambda i: evaluator.update(truth[i : i + 4], scores[i : i + 4]), range(0, 400, 4)):
+            pass
+    assert evaluator.state == exactk.evaluate(truth, scores, METRICS).state
+
+
+def test_what_it_prints() -> None:
+    evaluator = filled()
+    assert repr(evaluator) == "<Evaluator of 2 users: ndcg@2, recall@2, map; convention standard>"
+    assert repr(exactk.Evaluator("mrr", convention={"ties": "highest_id"})).startswith(
+        "<Evaluator of 0 users: mrr; convention"
+    )
+
+
+def test_sums_are_all_that_is_kept() -> None:
+    """What a pickle has does not grow with users without keys, or with their lists."""
+    evaluator = exactk.Evaluator(METRICS)
+    sizes = []
+    for _ in range(3):
+        evaluator.update(np.arange(600).reshape(200, 3), np.random.default_rng(0).random((200, 700)))
+        sizes.append(len(pickle.dumps(evaluator)))
+    assert max(sizes) < 1.1 * min(sizes) < 5_000
+
+
+def test_arguments_are_those_of_evaluate() -> None:
+    of_evaluate = inspect.signature(exactk.evaluate).parameters
+    for method in (exactk.Evaluator, exactk.Evaluator.update):
+        for name, parameter in inspect.signature(method).parameters.items():
+            if name not in {"self", "metrics", "predictions"}:
+                same = of_evaluate[name]
+                assert (parameter.annotation, parameter.default) == (same.annotation, same.default), name
