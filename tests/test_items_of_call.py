@@ -37,7 +37,7 @@ COLUMNS = ["song", "film", "book"]
 @pytest.fixture
 def problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     """Return the problems that the engine gets, for metrics that all read items."""
-    monkeypatch.setattr("exactk._engine.pipeline.reads_items", lambda _: True)
+    monkeypatch.setattr("exactk._engine.metric_inputs.reads_items", lambda _: True)
     return []
 
 
