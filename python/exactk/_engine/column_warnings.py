@@ -91,7 +91,11 @@ class RatingScale(NamedTuple):
 
 def rating_column(truth: Truth | Rows, values: Iterable[Value]) -> str | None:
     """Return the name of the rating column if a value counts all ratings above 0 as relevant, else None."""
-    grade = truth.columns.grade
+    return counted_ratings(truth.columns.grade, values)
+
+
+def counted_ratings(grade: str | None, values: Iterable[Value]) -> str | None:
+    """Return the name of the grade column if it names ratings and a value counts all above 0 as relevant, else None."""
     counts_all = any(value.rules["min_grade"] is None for value in values)
     return grade if grade is not None and names_ratings(grade) and counts_all else None
 

@@ -51,11 +51,13 @@ from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from exactk._engine.differing_users import UserFlags
     from exactk._engine.pairs import Pairing
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
+    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.predictions import Predictions
@@ -242,34 +244,51 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
         ((name, batches),) = call.systems.items()
         with evaluation.progress.track(None), in_system(name), call.naming_truth():
             return {name: _evaluate_batches(evaluation, truth_rows, batches)}
-    alignment, systems, has_any_exclusions = align_systems(call)
     evaluated: dict[str, EvaluatedSystem] = {}
+    for name, inputs, report, flags, has_any_exclusions in solve_systems(call):
+        with in_system(name), call.naming_truth(), explain_repeats(call.truth, call.systems[name]):
+            ties = describe_ties(report, partial(evaluation.tie_range, inputs))
+            disjoint_keys = describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(
+                report, inputs, evaluation.candidates
+            )
+            evaluated[name] = EvaluatedSystem(
+                report,
+                ties,
+                disjoint_keys,
+                inputs.is_complete,
+                flags,
+                has_unknown_exclusions=has_any_exclusions and not has_exclusions(inputs),
+                item_without_column=describe_item_without_column(report, inputs),
+                candidate_rows=evaluation.candidate_rows(inputs, report),
+                base=describe_base_use(report, BaseUse().plus(inputs)),
+            )
+    return {name: evaluated[name] for name in call.systems}
+
+
+class SolvedSystem(NamedTuple):
+    """A system's report, and what warnings are made from."""
+
+    name: str
+    inputs: AlignedInputs
+    report: Report
+    flags: UserFlags
+    has_any_exclusions: bool  # of any users, known or not
+
+
+def solve_systems(call: Call) -> Iterator[SolvedSystem]:
+    """Evaluate each system of a call whose predictions are read as a whole."""
+    evaluation = call.evaluation
+    alignment, systems, has_any_exclusions = align_systems(call)
     truth_digest: int | None = None
     with evaluation.progress.track(alignment.user_count * len(systems)):
         for name in evaluation.begin_pairs(list(systems), alignment.user_count):
-            rows = systems[name]
             with in_system(name), call.naming_truth(), explain_repeats(call.truth, call.systems[name]):
-                inputs = alignment.inputs(rows)
+                inputs = alignment.inputs(systems[name])
                 report, flags = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
                 truth_digest = report.state.truth_digest
                 report = evaluation.add_to_pairs(name, report)
-                ties = describe_ties(report, partial(evaluation.tie_range, inputs))
-                disjoint_keys = describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(
-                    report, inputs, evaluation.candidates
-                )
-                evaluated[name] = EvaluatedSystem(
-                    report,
-                    ties,
-                    disjoint_keys,
-                    inputs.is_complete,
-                    flags,
-                    has_unknown_exclusions=has_any_exclusions and not has_exclusions(inputs),
-                    item_without_column=describe_item_without_column(report, inputs),
-                    candidate_rows=evaluation.candidate_rows(inputs, report),
-                    base=describe_base_use(report, BaseUse().plus(inputs)),
-                )
+            yield SolvedSystem(name, inputs, report, flags, has_any_exclusions)
     evaluation.end_pairs()
-    return {name: evaluated[name] for name in systems}
 
 
 class AlignedSystems(NamedTuple):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 import warnings
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -132,8 +133,23 @@ class EvaluationWarning(UserWarning):
         return write(self.args, write_option)
 
 
+_IS_SILENT = ContextVar("_IS_SILENT", default=False)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Suppress the warnings of `warn` in this block of this thread alone, unlike `warnings.catch_warnings`."""
+    token = _IS_SILENT.set(True)
+    try:
+        yield
+    finally:
+        _IS_SILENT.reset(token)
+
+
 def warn(*text: str | Option) -> None:
     """Warn at the line that called the package."""
+    if _IS_SILENT.get():
+        return
     warnings.warn(EvaluationWarning(*text), stacklevel=caller_level())
 
 

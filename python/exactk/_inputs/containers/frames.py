@@ -31,7 +31,9 @@ _VALUE_ROLES = {
 }  # value columns of a frame, by field, and their roles
 
 
-class _ColumnsByRole(NamedTuple):
+class ColumnsByRole(NamedTuple):
+    """The columns of a frame that are read, and the others."""
+
     users: list[str]
     item: str
     values: dict[str, str]  # the columns of grades, scores or ranks
@@ -42,7 +44,7 @@ class _ColumnsByRole(NamedTuple):
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
     """Return the rows of a frame in long format, or with one list of items per user."""
-    by_role = _columns_by_role(value, argument, requested, encoding.source)
+    by_role = columns_by_role(value, argument, requested, encoding.source)
     _warn_of_other_scores(by_role, argument, requested)
     if by_role.item not in by_role.selected.list_offsets:
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument, requested), argument, encoding)
@@ -54,7 +56,7 @@ def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: C
     return _with_truth_columns(rows, by_role, argument)
 
 
-def _with_truth_columns(rows: Rows, by_role: _ColumnsByRole, argument: str) -> Rows:
+def _with_truth_columns(rows: Rows, by_role: ColumnsByRole, argument: str) -> Rows:
     """Return the rows with the source columns of a truth; other arguments do not need them."""
     if argument != "truth":
         return rows
@@ -63,7 +65,7 @@ def _with_truth_columns(rows: Rows, by_role: _ColumnsByRole, argument: str) -> R
     return rows._replace(columns=TruthColumns(used, grade, unused))
 
 
-def _warn_of_other_scores(by_role: _ColumnsByRole, argument: str, requested: ColumnNames) -> None:
+def _warn_of_other_scores(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> None:
     is_ordered = by_role.values or by_role.item in by_role.selected.list_offsets  # otherwise the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
     if argument in {"predictions", "scores"} and by_role.unused and is_ordered and not is_named:
@@ -73,7 +75,7 @@ def _warn_of_other_scores(by_role: _ColumnsByRole, argument: str, requested: Col
 
 def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: bool) -> LongColumns:
     """Return the columns of a frame in long format."""
-    by_role = _columns_by_role(value, argument, requested)
+    by_role = columns_by_role(value, argument, requested)
     if warn:
         _warn_of_other_scores(by_role, argument, requested)
     if by_role.item in by_role.selected.list_offsets:
@@ -81,7 +83,8 @@ def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: 
     return _to_long_columns(by_role, argument, requested)
 
 
-def _columns_by_role(value: object, argument: str, requested: ColumnNames, source: str = "the frame") -> _ColumnsByRole:
+def columns_by_role(value: object, argument: str, requested: ColumnNames, source: str = "the frame") -> ColumnsByRole:
+    """Return the columns by the names that the caller requested, or else by common names."""
     table = open_table(value, argument)
     names = table.names
 
@@ -98,10 +101,10 @@ def _columns_by_role(value: object, argument: str, requested: ColumnNames, sourc
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
     numbers = table.number_names(with_lists=item in selected.list_offsets)
     unused = tuple(name for name in numbers if name not in {*users, item, *values.values()})
-    return _ColumnsByRole(users, item, values, selected, unused, names)
+    return ColumnsByRole(users, item, values, selected, unused, names)
 
 
-def _to_long_columns(by_role: _ColumnsByRole, argument: str, requested: ColumnNames) -> LongColumns:
+def _to_long_columns(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> LongColumns:
     value_columns = {field: by_role.selected.columns[name] for field, name in by_role.values.items()}
     if argument in {"predictions", "scores"} and not value_columns:
         roles = {field: role for field, role in _VALUE_ROLES[argument].items() if role in requested}
@@ -138,7 +141,7 @@ def _hint_to_order(values: dict[str, str]) -> Text:
     return (score, " or ", rank, " selects the one that orders them")
 
 
-def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
+def _rows_of_list_columns(by_role: ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
     """Return one row of items per row of the frame. Predictions without scores are best first."""
     item, values, selected = by_role.item, by_role.values, by_role.selected
     indptr = selected.list_offsets[item]

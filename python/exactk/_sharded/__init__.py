@@ -1,0 +1,3 @@
+"""Evaluation in buckets of users, which an engine such as Spark makes: Arrow batches in, one state per bucket out."""
+
+from __future__ import annotations

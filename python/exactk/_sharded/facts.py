@@ -1,0 +1,104 @@
+"""What warnings about all users need to know of each bucket beside its state; as JSON, which is safe to read."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._engine.column_warnings import RatingScale
+from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
+from exactk._engine.warnings import has_common_item, has_exclusions, has_no_hit
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.user_histories import TrainUsers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from exactk._engine.pipeline import Call, SolvedSystem
+
+
+class SystemFacts(NamedTuple):
+    """What is known of one system's predictions."""
+
+    has_common_item: bool = False
+    has_truth_items: bool = False
+    has_list_items: bool = False
+    has_excluded_users: bool = False
+    candidate_rows: CandidateRows | None = NO_ROWS
+
+    @classmethod
+    def of_solved(cls, call: Call, solved: SolvedSystem) -> SystemFacts:
+        """Return the facts of a system of a call."""
+        inputs, report = solved.inputs, solved.report
+        lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
+        both = len(inputs.truth.items) > 0, len(getattr(lists, "items", ())) > 0
+        return cls(
+            all(both) and (not has_no_hit(report) or has_common_item(inputs)),
+            *both,
+            has_exclusions(inputs),
+            call.evaluation.candidate_rows(inputs, report),
+        )
+
+    def plus(self, other: SystemFacts) -> SystemFacts:
+        """Return the facts of both sets of users."""
+        return SystemFacts(
+            self.has_common_item or other.has_common_item,
+            self.has_truth_items or other.has_truth_items,
+            self.has_list_items or other.has_list_items,
+            self.has_excluded_users or other.has_excluded_users,
+            add_rows(self.candidate_rows, other.candidate_rows),
+        )
+
+    @property
+    def has_shared_items(self) -> bool:
+        """Whether truth and lists of a bucket share an item, or one side has none at all."""
+        return self.has_common_item or not (self.has_truth_items and self.has_list_items)
+
+
+class Facts(NamedTuple):
+    """What is known of the users of a bucket, or of several."""
+
+    systems: Mapping[str, SystemFacts]
+    has_any_exclusions: bool
+    train: TrainUsers | None  # None if no metric reads it
+    ratings: RatingScale
+    rows: int  # of the largest bucket
+
+    def plus(self, other: Facts) -> Facts:
+        """Return the facts of both sets of users."""
+        train = self.train if other.train is None else other.train
+        if self.train is not None and other.train is not None:
+            train = TrainUsers(
+                self.train.evaluated + other.train.evaluated, self.train.without_items + other.train.without_items
+            )
+        ratings = RatingScale(
+            min(self.ratings.lowest, other.ratings.lowest), max(self.ratings.highest, other.ratings.highest)
+        )
+        return Facts(
+            {name: facts.plus(other.systems[name]) for name, facts in self.systems.items()},
+            self.has_any_exclusions or other.has_any_exclusions,
+            train,
+            ratings,
+            max(self.rows, other.rows),
+        )
+
+    def to_json(self) -> str:
+        """Return the facts as text."""
+        plain: dict[str, Any] = self._asdict()
+        plain["systems"] = {name: list(facts) for name, facts in self.systems.items()}
+        plain["train"] = None if self.train is None else [self.train.evaluated, self.train.without_items]
+        plain["ratings"] = list(self.ratings) if math.isfinite(self.ratings.lowest) else None
+        return json.dumps(plain, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Facts:
+        """Return the facts that `to_json` wrote."""
+        plain = json.loads(text)
+        systems = {
+            name: SystemFacts(*flags)._replace(candidate_rows=None if rows is None else CandidateRows(*rows))
+            for name, (*flags, rows) in plain["systems"].items()
+        }
+        train = None if plain["train"] is None else TrainUsers(*plain["train"])
+        ratings = RatingScale() if plain["ratings"] is None else RatingScale(*plain["ratings"])
+        return cls(systems, plain["has_any_exclusions"], train, ratings, plain["rows"])

@@ -1,0 +1,166 @@
+"""The plan of an evaluation in buckets: checked once, from the types of the columns, and sent to every worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._engine.core import core_engine
+from exactk._engine.pipeline import Call, align_systems, prepare_call
+from exactk._engine.systems import ONE_SYSTEM
+from exactk._inputs.items import Items
+from exactk._inputs.keys.column_roles import user_columns
+from exactk._inputs.registry import classify
+from exactk._plan.conventions import as_convention
+from exactk._plan.hints import with_complete_hint
+from exactk._plan.item_tallies import plan_item_tallies
+from exactk._plan.metric_strings import plan
+from exactk._plan.unused_fields import warn_of_unused_fields
+from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.threads import resolve_threads
+from exactk._sharded.sides import Side, check_kinds, named_tables, side_of_schema, values_of_truth
+from exactk._sharded.struct_columns import split_structs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._plan.conventions import Convention, ConventionLike
+    from exactk._plan.metric_strings import MetricsLike, Value
+
+
+class Schemas(NamedTuple):
+    """The Arrow schemas of the inputs. Weights and groups may be the name of a column of the truth instead."""
+
+    truth: Any
+    systems: Mapping[str, Any]
+    exclude: Any = None
+    weights: Any = None
+    groups: Any = None
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """What a worker needs besides rows. It can be pickled."""
+
+    metrics: MetricsLike
+    convention: Convention
+    columns: ColumnNames
+    sides: tuple[Side, ...]
+    of_truth: Mapping[str, str]  # weights and groups that are columns of the truth
+    items: Items | None
+    num_threads: int
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The requested values."""
+        return plan(self.metrics, self.convention)
+
+    def call(self, tables: Sequence[Any], *, per_user: bool = False) -> Call:
+        """Return the call that evaluates the tables, one per side."""
+        split = [
+            split_structs(table, side.argument, self.columns) for side, table in zip(self.sides, tables, strict=True)
+        ]
+        named = dict(named_tables(self.sides, split))
+        for argument, column in self.of_truth.items():
+            users = user_columns(named["truth"].column_names, self.columns.get("user"), "truth")
+            named[argument] = values_of_truth(named["truth"], users, column, argument)
+        options = {name: named.get(name) for name in ("exclude", "weights", "groups")}
+        values = self.values
+        classified = classify(named["systems"][""], "predictions")
+        try:
+            return prepare_call(
+                core_engine,
+                ONE_SYSTEM,
+                named["truth"],
+                classified,
+                values,
+                self.convention,
+                candidates=None,
+                per_user=per_user,
+                num_threads=self.num_threads,
+                progress=False,
+                items=self.items,
+                **options,
+                **self.columns,
+            )
+        except ExactkError as error:
+            raise with_complete_hint(error, self.convention, values) from error.__cause__
+
+
+def plan_shards(
+    schemas: Schemas,
+    metrics: MetricsLike,
+    convention: ConventionLike,
+    columns: ColumnNames,
+    items: CatalogueLike | None,
+    num_threads: int,
+) -> ShardPlan:
+    """Return the plan; raise or warn about anything that the types of the columns show.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If the arguments are invalid for rows of any values, or the result would depend on the order of rows.
+    """
+    convention = as_convention(convention)
+    values = plan(metrics, convention)
+    _check_values(values)
+    warn_of_unused_fields(convention, values)
+    threads = resolve_threads(num_threads)
+    table = None if items is None else Items.from_argument(items, columns, threads)
+    of_truth = {
+        argument: column
+        for argument, column in (("weights", schemas.weights), ("groups", schemas.groups))
+        if isinstance(column, str)
+    }
+    for argument, column in of_truth.items():
+        if column not in schemas.truth.names:
+            raise input_error(argument, "the name of a column of the truth", repr(column))
+    inputs = [
+        ("truth", "", schemas.truth),
+        *(("predictions", system, schema) for system, schema in schemas.systems.items()),
+        ("exclude", "", schemas.exclude),
+        *((name, "", getattr(schemas, name)) for name in ("weights", "groups") if name not in of_truth),
+    ]
+    given = [(argument, system, schema) for argument, system, schema in inputs if schema is not None]
+    sides = tuple(
+        side_of_schema(
+            number,
+            argument,
+            schema,
+            columns,
+            system=system,
+            beside=of_truth.values() if argument == "truth" else (),
+        )
+        for number, (argument, system, schema) in enumerate(given)
+    )
+    _check_order(values, sides, columns)
+    shard_plan = ShardPlan(metrics, convention, columns, sides, of_truth, table, threads)
+    empty = [side.schema.empty_table() for side in sides]
+    align_systems(shard_plan.call(empty))  # raises and warns as for frames of these columns
+    split = [split_structs(one, side.argument, columns) for side, one in zip(sides, empty, strict=True)]
+    check_kinds(sides, split, columns)
+    return shard_plan
+
+
+def _check_values(values: Sequence[Value]) -> None:
+    """Raise InputError if a value needs what is not in the sums of a bucket."""
+    if not plan_item_tallies(values):
+        return
+    names = [value.spelling for value in values if plan_item_tallies([value])]
+    hint = (
+        "a state would have a count per item of the catalogue and bucket; exactk.evaluate and exactk.Batches count them"
+    )
+    raise input_error("metrics", "metrics of users or of groups of items", names[0], count=len(names), hint=hint)
+
+
+def _check_order(values: Sequence[Value], sides: Sequence[Side], columns: ColumnNames) -> None:
+    """Raise InputError if ties are broken by the order of rows, which data frames of engines do not have."""
+    has_rows = any(side.argument == "predictions" and side.has_item_column for side in sides)
+    by_order = next((value for value in values if value.rules["ties"] == "input_order"), None)
+    if by_order is not None and has_rows and columns.get("rank") is None:
+        expected = "an order of ties that does not depend on the order of rows"
+        hint = f"ties='input_order' of {by_order.spelling} needs one row per user, with an array of items"
+        raise type_error("convention", expected, "ties='input_order'", hint=hint)

@@ -1,0 +1,142 @@
+"""The worker: the rows of a bucket of users in, its state out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._engine.column_warnings import RatingScale, rating_column
+from exactk._engine.pipeline import solve_systems
+from exactk._plan.hints import with_complete_hint
+from exactk._runtime import errors, optional
+from exactk._runtime.errors import ExactkError, input_error, without_warnings
+from exactk._sharded.facts import Facts, SystemFacts
+from exactk._sharded.sides import tables_of_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from exactk._engine.pipeline import Call
+    from exactk._report.report import Report
+    from exactk._sharded.shard_plan import ShardPlan
+
+
+class Bucket(NamedTuple):
+    """The result of a bucket: a state with facts, or an error."""
+
+    state: bytes | None
+    facts: str | None
+    error: str | None
+
+    @classmethod
+    def schema(cls) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return the Arrow schema of results."""
+        pa = optional.arrow("a table")
+        return pa.schema([("state", pa.binary()), ("facts", pa.string()), ("error", pa.string())])
+
+
+def evaluate_bucket(shard_plan: ShardPlan, batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the result of the rows as one Arrow batch; nothing for no rows.
+
+    The result is a function of the rows, in any order, so that a bucket may be evaluated again.
+    """
+    pa = optional.arrow("a table")
+    bucket = result_of_batches(shard_plan, batches)
+    if bucket is not None:
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([one], field.type) for one, field in zip(bucket, Bucket.schema(), strict=True)],
+            schema=Bucket.schema(),
+        )
+
+
+def result_of_batches(shard_plan: ShardPlan, batches: Iterable[Any]) -> Bucket | None:
+    """Return the result of the rows; None for no rows."""
+    tables, rows = tables_of_batches(shard_plan.sides, batches)
+    if not rows:
+        return None
+    try:
+        report, facts = evaluate_tables(shard_plan, tables, rows)
+    except ExactkError as error:
+        return Bucket(None, None, _error_to_json(error))
+    return Bucket(report.state.to_bytes(), facts.to_json(), None)
+
+
+def result_of_no_rows(shard_plan: ShardPlan) -> Bucket:
+    """Return the result of an evaluation in which no bucket has a row."""
+    tables = [side.schema.empty_table() for side in shard_plan.sides]
+    report, facts = evaluate_tables(shard_plan, tables, 0)
+    return Bucket(report.state.to_bytes(), facts.to_json(), None)
+
+
+def evaluate_tables(
+    shard_plan: ShardPlan, tables: Sequence[Any], rows: int, *, per_user: bool = False
+) -> tuple[Report, Facts]:
+    """Return the report of a table per side, and what warnings need to know; the caller warns."""
+    with without_warnings():
+        call = shard_plan.call(tables, per_user=per_user)
+        _check_repeated_truth(call)
+        try:
+            (solved,) = solve_systems(call)
+        except ExactkError as error:
+            raise with_complete_hint(error, shard_plan.convention, call.evaluation.values) from error.__cause__
+    facts = Facts(
+        {solved.name: SystemFacts.of_solved(call, solved)},
+        solved.has_any_exclusions,
+        None if call.evaluation.histories is None else call.evaluation.train_users,
+        _ratings(call),
+        rows,
+    )
+    return solved.report, facts
+
+
+def _ratings(call: Call) -> RatingScale:
+    if call.truth_rows is None or rating_column(call.truth_rows, call.evaluation.values) is None:
+        return RatingScale()
+    return RatingScale().add(call.truth_rows.grades)
+
+
+def _check_repeated_truth(call: Call) -> None:
+    """Raise InputError if a repeated item of the truth has several grades, of which the first in the order of rows counts."""
+    truth, values = call.truth.value, call.evaluation.values
+    if (
+        call.truth_rows is None
+        or call.truth_rows.grades is None
+        or all(value.rules["duplicate_truth"] == "raise" for value in values)
+    ):
+        return
+    columns = call.truth_rows.columns
+    if columns.grade is None or truth.column(columns.grade).type.num_fields:
+        return
+    keys = [name for name in columns.used if name != columns.grade]
+    grades = truth.group_by(keys).aggregate([(columns.grade, "count_distinct")])
+    compute = optional.arrow_module("compute", "a table")
+    repeated = grades.filter(compute.greater(grades[f"{columns.grade}_count_distinct"], 1))
+    if repeated.num_rows:
+        first = ", ".join(
+            f"{name} {value!r}" for name, value in repeated.select(keys).slice(0, 1).to_pylist()[0].items()
+        )
+        found = f"several grades for {first}"
+        raise input_error(
+            "truth", "one grade for each user and item, as rows have no order", found, count=repeated.num_rows
+        )
+
+
+def without_row(error: ExactkError) -> ExactkError:
+    """Return the error without its row, which means nothing outside the bucket."""
+    return error.amended(row=None, position=None, location="")
+
+
+def _error_to_json(error: ExactkError) -> str:
+    error = without_row(error)
+    return json.dumps(
+        {"type": type(error).__name__, "message": str(error), "argument": error.argument, "count": error.count}
+    )
+
+
+def error_from_json(text: str, where: str) -> ExactkError:
+    """Return the error that a worker reported, with where it was."""
+    plain = json.loads(text)
+    error_type = getattr(errors, plain["type"], ExactkError)
+    assert issubclass(error_type, ExactkError)  # noqa: S101 - the worker's own
+    error: ExactkError = error_type(f"{plain['message']} {where}", plain["argument"], count=plain["count"])
+    return error

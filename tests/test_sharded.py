@@ -1,0 +1,273 @@
+"""The worker of engines: whatever the buckets of users, the state is that of one evaluation, bit for bit."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactk
+from exactk._sharded.reduction import report_of_buckets
+from sharded_rows import plan_of_tables, results_of
+from strategies import examples
+
+METRICS = ["ndcg@[2,5]", "recall@3", "map", "auc", "f1@2(average=micro)"]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The inputs of a drawn evaluation."""
+
+    truth: pa.Table
+    predictions: pa.Table
+    others: dict[str, Any]
+
+    def plan(self, metrics: Any = METRICS, **options: Any) -> Any:
+        return plan_of_tables(self.truth, self.predictions, metrics, **self.others, **options)
+
+    def results(self, metrics: Any = METRICS, *, split: dict[str, int] | None = None, **options: Any) -> Any:
+        tables = [self.truth, self.predictions, *(one for one in self.others.values() if not isinstance(one, str))]
+        return results_of(self.plan(metrics, **options), tables, **(split or {}))
+
+    def report(self, metrics: Any = METRICS, **options: Any) -> exactk.Report:
+        return report_of_buckets(self.results(metrics, **options))
+
+    def whole(self, metrics: Any = METRICS, **options: Any) -> exactk.Report:
+        """Evaluate all rows in one call; a column of the truth as a mapping from user."""
+        others = dict(self.others)
+        for argument, column in self.others.items():
+            if isinstance(column, str):
+                user = self.truth.column_names[0]
+                others[argument] = dict(zip(self.truth[user].to_pylist(), self.truth[column].to_pylist(), strict=True))
+        return exactk.evaluate(self.truth, self.predictions, metrics, **others, **options)
+
+
+def draw_rows(random: np.random.Generator, users: int, first: int, items: int, most: int) -> pa.Table:
+    """Return rows of distinct items for some of the users from the first on."""
+    who, what = [], []
+    for user in range(first, users):
+        count = int(random.integers(0, most))
+        who += [user] * count
+        what += random.choice(items, count, replace=False).tolist()
+    return pa.table({"user_id": pa.array(who, pa.int64()), "item_id": pa.array(what, pa.int64())})
+
+
+def as_strings(table: Any) -> Any:
+    if not isinstance(table, pa.Table):
+        return table
+    for index, name in enumerate(table.column_names):
+        if name in {"user_id", "item_id"}:
+            table = table.set_column(
+                index, name, pa.array([f"{name} {one}" for one in table[name].to_pylist()], pa.string())
+            )
+    return table
+
+
+@st.composite
+def drawn_tables(draw: st.DrawFn) -> Tables:
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    users, items = draw(st.integers(1, 30)), draw(st.integers(6, 20))
+    truth = draw_rows(random, users + draw(st.integers(0, 3)), 0, items, 5)
+    predictions = draw_rows(random, users, draw(st.integers(0, 2)), items, 7)
+    if draw(st.booleans()):
+        scores = random.integers(0, 4, len(predictions)) / 2  # many ties
+        predictions = predictions.append_column("score", pa.array(scores))
+    else:
+        predictions = predictions.append_column("rank", pa.array(np.arange(len(predictions))))
+    if draw(st.booleans()):
+        truth = truth.append_column("grade", pa.array(random.integers(0, 4, len(truth))))
+    others: dict[str, Any] = {}
+    if draw(st.booleans()):
+        others["exclude"] = draw_rows(random, users + 2, 1, items, 4)
+    for argument, values in (
+        ("weights", random.integers(0, 5, users + 3) / 4),
+        ("groups", random.integers(0, 3, users + 3)),
+    ):
+        kind = draw(st.sampled_from(["none", "frame", "column"]))
+        if kind == "frame":
+            others[argument] = pa.table({"user_id": np.arange(users + 3), argument: values})
+        elif kind == "column":
+            truth = truth.append_column(argument, pa.array(values[truth["user_id"].to_numpy()]))
+            others[argument] = argument
+    tables = Tables(truth, predictions, others)
+    if draw(st.booleans()):
+        return tables
+    return Tables(as_strings(truth), as_strings(predictions), {name: as_strings(one) for name, one in others.items()})
+
+
+@given(
+    drawn_tables(),
+    st.integers(1, 9),
+    st.integers(0, 99),
+    st.integers(0, 99),
+    st.sampled_from(["standard", "replay", "trec_eval"]),
+)
+@settings(max_examples=examples(300))
+def test_f43_any_buckets_in_any_order(tables: Tables, buckets: int, salt: int, seed: int, convention: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        try:
+            whole = tables.whole(convention=convention)
+        except exactk.InputError as error:  # such as a user without a weight
+            with pytest.raises(type(error)):
+                tables.report(convention=convention)
+            return
+        split = {"buckets": buckets, "salt": salt, "seed": seed, "batch": 1 + seed}
+        results = tables.results(convention=convention, split=split)
+        if results:
+            report = report_of_buckets(results)
+            assert report.state == whole.state
+            assert dict(report) == pytest.approx(dict(whole), rel=0, abs=0, nan_ok=True)
+        else:
+            assert whole.counts["users"] == 0
+
+
+TRUTH = pa.table({"user": ["ann", "ann", "bob", "eve"], "item": ["a", "b", "a", "c"]})
+LISTS = pa.table({"user": ["bob", "ann", "ann", "dan"], "item": ["a", "b", "x", "b"], "score": [0.5, 0.25, 0.75, 0.5]})
+
+
+def report_of(truth: pa.Table, predictions: pa.Table, metrics: Any = "ndcg@2", **options: Any) -> exactk.Report:
+    others: dict[str, Any] = {name: options.pop(name) for name in ("exclude", "weights", "groups") if name in options}
+    return Tables(truth, predictions, others).report(metrics, **options)
+
+
+def messages_of(evaluate: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluate()
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("item_type", [pa.int32(), pa.int64()])
+def test_integers_of_any_width_are_the_same_keys(item_type: pa.DataType) -> None:
+    truth = pa.table({"user": pa.array([1, 1, 2], pa.int32()), "item": pa.array([3, 4, 3], item_type)})
+    lists = pa.table({"user": [2, 1], "item": [3, 4], "rank": [1, 1]})
+    assert report_of(truth, lists).state == exactk.evaluate(truth, lists, "ndcg@2").state
+
+
+def test_arrays_of_items_and_of_structs_as_als_writes_them() -> None:
+    lists = pa.table({"user": ["ann", "bob", "dan"], "items": [["x", "b"], ["a"], []]})
+    assert report_of(TRUTH, lists).state == exactk.evaluate(TRUTH, lists, "ndcg@2").state
+    structs = pa.array(
+        [[{"movieId": "x", "rating": 0.75}, {"movieId": "b", "rating": 0.75}], [{"movieId": "a", "rating": 0.5}], []],
+        pa.list_(pa.struct([("movieId", pa.string()), ("rating", pa.float32())])),
+    )
+    recommendations = pa.table({"user": ["ann", "bob", "dan"], "recommendations": structs})
+    rows = pa.table({"user": ["ann", "ann", "bob"], "item": ["x", "b", "a"], "score": [0.75, 0.75, 0.5]})
+    report = report_of(TRUTH, recommendations)
+    assert dict(report) == dict(exactk.evaluate(TRUTH, rows, "ndcg@2"))
+    assert report.counts["tie_dependent"] == {"ndcg@2": 1}
+    fields = [structs.flatten().field(i) for i in range(2)]
+    unnamed = pa.ListArray.from_arrays(structs.offsets, pa.StructArray.from_arrays(fields, ["sku", "rating"]))
+    assert report_of(TRUTH, recommendations.set_column(1, "recommendations", unnamed)).state == report.state
+    sliced = pa.concat_tables([recommendations.slice(1), recommendations.slice(0, 1)])
+    assert report_of(TRUTH, sliced).state == report.state
+
+
+def test_users_of_several_columns() -> None:
+    truth = pa.table({"shop": [1, 1, 2], "who": ["ann", "bob", "ann"], "item": [7, 8, 9]})
+    lists = pa.table({"shop": [2, 1, 1], "who": ["ann", "ann", "dan"], "item": [9, 8, 7], "score": [1.0, 2.0, 3.0]})
+    columns = {"user": ["shop", "who"]}
+    whole = exactk.evaluate(truth, lists, "ndcg@2", user=["shop", "who"])
+    assert report_of(truth, lists, columns=columns).state == whole.state
+
+
+def test_items_and_custom_metrics_reach_the_workers() -> None:
+    items = exactk.Items(train={"ann": ["x", "a"], "cat": ["a", "b"]})
+    metrics: list[Any] = [
+        "novelty@2",
+        "serendipity@2(serendipity_of=popularity)",
+        exactk.custom("shortest", shortest, k=1, version="1"),
+    ]
+    options: dict[str, Any] = {"items": items, "convention": {"foreign_items": "ignore"}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        assert (
+            report_of(TRUTH, LISTS, metrics, **options).state == exactk.evaluate(TRUTH, LISTS, metrics, **options).state
+        )
+
+
+def shortest(judged: Any) -> Any:
+    return judged.lengths
+
+
+def test_warnings_come_once_from_the_counts_of_all_buckets() -> None:
+    exclude = pa.table({"user": ["ann", "bob"], "item": ["b", "a"]})
+    unknown = pa.table({"user": ["zed"], "item": ["b"]})
+    disjoint = pa.table({"user": ["ann", "bob"], "item": ["y", "z"], "score": [1.0, 2.0]})
+    ratings = TRUTH.append_column("rating", pa.array([1.0, 5.0, 4.0, 3.0]))
+    unused = TRUTH.append_column("stars_given", pa.array([1.0, 5.0, 4.0, 3.0]))
+    for truth, lists, options in (
+        (TRUTH, LISTS, {"exclude": exclude}),
+        (TRUTH, LISTS, {"exclude": unknown}),
+        (ratings, LISTS, {}),
+        (unused, LISTS, {}),
+        (TRUTH, LISTS, {"metrics": "ndcg@50"}),
+    ):
+        of_buckets = messages_of(lambda: report_of(truth, lists, **options))  # noqa: B023 - called at once
+        of_whole = messages_of(lambda: exactk.evaluate(truth, lists, **{"metrics": "ndcg@2", **options}))  # noqa: B023
+        assert of_buckets == of_whole
+        assert of_whole
+    messages = messages_of(lambda: report_of(TRUTH, disjoint))
+    assert any(message.startswith("no item of the truth is in the predictions") for message in messages)
+    users = disjoint.set_column(0, "user", pa.array(["dan", "zed"]))
+    assert any(message.startswith("no user of the truth") for message in messages_of(lambda: report_of(TRUTH, users)))
+
+
+def test_an_error_names_the_user_and_the_number_of_buckets() -> None:
+    repeated = pa.concat_tables([LISTS, LISTS.slice(0, 1)])
+    with pytest.raises(exactk.InputError, match=r"item 'a' again; .*\(user 'bob'\) \(in 1 of \d buckets\)$") as caught:
+        report_of(TRUTH, repeated)
+    assert (caught.value.argument, caught.value.row) == ("predictions", None)
+    nulls = pa.table({"user": [None, "ann"], "item": ["a", "b"], "score": [0.5, 0.25]})
+    with pytest.raises(exactk.InputTypeError, match=r"^predictions.user: .*null \(in 1 of \d buckets\)$"):
+        report_of(TRUTH, nulls)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "options", "message"),
+    [
+        (TRUTH, LISTS.set_column(0, "user", pa.array([1, 2, 2, 3])), {}, "user: expected ids of one kind, found str in truth.user and int in predictions.user"),
+        (TRUTH, LISTS.set_column(1, "item", pa.array([1, 2, 2, 3])), {}, "item: expected ids of one kind"),
+        (TRUTH, LISTS.drop_columns("score"), {}, "predictions: expected a score or rank column"),
+        (TRUTH.set_column(0, "user", pa.array([1.0, 1.0, 2.0, 3.0])), LISTS, {}, "truth.user: expected keys of integers or strings, found double"),
+        (TRUTH.set_column(0, "user", pa.array([b"1"] * 4)), LISTS, {}, "truth.user: expected keys of integers or strings, found binary"),
+        (TRUTH, LISTS, {"convention": "ranx"}, "convention: expected an order of ties that does not depend on the order of rows"),
+        (TRUTH, LISTS, {"metrics": "coverage@2", "items": exactk.Items(["a"])}, "metrics: expected metrics of users or of groups of items, found coverage@2"),
+        (TRUTH, LISTS, {"weights": "age"}, "weights: expected the name of a column of the truth, found 'age'"),
+        (TRUTH, LISTS, {"columns": {"score": "rating"}}, "predictions: expected the score column 'rating'"),
+    ],
+)  # fmt: skip
+def test_types_of_columns_are_checked_before_any_row_is_read(
+    truth: pa.Table, predictions: pa.Table, options: dict[str, Any], message: str
+) -> None:
+    options = {"metrics": "ndcg@2", **options}
+    with pytest.raises(exactk.ExactkError) as caught:
+        plan_of_tables(truth, predictions, **options)
+    assert message in str(caught.value)
+
+
+def test_what_depends_on_the_order_of_rows_is_refused() -> None:
+    repeated = pa.table({"user": ["ann", "ann"], "item": ["a", "a"], "grade": [1.0, 2.0]})
+    options: dict[str, Any] = {"convention": {"duplicate_truth": "first"}}
+    with pytest.raises(exactk.InputError, match="one grade for each user and item"):
+        report_of(repeated, LISTS, **options)
+    equal = repeated.set_column(2, "grade", pa.array([2.0, 2.0]))
+    assert report_of(equal, LISTS, **options).state == exactk.evaluate(equal, LISTS, "ndcg@2", **options).state
+    weights = TRUTH.append_column("age", pa.array([1.0, 2.0, 1.0, 1.0]))
+    with pytest.raises(
+        exactk.InputError, match=r"one value in all rows of a user.*1.0 and 2.0 in 'age' \(user 'ann'\)"
+    ):
+        report_of(weights, LISTS, weights="age")
+
+
+def test_a_bucket_gives_the_same_bytes_again_in_any_order_of_rows() -> None:
+    tables = Tables(TRUTH, LISTS, {})
+    once, again = (tables.results(split={"buckets": 1, "salt": 0, "seed": seed, "batch": 1 + seed}) for seed in (1, 2))
+    assert once == again
