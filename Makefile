@@ -7,7 +7,7 @@ PIP := -m pip --disable-pip-version-check --quiet
 export EXACTK_EXAMPLES ?= 0.1
 export EXACTK_ORACLE_CASES ?= 4000
 
-.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable peers fuzz coverage faults oracle bench calibration generate
+.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines peers fuzz coverage faults oracle bench calibration generate
 
 # On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -88,6 +88,15 @@ portable: oldest
 	for python in $(OTHER_PYTHONS); do \
 		if $$python --version; then $(MAKE) test VENV=build/$$python PYTHON=$$python || exit 1; fi; \
 	done
+
+# For the night: evaluation on Spark, which needs Java 17 or newer; its package is large. As above, the rest comes
+# from the environment of the tests.
+ENGINES := build/engines/venv/bin/python
+engines: $(VENV)/.test
+	$(PYTHON) -m venv --without-pip build/engines/venv
+	$(BIN)/python $(PIP) --python $(ENGINES) install --group engines
+	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(ENGINES) -c $(SITE_PACKAGES))/tests.pth"
+	$(ENGINES) -m pytest -p no:cacheprovider tests/engines
 
 # For the night: records tests/golden/ again with the libraries that a registry offers, and compares.
 peers: $(VENV)/.test

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +12,9 @@ from commands import CommandResult, Run
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+# `make engines` installs Spark and runs these tests.
+collect_ignore = [] if find_spec("pyspark") else ["engines"]
 
 
 @pytest.fixture

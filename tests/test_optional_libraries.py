@@ -36,6 +36,7 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
         ("Parquet", "exactk.read('a.parquet', 'truth')"),
         ("an Arrow IPC file", "exactk.read('a.arrow', 'truth')"),
     ],
+    "pyspark": [("exactk.spark", "__import__('exactk.spark').spark.evaluate(TRUTH, SCORES)")],
     "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
     "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')")],
     "threadpoolctl": [],
@@ -68,7 +69,7 @@ def test_without_a_library_a_feature_says_what_to_install(library: str, tmp_path
     command = [sys.executable, "-c", CODE, library, *needs]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     assert (process.returncode, process.stderr) == (0, "")
-    extra = {"pyarrow": "arrow", "rich": "progress", "scipy": "embeddings"}.get(library, library)
+    extra = {"pyarrow": "arrow", "pyspark": "spark", "rich": "progress", "scipy": "embeddings"}.get(library, library)
     assert process.stdout.splitlines() == [
         f"{purpose} needs {library}: pip install 'exactk[{extra}]'" for purpose, _ in NEEDS[library]
     ]
@@ -93,11 +94,15 @@ def test_extras_are_those_of_the_project() -> None:
     together = extras.pop("all")
     compare = extras["compare"]  # SciPy comes with embeddings too
     libraries = {
-        text.partition(">=")[0]: extra for extra, texts in extras.items() for text in texts if texts is not compare
+        text.partition(">=")[0]: extra
+        for extra, texts in extras.items()
+        for text in texts
+        if texts is not compare and not text.startswith("exactk[")
     }
     assert compare == [text for text in extras["embeddings"] if text.startswith("scipy")]
     assert libraries == optional.EXTRAS
-    assert together == [f"exactk[{','.join(extras)}]"]
+    of_one_machine = [extra for extra in extras if extra != "spark"]  # which comes with the cluster, and is large
+    assert together == [f"exactk[{','.join(of_one_machine)}]"]
 
 
 def imported_libraries(path: Path) -> Iterator[str]:

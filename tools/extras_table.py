@@ -16,7 +16,8 @@ _GIVES = {
     "embeddings": "fast ranking of embeddings; `.npz` files with a sparse matrix of SciPy",
     "compare": "tests and intervals of differences between systems; `report.interval`",
     "progress": "the bar of `progress=True` and of the command line",
-    "all": "all of these",
+    "spark": "`exactk.spark`; clusters of Spark mostly have it already",
+    "all": "all of these except `spark`",
 }
 
 

@@ -27,6 +27,7 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "pandas": "pandas",
         "polars": "polars",
         "pyarrow": "arrow",
+        "pyspark": "spark",
         "rich": "progress",
         "scipy": "embeddings",
         "threadpoolctl": "embeddings",
@@ -230,6 +231,13 @@ def arrow_module(name: str, purpose: str) -> Any:  # noqa: ANN401 - pyarrow has 
     """Return a module of pyarrow, which `purpose` needs."""
     with _importing("pyarrow", purpose):
         return importlib.import_module(f"pyarrow.{name}")
+
+
+def spark_functions() -> Any:  # noqa: ANN401 - pyspark may not be installed
+    """Return Spark's functions of columns."""
+    with _importing("pyspark", "exactk.spark"):
+        from pyspark.sql import functions  # noqa: PLC0415 - an optional library
+    return functions
 
 
 def parquet(table: pa.Table) -> bytes:

@@ -1,0 +1,264 @@
+"""Evaluation of Spark data frames: exact, on the executors, without collecting rows.
+
+Users are hashed into buckets, each bucket is evaluated by one task, and the driver adds the exact sums. The values equal
+those of one `exactk.evaluate` of all rows, bit for bit, whatever the number of buckets. It needs Spark 3.4 or newer, and
+exactk on the workers; Spark Connect works too. Install it with ``pip install 'exactk[spark]'``.
+
+Examples
+--------
+>>> import exactk.spark
+>>> report = exactk.spark.evaluate(truth, predictions, ["ndcg@10", "recall@10"])  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from exactk._plan.metric_strings import DEFAULT_METRICS
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error
+from exactk._sharded.reduction import report_of_buckets
+from exactk._sharded.user_values import evaluate_users, user_value_columns
+from exactk._sharded.worker import Bucket, result_of_no_rows
+from exactk.spark._frames import SQL_TYPES, check_frame, collect, in_buckets, planned_frame, quoted, state_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+    from exactk._inputs.items import CatalogueLike
+    from exactk._plan.conventions import ConventionLike
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.report import Report
+
+__all__ = ["evaluate", "merge", "per_user", "states"]
+
+
+def evaluate(
+    truth: DataFrame,
+    predictions: DataFrame,
+    metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: DataFrame | None = None,
+    weights: DataFrame | str | None = None,
+    groups: DataFrame | str | None = None,
+    items: CatalogueLike | None = None,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+    num_buckets: int | None = None,
+    threads: int = 1,
+) -> Report:
+    """Evaluate the predictions of one system against the truth.
+
+    Parameters
+    ----------
+    truth : DataFrame
+        The relevant items: one row per user and item, with or without a column of grades, or one row per user with an
+        array of items.
+    predictions : DataFrame
+        The lists, in one of these forms:
+
+        - one row per user and item, with a score (higher is better) or a rank;
+        - one row per user with an array of items, best first;
+        - one row per user with an array of structs of item and score, such as the output of ``recommendForAllUsers``.
+    metrics : str or iterable of str, default precision, recall, ndcg, map and mrr at 10
+        As in `exactk.evaluate`, but for metrics of all lists together, such as ``coverage``, which are refused.
+    convention : Convention, str or mapping
+        As in `exactk.evaluate`. Rows have no order, so that ``ties="input_order"`` needs arrays of items.
+    exclude : DataFrame, optional
+        Items to remove from each user's list, such as training items: one row per user and item.
+    weights, groups : DataFrame or str, optional
+        The weight or the group of each user: a data frame with the user columns and one other column, or the name of a
+        column of the truth that has the same value in all rows of a user.
+    items : Items, optional
+        As in `exactk.evaluate`. They are sent to every task.
+    user, item, score, rank, grade : str, optional
+        Column names in all data frames alike, as in `exactk.evaluate`; without them, usual names are detected. Users and
+        items are integers of any width or strings.
+    num_buckets : int, optional
+        The number of buckets, by default ``spark.sql.shuffle.partitions``. A task holds the rows of one bucket in memory,
+        about three times the size of their Arrow batches; 2 million rows per bucket take about 200 MB.
+    threads : int
+        The number of threads per task. More than ``spark.task.cpus`` threads compete with other tasks.
+
+    Returns
+    -------
+    Report
+        Its values, counts and state equal those of `exactk.evaluate`. It has no users: `per_user` returns their values.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. What the types of the columns show is raised before any row is read; other messages
+        name a user, and how many buckets have a fault.
+    ImportError
+        If the Python of the workers lacks exactk, or has another version of it.
+
+    Warns
+    -----
+    EvaluationWarning
+        As `exactk.evaluate` warns, once, on the driver.
+    """
+    shard_plan, frame = planned_frame(
+        truth,
+        predictions,
+        metrics,
+        convention,
+        exclude,
+        weights,
+        groups,
+        items,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        threads,
+    )
+    results = collect(state_frame(shard_plan, frame, num_buckets))
+    return report_of_buckets(results or [result_of_no_rows(shard_plan)])
+
+
+def states(
+    truth: DataFrame,
+    predictions: DataFrame,
+    metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: DataFrame | None = None,
+    weights: DataFrame | str | None = None,
+    groups: DataFrame | str | None = None,
+    items: CatalogueLike | None = None,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+    num_buckets: int | None = None,
+    threads: int = 1,
+) -> DataFrame:
+    """Return a lazy data frame with the state of each bucket, to keep and to `merge` later.
+
+    States of different users, such as those of several days with different queries, can be united before they are merged.
+
+    Parameters
+    ----------
+    truth, predictions, metrics, convention, exclude, weights, groups, items : optional
+    user, item, score, rank, grade, num_buckets, threads : optional
+        As in `evaluate`.
+
+    Returns
+    -------
+    DataFrame
+        The columns ``bucket``, ``state`` (bytes of `exactk.State.to_bytes`), ``facts`` (what warnings need, as JSON) and
+        ``error``. Buckets without rows are left out.
+    """
+    shard_plan, frame = planned_frame(
+        truth,
+        predictions,
+        metrics,
+        convention,
+        exclude,
+        weights,
+        groups,
+        items,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        threads,
+    )
+    functions = optional.spark_functions()
+    return state_frame(shard_plan, frame, num_buckets).select(functions.spark_partition_id().alias("bucket"), "*")
+
+
+def merge(frame: DataFrame) -> Report:
+    """Return the report of the states of a data frame that `states` returned, or of a union of several.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The states of different users, with the same metrics and convention. Only states are collected.
+
+    Returns
+    -------
+    Report
+        The report of all users.
+
+    Raises
+    ------
+    InputError
+        If there is no state, or the evaluation of a bucket raised an error.
+    StateMismatchError
+        If the states were computed differently.
+    """
+    check_frame(frame, "frame")
+    missing = {*Bucket._fields} - {*frame.columns}
+    if missing:
+        raise input_error("frame", "the columns of exactk.spark.states", f"no {', '.join(sorted(missing))}")
+    results = collect(frame.select(*Bucket._fields))
+    if not results:
+        raise input_error("frame", "at least one state", "none")
+    return report_of_buckets(results)
+
+
+def per_user(
+    truth: DataFrame,
+    predictions: DataFrame,
+    metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: DataFrame | None = None,
+    weights: DataFrame | str | None = None,
+    groups: DataFrame | str | None = None,
+    items: CatalogueLike | None = None,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+    num_buckets: int | None = None,
+    threads: int = 1,
+) -> DataFrame:
+    """Return a lazy data frame with the values of each user.
+
+    Parameters
+    ----------
+    truth, predictions, metrics, convention, exclude, weights, groups, items : optional
+    user, item, score, rank, grade, num_buckets, threads : optional
+        As in `evaluate`.
+
+    Returns
+    -------
+    DataFrame
+        The user columns of the truth, and a column of doubles per value, named as it is spelled. A user who is not
+        evaluated has NULL, which Spark's means leave out.
+    """
+    shard_plan, frame = planned_frame(
+        truth,
+        predictions,
+        metrics,
+        convention,
+        exclude,
+        weights,
+        groups,
+        items,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        threads,
+    )
+    users, names = user_value_columns(shard_plan)
+    columns = [f"{quoted(one.source)} {SQL_TYPES[one.kind]}" for one in users]
+    columns += [f"{quoted(name)} double" for name in names]
+    buckets = in_buckets(shard_plan, frame, num_buckets)
+    return buckets.mapInArrow(partial(evaluate_users, shard_plan), ", ".join(columns))

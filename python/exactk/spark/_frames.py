@@ -1,0 +1,155 @@
+"""The data frames of an evaluation: the rows of all inputs, hashed into buckets of users, and the results of the buckets."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error, type_error
+from exactk._sharded.shard_plan import Schemas, plan_shards
+from exactk._sharded.sides import SIDE
+from exactk._sharded.worker import Bucket, evaluate_bucket
+from exactk.spark._types import arrow_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from exactk._inputs.items import CatalogueLike
+    from exactk._plan.conventions import ConventionLike
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._sharded.shard_plan import ShardPlan
+    from exactk._sharded.sides import Side
+
+SQL_TYPES = {"int": "bigint", "str": "string"}
+"""What keys are cast to, by kind."""
+_RESULT = "state binary, facts string, error string"
+
+
+def planned_frame(
+    truth: DataFrame,
+    predictions: DataFrame,
+    metrics: MetricsLike,
+    convention: ConventionLike,
+    exclude: DataFrame | None,
+    weights: DataFrame | str | None,
+    groups: DataFrame | str | None,
+    items: CatalogueLike | None,
+    user: str | Sequence[str] | None,
+    item: str | None,
+    score: str | None,
+    rank: str | None,
+    grade: str | None,
+    threads: int,
+) -> tuple[ShardPlan, DataFrame]:
+    """Return the plan, and the rows of all inputs; raise what the types of the columns and the workers show."""
+    optional.spark_functions()  # raises where pyspark is missing
+    inputs = {"truth": truth, "predictions": predictions, "exclude": exclude, "weights": weights, "groups": groups}
+    frames = {name: frame for name, frame in inputs.items() if frame is not None and not isinstance(frame, str)}
+    for name in ("truth", "predictions", *frames):
+        check_frame(inputs[name], name)
+    schemas = {name: arrow_schema(frame.schema.jsonValue()) for name, frame in frames.items()}
+    of_truth = {name: one for name, one in (("weights", weights), ("groups", groups)) if isinstance(one, str)}
+    shard_plan = plan_shards(
+        Schemas(
+            schemas["truth"],
+            {"": schemas["predictions"]},
+            schemas.get("exclude"),
+            **{name: of_truth.get(name, schemas.get(name)) for name in ("weights", "groups")},
+        ),
+        metrics,
+        convention,
+        {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
+        items,
+        threads,
+    )
+    _check_workers(truth.sparkSession)
+    return shard_plan, _union(shard_plan.sides, [frames[side.argument] for side in shard_plan.sides])
+
+
+def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - a frame of Spark, or of Spark Connect
+    if not all(hasattr(frame, name) for name in ("mapInArrow", "sparkSession", "schema")):
+        raise type_error(argument, "a data frame of Spark 3.4 or newer", type(frame).__name__)
+
+
+def _union(sides: Sequence[Side], frames: Sequence[DataFrame]) -> DataFrame:
+    """Return the rows of all sides, with NULL in the columns of others."""
+    functions = optional.spark_functions()
+    types: dict[str, Any] = {}
+    for side, frame in zip(sides, frames, strict=True):
+        for column in side.columns:
+            types[column.name] = SQL_TYPES[column.kind] if column.kind else frame.schema[column.source].dataType
+
+    def columns_of(number: int, side: Side) -> list[Column]:
+        sources = {column.name: column.source for column in side.columns}
+        of_side = functions.lit(number).cast("tinyint").alias(SIDE)
+        values = {name: functions.col(quoted(source)) for name, source in sources.items()}
+        return [of_side, *(values.get(name, functions.lit(None)).cast(types[name]).alias(name) for name in types)]
+
+    first, *rest = [
+        frame.select(*columns_of(number, side)) for number, (side, frame) in enumerate(zip(sides, frames, strict=True))
+    ]
+    for one in rest:
+        first = first.union(one)
+    return first
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def in_buckets(shard_plan: ShardPlan, frame: DataFrame, num_buckets: int | None) -> DataFrame:
+    """Return the rows with each user's in one partition."""
+    if num_buckets is None:
+        partitions = str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+        num_buckets = int(partitions) if partitions.isdigit() else _DEFAULT_BUCKETS
+    if type(num_buckets) is not int or num_buckets < 1:
+        raise input_error("num_buckets", "an integer from 1 on", repr(num_buckets))
+    return frame.repartition(num_buckets, *(column.name for column in shard_plan.sides[0].users))
+
+
+_DEFAULT_BUCKETS = 200  # Spark's own default, where it is "auto"
+
+
+def state_frame(shard_plan: ShardPlan, frame: DataFrame, num_buckets: int | None) -> DataFrame:
+    return in_buckets(shard_plan, frame, num_buckets).mapInArrow(partial(evaluate_bucket, shard_plan), _RESULT)
+
+
+def collect(frame: DataFrame) -> list[Bucket]:
+    rows = frame.collect()
+    return [Bucket(None if row.state is None else bytes(row.state), row.facts, row.error) for row in rows]
+
+
+def _check_workers(session: SparkSession) -> None:
+    """Raise ImportError unless the Python of a worker has this version of exactk."""
+    expected = version("exactk")
+
+    def probe(batches: Iterable[Any]) -> Iterator[Any]:  # pickled by value: it must run without exactk
+        import importlib.metadata  # noqa: PLC0415 - on the worker
+        import socket  # noqa: PLC0415 - likewise
+        import sys  # noqa: PLC0415 - likewise
+
+        pyarrow = importlib.import_module("pyarrow")
+        for _ in batches:
+            try:
+                found = importlib.metadata.version("exactk")
+            except ImportError:
+                found = ""
+            one_row = [[found], [sys.executable], [socket.gethostname()]]
+            yield pyarrow.RecordBatch.from_arrays([pyarrow.array(one) for one in one_row], ["found", "python", "host"])
+
+    try:
+        (row,) = session.range(1).coalesce(1).mapInArrow(probe, "found string, python string, host string").collect()
+    except Exception as error:
+        error.add_note("exactk.spark ran a job of one row to check the workers' Python; PYSPARK_PYTHON names it")
+        raise
+    if row.found != expected:
+        found = f"has exactk {row.found}" if row.found else "has no exactk"
+        message = (
+            f"the workers' Python {found}, and the driver has exactk {expected}: {row.python} on {row.host}; "
+            "install it there, or set the environment variable PYSPARK_PYTHON to a Python that has it"
+        )
+        raise ImportError(message)
