@@ -127,6 +127,44 @@ def test_tags(form: str) -> None:
     assert repr(items) == "<Items: 3 items (str), 3 tags>"
 
 
+GENRES = [{8, 1}, {1, 9}, set()]
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        GENRES,
+        by_item(GENRES),
+        by_item(list(map(frozenset, GENRES))),
+        pd.Series(GENRES, index=CATALOGUE),
+        pd.DataFrame({"item": CATALOGUE, "genres": GENRES}),
+        pd.DataFrame({"genres": GENRES}, index=CATALOGUE),
+    ],
+    ids=["list", "mapping", "frozensets", "Series", "frame", "index"],
+)
+def test_sets_of_integers_are_tags(features: Any) -> None:
+    table = features_of(exactk.Items(CATALOGUE, features=features))
+    assert table.tags == (1, 8, 9)
+    assert tags(table) == [set(), {1, 9}, {1, 8}]
+    report = exactk.evaluate(
+        None, [["song", "film"]], "ild(distance=jaccard)", items=exactk.Items(CATALOGUE, features=features)
+    )
+    assert report["ild(distance=jaccard)"] == pytest.approx(2 / 3, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"item": ["film", "song", "song"], "tag": ["drama", "rock", "live"]}).groupby("item")["tag"].agg(list),
+        pd.DataFrame({"tag": ["drama", "rock", "live"]}, index=["film", "song", "song"]).groupby(level=0)["tag"].agg(list),
+        pl.DataFrame({"item": ["film", "song", "song"], "tag": ["drama", "rock", "live"]}).group_by("item").agg("tag"),
+    ],
+    ids=["pandas", "index", "polars"],
+)  # fmt: skip
+def test_rows_of_one_tag_become_lists(frame: Any) -> None:
+    assert tags(features_of(exactk.Items(CATALOGUE, features=frame))) == [set(), {"drama"}, {"rock", "live"}]
+
+
 @pytest.mark.parametrize(("features", "kind"), [({"film": [1, 2]}, "vectors"), ({"film": ["drama"]}, "tags")])
 def test_items_may_have_none(features: dict[str, Any], kind: str) -> None:
     table = features_of(exactk.Items(CATALOGUE, features=features))
@@ -191,16 +229,46 @@ FAULTS: dict[str, Callable[[], Any]] = {
     "features: expected each column of an item once, found one again at row 0": lambda: scipy.sparse.coo_array(
         ([1.0, 2.0], ([0, 0], [1, 1])), shape=(3, 2)
     ),
-    "a vector or a list of tags of each item, found str at row 0; a list of strings has the tags of an item": lambda: [
+    "a vector or a list of tags of each item, found str at row 0; a list of strings, or a set, has the tags of an item": lambda: [
         "rock|live",
         "drama",
         "",
     ],
-    "a vector or a list of tags of each item, found NoneType at row 1": lambda: [["a"], None, ["b"]],
+    "a vector or a list of tags of each item, found None at row 1; leave out the item": lambda: [["a"], None, ["b"]],
+    "a vector or a list of tags of each item, found nan of item 'film' at row 1; leave out": lambda: by_item(
+        [["a"], np.nan, ["b"]]
+    ),
+    "features: expected a value in every entry, found None of item 'film' at row 1, position 1; leave out": lambda: (
+        by_item([["a"], ["b", None], []])
+    ),
+    "features: expected a value in every entry, found nan of item 'song' at row 0, position 1; leave out": lambda: (
+        pd.Series(by_item([["a", np.nan], [], []]))
+    ),
+    "features.tags: expected a list in every row, found NoneType at row 1 of the frame; leave out": lambda: (
+        pd.DataFrame({"item": CATALOGUE, "tags": [["a"], None, []]})
+    ),
+    "features.tags: expected a list in every row, found 1 null at row 1 of the frame; leave out": lambda: pl.DataFrame(
+        {"item": CATALOGUE, "tags": [["a"], None, []]}
+    ),
+    "vectors of one length (2), found 1 of item 'film' at row 1; tags are strings, or integers in sets": lambda: (
+        by_item([[8, 1], [1], [2, 3]])
+    ),
+    "vectors of one length (2), found 3 of item 'book' at row 2; tags are": lambda: pl.DataFrame(
+        {"item": CATALOGUE, "tags": [[8, 1], [1, 2], [2, 3, 4]]}
+    ),
+    "found item and item_id; drop or rename item_id": lambda: pd.DataFrame(
+        {"item": CATALOGUE, "item_id": CATALOGUE, "x": [1, 2, 3]}
+    ),
     "features: expected each item once, found item 'film' again": lambda: pd.DataFrame(
         {"item": ["film", "film"], "x": [1, 2]}
     ),
-    "features.genre: expected numbers, or lists of tags in the only column, found str": lambda: pd.DataFrame(
+    "found str; features=features.groupby('item')['genre'].agg(list) has the tags of each item": lambda: pd.DataFrame(
+        {"item": ["film", "film", "song"], "genre": ["a", "b", "c"], "year": [1, 2, 3]}
+    ),
+    "found str; features=features.groupby(level=0)['genre'].agg(list) has the tags of each item": lambda: pd.DataFrame(
+        {"genre": ["a", "b", "c"]}, index=CATALOGUE
+    ),
+    "found str; features=features.group_by('item').agg('genre') has the tags of each item": lambda: pl.DataFrame(
         {"item": CATALOGUE, "genre": ["a", "b", "c"]}
     ),
     "features.tags: expected numbers, or lists in the only column, found lists": lambda: pl.DataFrame(

@@ -199,10 +199,17 @@ def test_refusals(call: Any, metrics: str, options: dict[str, Any], message: str
     assert message in str(refusal.value)
 
 
-@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf, 1e80])
+@pytest.mark.parametrize("wrong", [-1.0, math.inf, 1e80])
 def test_values_out_of_range_are_refused(wrong: float) -> None:
     with pytest.raises(exactk.InputError, match=r"values: expected numbers from 0 to 2\^256, found .* of item 'salt'"):
         Items(list(PRICES), values={"wine": 1.0, "salt": wrong})
+
+
+def test_items_without_a_value_are_left_out() -> None:
+    with pytest.raises(
+        exactk.InputError, match=r"values: .* found nan of item 'salt' at position 1; leave out the item"
+    ):
+        Items(["bread", "salt"], values={"bread": 1.0, "salt": math.nan})
 
 
 def test_reports_by_other_values_do_not_merge() -> None:

@@ -270,10 +270,10 @@ def test_items_survive_pickling() -> None:
         (lambda: exactk.Items(train=[["a", 1]]), "train: expected strings as ids, found int 1 at row 0, position 1"),
         (lambda: exactk.Items(popularity={"a": -1}), "whole numbers of at least 0, found -1 of item 'a'"),
         (lambda: exactk.Items(popularity={"a": 0, "b": 1.5}), "found 1.5 of item 'b' at position 1"),
-        (lambda: exactk.Items(popularity={"a": np.nan, "b": -1}), "found nan of item 'a' at position 0 (the first of 2)"),
+        (lambda: exactk.Items(popularity={"a": -2, "b": -1}), "found -2 of item 'a' at position 0 (the first of 2)"),
         (lambda: exactk.Items(popularity={"a": np.inf}), "whole numbers of at least 0, found inf"),
         (lambda: exactk.Items(popularity={"a": 2**60}), "integers from -2^53 to 2^53"),
-        (lambda: exactk.Items(popularity={"a": None}), "a value in every row, found 1 None or NaN"),  # type: ignore[dict-item]
+        (lambda: exactk.Items(popularity={"a": None}), "popularity: expected a value in every entry, found None of item 'a' at position 0; leave out the item"),  # type: ignore[dict-item]
         (lambda: exactk.Items(popularity={"a": True}), "popularity: expected numbers, found bool"),
         (lambda: exactk.Items([1], popularity=np.array([True])), "found bool"),
         (lambda: exactk.Items(popularity={"a": "1"}), "popularity: expected numbers, found strings"),  # type: ignore[dict-item]
@@ -293,7 +293,12 @@ def test_items_survive_pickling() -> None:
         (lambda: exactk.Items(popularity=iter([1])), "popularity=list(popularity)"),  # type: ignore[arg-type]
         (lambda: exactk.Items([1], popularity=5), "popularity: expected a mapping from item to value"),  # type: ignore[arg-type]
         (lambda: exactk.Items(["a"], item_groups={"b": 1}), "item_groups: expected items of the catalogue, found item 'b'"),
-        (lambda: exactk.Items(["a"], item_groups={"a": None}), "item_groups: expected integers or strings"),
+        (lambda: exactk.Items(["a"], item_groups={"a": None}), "item_groups: expected a value in every entry, found None of item 'a' at position 0; leave out the item"),
+        (lambda: exactk.Items(["a", "b"], item_groups={"a": "x", "b": np.nan}), "found nan of item 'b' at position 1; leave out the item"),
+        (lambda: exactk.Items(["a", "b"], item_groups=["x", None]), "found None at position 1; item_groups as a mapping may leave out"),
+        (lambda: exactk.Items([1], item_groups=pd.DataFrame({"item": [1], "g": [np.nan]})), "found nan of item 1 at position 0; leave out"),
+        (lambda: exactk.Items(["a"], item_groups=pl.DataFrame({"item": ["a"], "g": [None]})), "item_groups.g: expected a value in every row, found null with 1 null at row 0 of the frame; leave out the item"),
+        (lambda: exactk.Items([1], values=pd.DataFrame({"item": [1], "item_id": [1], "v": [1]})), "found item and item_id; drop or rename item_id"),
         (lambda: exactk.Items(["a", "b"], item_groups=["x"]), "item_groups: expected one entry per item of the catalogue (2)"),
         (lambda: exactk.Items(["a"], values={"a": -0.5}), "values: expected numbers from 0 to 2^256, found -0.5 of item 'a'"),
         (lambda: exactk.Items(["a"], values={"a": np.inf}), "values: expected numbers from 0 to 2^256, found inf"),

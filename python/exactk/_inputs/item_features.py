@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,16 +11,19 @@ from exactk._inputs.checks import as_ndarray, number_array
 from exactk._inputs.containers.series import elements
 from exactk._inputs.containers.sparse import stored_elements
 from exactk._inputs.containers.tables import open_table
-from exactk._inputs.keys.columns import NumberColumn, column_of_objects, key_kind
+from exactk._inputs.keys.columns import NumberColumn, column_of_objects, is_missing, key_kind
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.item_features import ItemFeatures
 from exactk._inputs.model.rows import validated_copy
 from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, SPARSE_MATRIX, classify
 from exactk._inputs.values_by_item import (
+    LEAVE_OUT,
     check_distinct_entries,
     entries_of_index,
     item_entries,
     item_of_frame,
+    leaving_out_items,
+    of_item,
 )
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Offsets
+    from exactk._inputs.containers.column_table import SelectedColumns
     from exactk._inputs.keys.columns import Column
     from exactk._inputs.keys.item_keys import ItemEntries
 
@@ -36,7 +41,9 @@ _EXPECTED = (
     "a two-dimensional array or sparse matrix beside the catalogue, a data frame with an item column, "
     "or a mapping, Series or list of vectors or of lists of tags"
 )
-_HINT = "a list of strings has the tags of an item"
+_HINT = "a list of strings, or a set, has the tags of an item"
+_SETS = (set, frozenset)
+_LISTS = (list, tuple, np.ndarray, *_SETS)
 
 
 class GivenFeatures(NamedTuple):
@@ -58,13 +65,13 @@ def features_of(container: Any) -> GivenFeatures:  # noqa: ANN401 - of any libra
         features, items = _features_of_frame(container)
     elif kind is MAPPING:
         items = item_entries(list(container), f"{_NAME}.item")
-        features = _features_of_values(list(container.values()))
+        features = _features_of_values(list(container.values()), items)
     elif kind is SERIES:
         if optional.is_series(container) and not optional.is_default_index(container.index):
             items = entries_of_index(container.index, _NAME)
-        features = _features_of_values(elements(container))
+        features = _features_of_values(elements(container), items)
     elif kind is LIST or isinstance(container, tuple) or (kind is ARRAY and container.dtype.kind == "O"):
-        features = _features_of_values(list(container))
+        features = _features_of_values(list(container), None)
     else:
         found = f"shape {container.shape}" if kind is ARRAY else type(container).__name__
         raise type_error(_NAME, _EXPECTED, found)
@@ -112,28 +119,48 @@ def _ascending(indptr: Offsets, columns: NDArray[np.int64], what: str) -> tuple[
     return order, columns
 
 
-def _features_of_values(values: list[Any]) -> ItemFeatures:
-    """Return the features of one value per item: vectors if they are numbers, otherwise tags."""
-    for row, value in enumerate(values):
-        if not isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-            raise type_error(
-                _NAME, "a vector or a list of tags of each item", type(value).__name__, row=row, hint=_HINT
-            )
+def _features_of_values(values: list[Any], items: ItemEntries | None, argument: str = _NAME) -> ItemFeatures:
+    """Return the features of one value per item: tags if they are sets or strings, otherwise vectors."""
+    _check_are_lists(values, items, argument)
     flat = [one for value in values for one in value]
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(value) for value in values], dtype=np.int64)])
-    if any(isinstance(value, (set, frozenset)) for value in values) or not flat or isinstance(flat[0], (str, bytes)):
+    _check_entries_are_given(flat, indptr, items, argument)
+    if any(isinstance(value, _SETS) for value in values) or not flat or isinstance(flat[0], (str, bytes)):
         return _tags(indptr, column_of_objects(flat, f"{_NAME}.tag"))
     if {bool, np.bool_} & set(map(type, flat)):
         flat = [float(one) if isinstance(one, (bool, np.bool_)) else one for one in flat]
-    return _vectors_of_lists(indptr, column_of_objects(flat, _NAME))
+    return _vectors_of_lists(indptr, column_of_objects(flat, argument), items)
 
 
-def _vectors_of_lists(indptr: Offsets, column: Column) -> ItemFeatures:
+def _check_are_lists(values: list[Any], items: ItemEntries | None, argument: str) -> None:
+    """Raise InputTypeError for an item that has no list."""
+    for row, value in enumerate(values):
+        if not isinstance(value, _LISTS):
+            found, hint = (str(value), LEAVE_OUT) if is_missing(value) else (type(value).__name__, _HINT)
+            expected = "a vector or a list of tags of each item"
+            raise type_error(argument, expected, f"{found}{of_item(items, row)}", row=row, hint=hint)
+
+
+def _check_entries_are_given(flat: list[Any], indptr: Offsets, items: ItemEntries | None, argument: str) -> None:
+    """Raise InputError for None or NaN in a list; NaN among floats is found later."""
+    types = set(map(type, flat))
+    if types <= {str} or all(issubclass(one, (Integral, float, np.floating)) for one in types):
+        return
+    offset = next((offset for offset, one in enumerate(flat) if is_missing(one)), None)
+    if offset is not None:
+        row = int(np.searchsorted(indptr, offset, side="right")) - 1
+        position = offset - int(indptr[row])
+        found = f"{flat[offset]}{of_item(items, row)}"
+        raise input_error(argument, "a value in every entry", found, row=row, position=position, hint=LEAVE_OUT)
+
+
+def _vectors_of_lists(indptr: Offsets, column: Column, items: ItemEntries | None) -> ItemFeatures:
     sizes = np.diff(indptr)
     if (different := sizes != sizes[0]).any():
         row = int(np.argmax(different))
-        expected = f"vectors of one length ({sizes[0]})"
-        raise input_error(_NAME, expected, str(sizes[row]), row=row, count=int(different.sum()))
+        expected, found = f"vectors of one length ({sizes[0]})", f"{sizes[row]}{of_item(items, row)}"
+        hint = "tags are strings, or integers in sets" if column.kind == "int" else ""
+        raise input_error(_NAME, expected, found, row=row, count=int(different.sum()), hint=hint)
     return _dense_vectors(number_array(column.values(_NAME), _NAME).reshape(len(sizes), -1))
 
 
@@ -153,30 +180,51 @@ def _tags(indptr: Offsets, column: Column) -> ItemFeatures:
 
 
 def _features_of_frame(frame: Any) -> tuple[ItemFeatures, ItemEntries]:  # noqa: ANN401 - of any library
-    """Return the features in the columns besides the items: numbers, or one column of lists."""
+    """Return the features in the columns besides the items: numbers, or one column of lists or sets."""
     table = open_table(frame, _NAME)
     item, entries = item_of_frame(frame, table, _NAME)
     names = [name for name in table.data_names if name != item]
     if not names or not all(isinstance(name, str) for name in names):
         found = " and ".join(map(str, names)) or "none"
         raise input_error(_NAME, "columns of features, named by strings", found)
-    selected = table.select(names, _NAME)
+    if len(names) == 1 and optional.is_pandas(frame) and any(isinstance(one, _SETS) for one in frame[names[0]]):
+        return _features_of_values(elements(frame[names[0]]), entries, f"{_NAME}.{names[0]}"), entries
+    with leaving_out_items():
+        selected = table.select(names, _NAME)
     if len(names) == 1 and names[0] in selected.list_offsets:
         column, indptr = selected.columns[names[0]], selected.list_offsets[names[0]]
-        is_tags = column.kind not in {"int", "float"}
-        return (_tags if is_tags else _vectors_of_lists)(indptr, column), entries
-    numbers = []
-    for name in names:
-        column = selected.columns[name]
-        argument = f"{_NAME}.{name}"
-        if name in selected.list_offsets:
-            raise type_error(argument, "numbers, or lists in the only column", "lists")
-        if not isinstance(column, NumberColumn) and column.kind not in {"int", "float"}:
-            hint = f"{_NAME}={_NAME}[[{item!r}, ...]] selects columns of numbers" if item else ""
-            raise type_error(argument, "numbers, or lists of tags in the only column", column.kind, hint=hint)
-        array = column.values(argument)
-        numbers.append(number_array(array.astype(np.float64) if array.dtype.kind == "b" else array, argument))
-    return _dense_vectors(np.column_stack(numbers)), entries
+        if column.kind in {"int", "float"}:
+            return _vectors_of_lists(indptr, column, entries), entries
+        return _tags(indptr, column), entries
+    texts = [name for name in names if name not in selected.list_offsets and _is_text(selected.columns[name])]
+    if texts:
+        expected = "numbers, or lists of tags in the only column"
+        found, hint = selected.columns[texts[0]].kind, _lists_hint(frame, item, texts[0])
+        raise type_error(f"{_NAME}.{texts[0]}", expected, found, hint=hint)
+    return _dense_vectors(np.column_stack([_numbers(selected, name) for name in names])), entries
+
+
+def _is_text(column: Column) -> bool:
+    return not isinstance(column, NumberColumn) and column.kind not in {"int", "float"}
+
+
+def _lists_hint(frame: Any, item: str | None, name: str) -> str:  # noqa: ANN401 - of any library
+    """Return how to make lists of tags of a column with one tag in each row."""
+    lists = ""
+    if optional.is_pandas(frame):
+        lists = f"groupby({'level=0' if item is None else repr(item)})[{name!r}].agg(list)"
+    elif hasattr(frame, "collect_schema"):
+        lists = f"group_by({item!r}).agg({name!r})"
+    return f"{_NAME}={_NAME}.{lists} has the tags of each item" if lists else ""
+
+
+def _numbers(selected: SelectedColumns, name: str) -> NDArray[np.float64]:
+    """Return a column of numbers or flags."""
+    argument = f"{_NAME}.{name}"
+    if name in selected.list_offsets:
+        raise type_error(argument, "numbers, or lists in the only column", "lists")
+    array = selected.columns[name].values(argument)
+    return number_array(array.astype(np.float64) if array.dtype.kind == "b" else array, argument)
 
 
 def _check_finite(features: ItemFeatures, items: ItemEntries | None) -> None:
@@ -189,5 +237,5 @@ def _check_finite(features: ItemFeatures, items: ItemEntries | None) -> None:
     else:
         return
     if len(rows):
-        of_item = "" if items is None else f" of {items.text(int(rows[0]))}"
-        raise input_error(_NAME, "finite numbers", f"NaN or infinity{of_item}", row=int(rows[0]), count=len(rows))
+        row = int(rows[0])
+        raise input_error(_NAME, "finite numbers", f"NaN or infinity{of_item(items, row)}", row=row, count=len(rows))

@@ -59,10 +59,12 @@ class Items:
     train_users : int, optional
         The number of distinct users behind `popularity`, which some metrics need.
     features : two-dimensional array or sparse matrix beside the catalogue, data frame, or mapping, Series or list of vectors or tags, optional
-        The features of each item: a vector, or a list of tags, which are strings. A data frame has an item column, or items
-        in its index, and columns of numbers or one column of lists. The entries of a list are in the order of the
-        catalogue. Items may have none; an item without tags has none. For ``distance="matrix"``, a symmetric matrix of
-        the distances of the items, with rows and columns in the same order.
+        The features of each item: a vector, or tags. Tags are strings in a list, or strings or integers in a set; integers
+        in a list are a vector. A data frame has an item column, or items in its index, and columns of numbers or one
+        column of lists or sets. The entries of a list are in the order of the catalogue. Items may have none; an item
+        without tags has none. Numbers are from -2^64 to 2^64, and for ``distance="cosine"`` a vector is of zeros or of a
+        length of at least 2^-250. For ``distance="matrix"``, a symmetric matrix of the distances of the items, with rows
+        and columns in the same order.
     item_groups : mapping from item to int or str, Series, data frame, or sequence beside the catalogue, optional
         The group of each item, such as its category, in the same containers as the popularity. Items may have none.
     values : mapping from item to float, Series, data frame, or array of float beside the catalogue, optional

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from exactk._inputs.containers.tables import Table, open_table
 from exactk._inputs.keys import column_roles
-from exactk._inputs.keys.columns import column_of_objects
+from exactk._inputs.keys.columns import column_of_objects, is_missing
 from exactk._inputs.keys.item_keys import ItemEntries
 from exactk._inputs.keys.key_lists import encode_item_keys
 from exactk._inputs.keys.series import index_columns
@@ -16,13 +17,20 @@ from exactk._inputs.long_format import Encoding, encode_items
 from exactk._inputs.registry import ARRAY, BLOCKS, FRAME, LIST, MAPPING, SERIES, classify
 from exactk._inputs.values_by_user import plain_values, values_of_column
 from exactk._runtime import optional
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import InputError, InputTypeError, input_error, type_error
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from exactk._inputs.keys.columns import Column
 
 CONTAINERS = "a mapping from item to value, a Series, a data frame, or an array or list beside the catalogue"
 """The accepted containers, for messages."""
+
+
+LEAVE_OUT = "leave out the item, as items may have none"
+"""The hint where a value is missing."""
 
 
 class ValuesByItem(NamedTuple):
@@ -34,6 +42,14 @@ class ValuesByItem(NamedTuple):
 
 def values_by_item(container: Any, argument: str) -> ValuesByItem:  # noqa: ANN401 - of any library
     """Return the values and their items."""
+    given = _given_values(container, argument)
+    if given.items is not None:
+        check_distinct_entries(given.items, argument)
+    _check_values_are_given(given.values, given.items, argument)
+    return given
+
+
+def _given_values(container: Any, argument: str) -> ValuesByItem:  # noqa: ANN401 - of any library
     container, kind = classify(container, argument)
     if kind is MAPPING:
         values: object = list(container.values())
@@ -51,8 +67,36 @@ def values_by_item(container: Any, argument: str) -> ValuesByItem:  # noqa: ANN4
     else:
         hint = f"{argument}=list({argument})" if kind is BLOCKS else ""
         raise type_error(argument, CONTAINERS, type(container).__name__, hint=hint)
-    check_distinct_entries(entries, argument)
     return ValuesByItem(values, entries)
+
+
+def of_item(items: ItemEntries | None, position: int) -> str:
+    """Return whose value is at a position, for messages; empty if it is not known."""
+    return "" if items is None else f" of {items.text(position)}"
+
+
+@contextmanager
+def leaving_out_items() -> Iterator[None]:
+    """Add to an error about missing values in a column what to do."""
+    try:
+        yield
+    except InputTypeError as error:
+        if error.fault.expected not in {"a value in every row", "a list in every row"}:
+            raise
+        raise error.amended(hint=(LEAVE_OUT,)) from error.__cause__
+
+
+def _check_values_are_given(values: Any, items: ItemEntries | None, argument: str) -> None:  # noqa: ANN401 - an array or a list
+    """Raise InputError for None or NaN, naming the item."""
+    if isinstance(values, np.ndarray):
+        missing = np.flatnonzero(np.isnan(values)).tolist() if values.dtype.kind == "f" and values.ndim == 1 else []
+    else:
+        is_plain = set(map(type, values)) <= {int, str}
+        missing = [] if is_plain else [position for position, value in enumerate(values) if is_missing(value)]
+    if missing:
+        found = f"{values[missing[0]]}{of_item(items, missing[0])}"
+        hint = LEAVE_OUT if items is not None else f"{argument} as a mapping may leave out the item"
+        raise input_error(argument, "a value in every entry", found, position=missing[0], count=len(missing), hint=hint)
 
 
 def item_entries(items: object, argument: str) -> ItemEntries:
@@ -90,16 +134,30 @@ def check_distinct_entries(entries: ItemEntries, argument: str) -> None:
     raise input_error(argument, "each item once", f"{entries.text(position)} again", position=position, count=count)
 
 
+def has_items_in_index(frame: Any) -> bool:  # noqa: ANN401 - of pandas
+    """Return whether only the index of a frame can be the items: pandas does not number it, and no column has a usual name."""
+    names = (*frame.columns, *frame.index.names)
+    return not optional.is_default_index(frame.index) and not any(
+        isinstance(name, str) and column_roles.usual_role(name) == "item" for name in names
+    )
+
+
+def _item_column(names: list[str], argument: str) -> str:
+    """Return the name of the item column. No argument selects it, so hints are about the names."""
+    try:
+        return column_roles.item_column(names, None, argument, lambda: "rename the column of items to 'item'")
+    except InputError as error:
+        if not any(isinstance(part, Option) for part in error.fault.hint):
+            raise
+        others = [name for name in names if column_roles.usual_role(name) == "item"][1:]
+        raise error.amended(hint=(f"drop or rename {' and '.join(others)}",)) from error.__cause__
+
+
 def item_of_frame(frame: Any, table: Table, argument: str) -> tuple[str | None, ItemEntries]:  # noqa: ANN401 - of any library
     """Return the item column, None for the index, and the items in it."""
-    has_items_in_index = (
-        optional.is_pandas(frame)
-        and not optional.is_default_index(frame.index)
-        and not any(column_roles.usual_role(name) == "item" for name in table.names)
-    )
-    if has_items_in_index:
+    if optional.is_pandas(frame) and has_items_in_index(frame):
         return None, entries_of_index(frame.index, argument)
-    item = column_roles.item_column(table.names, None, argument, lambda: "rename the column of items to 'item'")
+    item = _item_column(table.names, argument)
     selected = table.select([item], argument)
     if selected.list_offsets:
         raise type_error(f"{argument}.{item}", "one item per row", "lists")
@@ -126,7 +184,8 @@ def _other_columns(table: Table, item: str | None, argument: str) -> list[Any]:
 
 
 def _values(table: Table, name: str, argument: str) -> object:
-    selected = table.select([name], argument)
+    with leaving_out_items():
+        selected = table.select([name], argument)
     if selected.list_offsets:
         raise type_error(f"{argument}.{name}", "a value in every row", "lists")
     return values_of_column(selected.columns[name], f"{argument}.{name}")
