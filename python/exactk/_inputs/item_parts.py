@@ -11,6 +11,7 @@ from exactk import _core
 from exactk._inputs.checks import key_array, number_array, read_only
 from exactk._inputs.interactions import items_of_interactions
 from exactk._inputs.item_features import features_of
+from exactk._inputs.item_labels import check_labels_are_items
 from exactk._inputs.keys.item_keys import ItemEntries, ItemKeys
 from exactk._inputs.model.item_table import CanonicalItems
 from exactk._inputs.values_by_item import item_entries, numbers_of, values_by_item
@@ -59,6 +60,10 @@ def canonical_items(
     if train is not None and train_users is not None:
         raise input_error("train_users", "None beside train, which has the users", repr(train_users))
     of_catalogue = _catalogue(catalogue, counts, "train" if train is not None else "popularity")
+    if of_catalogue.positions is not None:
+        parts = {"popularity": popularity, "features": features, "item_groups": item_groups, "values": values}
+        for argument, part in parts.items():
+            check_labels_are_items(part, argument, catalogue, of_catalogue.keys, of_catalogue.positions)
     return CanonicalItems(
         of_catalogue.keys,
         np.arange(len(of_catalogue.keys)) if of_catalogue.keys.integers is None else of_catalogue.keys.integers,

@@ -55,7 +55,8 @@ class Items:
         of the call as those of `exclude` are, by key or by position.
     popularity : mapping from item to int, Series, data frame, or array of int beside the catalogue, optional
         The number of distinct users of each item, in place of `train`; other items of the catalogue have none. A Series
-        has the items in its index. A data frame has an item column, or items in its index, and one other column.
+        has the items in its index; one with the default index is beside the catalogue, and an error if its numbers may
+        be items. A data frame has an item column, or items in its index, and one other column.
     train_users : int, optional
         The number of distinct users behind `popularity`, which some metrics need.
     features : two-dimensional array or sparse matrix beside the catalogue, data frame, or mapping, Series or list of vectors or tags, optional
@@ -83,8 +84,8 @@ class Items:
     Raises
     ------
     InputError, InputTypeError
-        If an argument is invalid, if both `train` and `popularity` are given, or if popularity, features, groups or values
-        have items outside the catalogue.
+        If an argument is invalid, if both `train` and `popularity` are given, if popularity, features, groups or values
+        have items outside the catalogue, or if the index of a Series or data frame may have items or labels of rows.
 
     Examples
     --------
