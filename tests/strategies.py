@@ -89,6 +89,11 @@ class DrawnItems:
         values = {key: value for key, value in self.values.items() if key in keys}
         return exactk.Items(self.catalogue, train=self.train, values=values, item_groups=groups, features=features)
 
+    def of_users(self, users: list[int]) -> DrawnItems:
+        """Return the same items, with the train rows of these users in their order."""
+        keys = [*dict.fromkeys(chain(*self.train))] if self.catalogue is None else self.catalogue
+        return replace(self, catalogue=keys, train=[self.train[user % len(self.train)] for user in users])
+
 
 FEATURES = ("none", "float32", "float64", "flags", "matrix", "sparse", "tags")
 

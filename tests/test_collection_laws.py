@@ -205,6 +205,7 @@ def many_lists(of_text: bool) -> tuple[dict[Any, Any], dict[Any, Any], Any]:
 METRICS = [*(f"{name}@[1,5,10]" for name in NAMES), *NAMES, "personalization@5(list_similarity=overlap)", "ndcg@5"]
 
 
+@pytest.mark.filterwarnings("ignore:.* as 0, the best value:exactk.EvaluationWarning")
 @pytest.mark.parametrize("of_text", [False, True])
 def test_batches_iterators_and_threads(of_text: bool) -> None:
     truth, lists, items = many_lists(of_text)

@@ -216,6 +216,16 @@ def test_users_without_a_history_who_count_as_the_best_are_a_warning() -> None:
     assert value("serendipity@1", items(), truth, lists) == 0  # no hit, and no history
 
 
+def test_users_whose_history_has_no_features_are_a_warning_too() -> None:
+    given = exactk.Items(["a", "b"], train={"v": ["b"], "w": ["a", "b"]}, features={"a": ["x"]})
+    lists = {"v": ["a"], "w": ["a"]}
+    message = "1 user has no item with features in train and counts as 0, the best value, in calibration"
+    with pytest.warns(exactk.EvaluationWarning, match=message):
+        exactk.evaluate(None, lists, "calibration(missing_features=skip)", items=given)
+    skipped = exactk.evaluate(None, lists, "calibration(missing_features=skip,undefined=skip)", items=given)
+    assert skipped.counts["evaluated"] == {"calibration(missing_features=skip,undefined=skip)": 1}
+
+
 def test_compare_reads_the_histories_of_all_systems() -> None:
     truth, lists, given, metrics = large_case("vectors")
     other = {user: row[::-1] for user, row in lists.items()}

@@ -74,6 +74,7 @@ def test_shares_that_differ_in_the_last_bits() -> None:
     assert report["exposure@1"] == pytest.approx(2.0**-51, rel=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore:.* as 0, the best value:exactk.EvaluationWarning")
 @pytest.mark.parametrize("undefined", ["zero", "one", "nan", "skip"])
 def test_nothing_to_divide_by(undefined: str) -> None:
     """Lists without an item of a group; and no list at all, which has no value."""
@@ -327,3 +328,26 @@ def test_what_parity_and_opportunity_refuse(name: str) -> None:
         values: Any = {argument: dict.fromkeys(RELEVANT, 1)}
         with pytest.raises(exactk.InputError, match=f"{argument}: expected None with {name}"):
             exactk.evaluate(RELEVANT, USERS, name, items=TRAINED, **values)
+
+
+@pytest.mark.filterwarnings("ignore:.*no item of the truth:exactk.EvaluationWarning")
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("exposure@1", "exposure@1 is 0 / 0 and counts as 0, the best value: no item of a group is recommended"),
+        ("rsp@1", "rsp@1 is 0 / 0 and counts as 0, the best value: no item of a group is recommended"),
+        ("reo@1", "reo@1 is 0 / 0 and counts as 0, the best value: no relevant item of a group is recommended"),
+    ],
+)
+def test_no_recommended_item_of_a_group_is_a_warning(metric: str, message: str) -> None:
+    items = exactk.Items(["a", "b", "c"], item_groups={"a": "g", "b": "h"}, train={"u": ["c"]})
+    truth = {"u": ["a", "b"]}
+    empty: dict[str, list[str]] = {"u": []}
+    for lists in ({"u": ["c"]}, empty):
+        with pytest.warns(exactk.EvaluationWarning, match=message):
+            assert exactk.evaluate(truth, lists, metric, items=items)[metric] == 0
+    with pytest.warns(exactk.EvaluationWarning, match=f"system 'none': {message}"):
+        exactk.compare(truth, {"none": {"u": ["c"]}, "one": {"u": ["a"]}}, metric, items=items)
+    assert math.isnan(
+        exactk.evaluate(truth, {"u": ["c"]}, f"{metric}(undefined=nan)", items=items)[f"{metric}(undefined=nan)"]
+    )

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exactk
-from strategies import DrawnItems, Evaluation, evaluations, examples, spellings, without_digest
+from strategies import DrawnItems, Evaluation, evaluations, examples, reads_history, spellings, without_digest
 
 BINARY = ["precision", "recall", "f1", "hit_rate", "average_precision", "average_recall", "reciprocal_rank", "ndcg"]
 BINARY += ["dcg", "r_precision", "rbp", "judged", "bpref", "num_hits"]
@@ -38,14 +38,20 @@ def reorder(rows: Any, order: list[int]) -> Any:
 def test_the_order_of_users_means_nothing(evaluation: Evaluation, rng: random.Random) -> None:
     order = list(range(len(evaluation.truth)))
     rng.shuffle(order)
+    of_users = {"exclude", "weights", "groups", "base_predictions"}
     options = {
-        name: reorder(option, order) if name in {"exclude", "weights", "groups"} else option
-        for name, option in evaluation.options.items()
+        name: reorder(option, order) if name in of_users else option for name, option in evaluation.options.items()
     }
     other = Evaluation(
         reorder(evaluation.truth, order), reorder(evaluation.predictions, order), evaluation.metrics, options
     )
-    assert run_if_legal(evaluation) == run_if_legal(other)
+    if not any(map(reads_history, evaluation.metrics)):
+        assert run_if_legal(evaluation) == run_if_legal(other)
+        return
+    items = options["items"]
+    evaluation = replace(evaluation, options=evaluation.options | {"items": items.of_users(sorted(order))})
+    options["items"] = items.of_users(order)
+    assert without_digest(run_if_legal(evaluation)) == without_digest(run_if_legal(other))
 
 
 @settings(max_examples=examples(200))
@@ -64,14 +70,16 @@ def test_the_ids_of_items_mean_nothing(evaluation: Evaluation, rng: random.Rando
     options = dict(evaluation.options)
     if "items" in options:  # of equally popular items, those with low ids are in the head
         items = options["items"]
-        rows = [*evaluation.truth, *evaluation.predictions, *items.train, *options.get("exclude", [])]
+        beside = [row for name in ("exclude", "base_predictions") for row in options.get(name) or []]
+        rows = [*evaluation.truth, *evaluation.predictions, *items.train, *beside]
         ids = sorted({item for row in [*rows, items.catalogue] for item in row or ()})
         new_ids.update(zip(ids, sorted(rng.sample(range(2**62), len(ids))), strict=True))
         listed = None if items.catalogue is None else relabel_row(items.catalogue)
         values = {new_ids[item]: value for item, value in items.values.items()}
         options["items"] = DrawnItems(listed, [relabel_row(row) for row in items.train], values)
-    if "exclude" in options:
-        options["exclude"] = [relabel_row(row) for row in options["exclude"]]
+    for name in ("exclude", "base_predictions"):
+        if options.get(name) is not None:
+            options[name] = [relabel_row(row) for row in options[name]]
     other = Evaluation(
         [relabel_row(row) for row in evaluation.truth],
         [relabel_row(row) for row in evaluation.predictions],

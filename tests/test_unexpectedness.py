@@ -154,6 +154,30 @@ def test_blocks_batches_and_shards_say_the_same(lists: Any, base: Any, exclude: 
     assert exactk.merge(shards).state.totals == whole.state.totals
 
 
+def test_candidates_by_key_apply_to_the_base_of_batches() -> None:
+    frame = pl.DataFrame({"user": ["u", "u", "v"], "item": ["a", "b", "a"], "rank": [1, 2, 1]})
+    options = {"base_predictions": {"u": ["a", "c"], "v": ["b"]}, "candidates": {"u": ["a", "b"], "v": ["a"]}}
+    batches = exactk.Batches(lambda: iter(frame.iter_slices(2)))
+    whole = exactk.evaluate({"u": ["a"], "v": ["b"]}, frame, "unexpectedness@2", **options)  # type: ignore[arg-type]
+    of_batches = exactk.evaluate({"u": ["a"], "v": ["b"]}, batches, "unexpectedness@2", **options)  # type: ignore[arg-type]
+    assert of_batches.state == whole.state
+    assert whole["unexpectedness@2"] == 0.75  # b of two items, and a, as the base of v has no candidate
+
+
+@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_lists_without_items_beside_scores_of_text_keys(call: Any) -> None:
+    base = exactk.Scores(np.array([[0.5, 0.2]]), users=["u"], items=["a", "b"])
+    assert call(None, {"u": []}, "unexpectedness@2", base_predictions=base)["unexpectedness@2"] == 0
+    with pytest.raises(exactk.InputTypeError, match="expected items of type int, as in the predictions, found str"):
+        call(None, {"u": [5]}, "unexpectedness@2", base_predictions=base)
+
+
+@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_a_cutoff_far_below_the_end_of_the_base(call: Any) -> None:
+    base = exactk.Scores(np.array([[0.5, 0.2]]))
+    assert call(None, [[1, 2]], "unexpectedness@2147483647", base_predictions=base)["unexpectedness@2147483647"] == 0.5
+
+
 def test_compare_reads_the_same_base_for_all_systems() -> None:
     comparison = exactk.compare(
         [[1], [2]], {"a": [[1, 2], [3]], "b": [[4], [5]]}, "unexpectedness@2", base_predictions=[[1], [3]]

@@ -3488,8 +3488,8 @@ def unexpectedness_at_k(
 
     Definition: share of the recommended items that base_predictions do not recommend too.
 
-    Formula under the standard convention: ``1 - |L & B| / |L|``, where L is the list; B is the list of
-    base_predictions, down to the same cutoff.
+    Formula under the standard convention: ``|L - B| / |L|``, where L is the list; B is the list of base_predictions,
+    down to the same cutoff.
 
     Source: Adamopoulos, Tuzhilin 2014; RePlay, Unexpectedness.
 

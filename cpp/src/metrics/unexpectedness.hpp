@@ -15,7 +15,7 @@ class Unexpectedness {
   static constexpr MetricInfo info{
       .name = "unexpectedness",
       .summary = "share of the recommended items that base_predictions do not recommend too",
-      .formula = "1 - |L & B| / |L|",
+      .formula = "|L - B| / |L|",
       .source = "Adamopoulos, Tuzhilin 2014; RePlay, Unexpectedness",
       .own_fields = kOwnFields,
       .positive_without_hits = true,

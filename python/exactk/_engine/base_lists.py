@@ -53,6 +53,8 @@ def _ids_among(base: AlignedInputs, inputs: AlignedInputs, ids: Ids) -> NDArray[
         return ids  # type: ignore[return-value]
     if others is None:  # integers are ids
         assert base.item_keys is not None  # noqa: S101 - of which there are some
+        if base.item_keys.dtype.kind not in "iu":
+            return ids  # type: ignore[return-value]  # the inputs have no items
         return base.item_keys[ids].astype(np.int64)
     by_code = np.arange(len(others)) if inputs.item_ids is None else inputs.item_ids.astype(np.int64)
     if keys is None:

@@ -148,7 +148,9 @@ class _BatchEvaluation:
             self._vocabulary = self._truth.user_vocabulary.vocabulary if vocabulary is None else vocabulary
             self._evaluation = self._evaluation.encode_user_keys(self._vocabulary)
         self.has_scores = block.rows.scores is not None
-        inputs = replace(self._align_block(block), row_users=(self._vocabulary.snapshot(), block.user_codes))
+        inputs, row_users = self._align_block(block), (self._vocabulary.snapshot(), block.user_codes)
+        base = None if inputs.base is None else replace(inputs.base, row_users=row_users)
+        inputs = replace(inputs, row_users=row_users, base=base)
         self._has_items = self._has_items or len(block.rows.items) > 0
         self._has_match = self._has_match or self._has_truth_item(block.rows.items)
         self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)

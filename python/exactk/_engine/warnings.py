@@ -236,6 +236,7 @@ def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) 
     warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
     warn_of_systems({system: _describe_empty_lists_at_best(report) for system, report in reports.items()})
     warn_of_systems({system: _describe_groups_left_out(report) for system, report in reports.items()})
+    warn_of_systems({system: _describe_groups_of_nothing(report) for system, report in reports.items()})
     warn_of_systems({system: describe_values_without_weight(report) for system, report in reports.items()})
     gaps = _describe_count(reports, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps")
     if any(gaps.values()):
@@ -287,7 +288,10 @@ def warn_of_histories(values: Sequence[Value], users: TrainUsers, systems: int) 
     for value in values:
         is_of_users = value.needs.history and not value.info.of_collection
         if count and is_of_users and value.info.direction == "lower" and value.rules["undefined"] == "zero":
-            have = "user has no item in train and counts" if count == 1 else "users have no item in train and count"
+            kind = "item with features" if users.need_features else "item"
+            have = (
+                f"user has no {kind} in train and counts" if count == 1 else f"users have no {kind} in train and count"
+            )
             warn(f"{count} {have} as 0, the best value, in {value.spelling}; undefined=skip leaves them out")
             return
 
@@ -304,6 +308,22 @@ def _describe_groups_left_out(report: Report) -> str:
             has, is_ = ("has", "is") if len(lacking) == 1 else ("have", "are")
             groups = f"{len(lacking)} of {len(numbers)} groups of items"
             return f"{groups} {has} no {kind} outside train for {value.spelling} and {is_} left out, such as {lacking[0]!r}"
+    return ""
+
+
+def _describe_groups_of_nothing(report: Report) -> str:
+    """Return a warning if a value of groups of items is 0 / 0, which counts as the best."""
+    for value in plan_of_state(report.state):
+        if not value.info.reads_groups or value.rules["undefined"] != "zero":
+            continue
+        if not report.counts["evaluated"][value.name]:
+            continue
+        numbers = [row[value.name] for row in report.by_item_group.values()]
+        defined = [number for number in numbers if not math.isnan(number)]
+        if len(defined) < 2 or not any(defined):
+            recommended = "relevant item of a group" if value.info.reads_truth else "item of a group"
+            reason = f"no {recommended} is recommended" if not any(defined) else "one group alone has such items"
+            return f"{value.spelling} is 0 / 0 and counts as 0, the best value: {reason}; undefined=nan makes it NaN"
     return ""
 
 

@@ -22,14 +22,24 @@ _NAME = "train"
 
 @dataclass
 class TrainUsers:
-    """How many users of an evaluation, who may come in pieces, have items of the catalogue in train."""
+    """How many users of an evaluation, who may come in pieces, have items of the catalogue in train.
+
+    If items without features are skipped, only items with features count.
+    """
 
     evaluated: int = 0
     without_items: int = 0
+    need_features: bool = False
 
-    def add(self, users: UserHistories) -> None:
-        """Add some users of the evaluation."""
-        sizes = np.diff(users.histories.indptr)
+    def add(self, users: UserHistories, lack_features: NDArray[np.bool_] | None) -> None:
+        """Add some users of the evaluation; the flags are of items of the catalogue that do not count."""
+        histories = users.histories
+        self.need_features = lack_features is not None
+        if lack_features is None:
+            sizes = np.diff(histories.indptr)
+        else:
+            counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(~lack_features[histories.items])])
+            sizes = np.diff(counted[histories.indptr])
         with_items = int((sizes[users.rows[users.rows >= 0]] > 0).sum())
         self.evaluated += with_items
         self.without_items += len(users.rows) - with_items

@@ -58,7 +58,8 @@ def check_base_scores(problem: Problem) -> None:
         return
     cutoffs, rules = [value.cutoff for value in readers], readers[0].rules
     base, deepest = problem.base, None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
-    depth = max(1, most_items(problem.base.predictions) if deepest is None else deepest)
+    most = most_items(problem.base.predictions)
+    depth = max(1, most if deepest is None else min(deepest, most))
     ties = rules["ties"]
     with naming_base():
         reference_ranker(

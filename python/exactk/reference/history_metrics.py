@@ -87,7 +87,7 @@ register(calibration, "lower")
 
 @register
 def unexpectedness(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
-    """1 - |L & B| / |L|, for the base list B down to the same cutoff. Adamopoulos, Tuzhilin 2014."""
+    """|L - B| / |L|, for the base list B down to the same cutoff. Adamopoulos, Tuzhilin 2014."""
     items = [item for _rank, item, _is_hit in user.listed(k)]
     base = {item for item, rank in user.base_ranks.items() if k is None or rank <= k}
     over = len(items) if rules["list_mean_over"] == "list" else divisor("cutoff", user, k)

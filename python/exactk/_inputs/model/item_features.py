@@ -55,6 +55,14 @@ class ItemFeatures:
         columns = rows.items.astype(np.int64, copy=False)
         return ItemFeatures(self.width, is_missing, None, rows.indptr, columns, rows.scores, self.tags)
 
+    @property
+    def lack_features(self) -> NDArray[np.bool_]:
+        """Which items have no features, or no tags."""
+        if self.tags is None or self.indptr is None:
+            return self.is_missing
+        lack: NDArray[np.bool_] = self.is_missing | (np.diff(self.indptr) == 0)
+        return lack
+
     def columns_by_item(self) -> list[list[int]]:
         """Return the columns of each item of sparse vectors or sets of tags."""
         assert self.indptr is not None and self.columns is not None  # noqa: S101, PT018 - for the type checker
