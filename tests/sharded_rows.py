@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from exactk._report.comparison_options import ComparisonOptions
 from exactk._sharded.shard_plan import Schemas, ShardPlan, plan_shards
 from exactk._sharded.worker import Bucket, result_of_batches
 
@@ -18,22 +19,25 @@ NAMES = dict.fromkeys(("user", "item", "score", "rank", "grade"))
 
 def plan_of_tables(
     truth: pa.Table,
-    predictions: pa.Table,
+    predictions: pa.Table | Mapping[str, pa.Table],
     metrics: Any,
     *,
     convention: Any = "standard",
     items: Any = None,
     columns: Mapping[str, Any] | None = None,
+    comparison: ComparisonOptions | None = None,
     **others: Any,
 ) -> ShardPlan:
     """Return the plan, pickled once, as a worker gets it."""
+    systems = predictions if isinstance(predictions, Mapping) else {"": predictions}
     schemas = Schemas(
         truth.schema,
-        {"": predictions.schema},
+        {name: table.schema for name, table in systems.items()},
         **{name: one if one is None or isinstance(one, str) else one.schema for name, one in others.items()},
     )
     names: Any = {**NAMES, **(columns or {})}
-    plan: ShardPlan = pickle.loads(pickle.dumps(plan_shards(schemas, metrics, convention, names, items, 1)))  # noqa: S301 - our own
+    planned = plan_shards(schemas, metrics, convention, names, items, 1, comparison)
+    plan: ShardPlan = pickle.loads(pickle.dumps(planned))  # noqa: S301 - our own
     return plan
 
 

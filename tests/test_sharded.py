@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._sharded.reduction import report_of_buckets
+from exactk._report.comparison_options import ComparisonOptions
+from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
 from sharded_rows import plan_of_tables, results_of
 from strategies import examples
 
@@ -62,7 +63,7 @@ def as_strings(table: Any) -> Any:
     if not isinstance(table, pa.Table):
         return table
     for index, name in enumerate(table.column_names):
-        if name in {"user_id", "item_id"}:
+        if name in {"user_id", "item_id"} and not pa.types.is_string(table[name].type):
             table = table.set_column(
                 index, name, pa.array([f"{name} {one}" for one in table[name].to_pylist()], pa.string())
             )
@@ -262,12 +263,77 @@ def test_what_depends_on_the_order_of_rows_is_refused() -> None:
     assert report_of(equal, LISTS, **options).state == exactk.evaluate(equal, LISTS, "ndcg@2", **options).state
     weights = TRUTH.append_column("age", pa.array([1.0, 2.0, 1.0, 1.0]))
     with pytest.raises(
-        exactk.InputError, match=r"one value in all rows of a user.*1.0 and 2.0 in 'age' \(user 'ann'\)"
+        exactk.InputError, match=r"one value in all rows of a user.*(1.0 and 2.0|2.0 and 1.0) in 'age' \(user 'ann'\)"
     ):
         report_of(weights, LISTS, weights="age")
+    for unknown in (None, float("nan")):
+        weights = TRUTH.append_column("age", pa.array([1.0, unknown, 1.0, 1.0], pa.float64()))
+        with pytest.raises(exactk.InputError, match=rf"one value in all rows of a user.*{unknown}.* \(user 'ann'\)"):
+            report_of(weights, LISTS, weights="age")
 
 
 def test_a_bucket_gives_the_same_bytes_again_in_any_order_of_rows() -> None:
     tables = Tables(TRUTH, LISTS, {})
     once, again = (tables.results(split={"buckets": 1, "salt": 0, "seed": seed, "batch": 1 + seed}) for seed in (1, 2))
     assert once == again
+
+
+COMPARISONS: list[dict[str, Any]] = [
+    {},
+    {"baseline": "als", "margin": 0.01, "confidence": 0.9},
+    {"test": "sign", "adjust": "none", "family": "all"},
+    {"runs": {"both": ["als", "ease"]}, "baseline": "popular"},
+]
+
+
+@given(
+    st.lists(drawn_tables(), min_size=3, max_size=3),
+    st.sampled_from(COMPARISONS),
+    st.integers(1, 6),
+    st.integers(0, 99),
+)
+@settings(max_examples=examples(60))
+def test_f43_comparisons_have_the_differences_of_one_call(
+    drawn: list[Tables], how: dict[str, Any], buckets: int, seed: int
+) -> None:
+    if any(pa.types.is_string(one.truth["user_id"].type) for one in drawn):
+        drawn = [Tables(as_strings(one.truth), as_strings(one.predictions), {}) for one in drawn]
+    truth = drawn[0].truth
+    systems = dict(zip(("als", "ease", "popular"), (one.predictions for one in drawn), strict=True))
+    users = truth["user_id"].unique()
+    groups = None if len(truth) % 2 else pa.table({"user_id": users, "group": np.arange(len(users)) % 3})
+    others = {} if groups is None else {"groups": groups}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        whole = exactk.compare(truth, systems, METRICS, **others, **how)
+        plan = plan_of_tables(truth, systems, METRICS, comparison=ComparisonOptions(**how), **others)
+        results = results_of(plan, [truth, *systems.values(), *others.values()], buckets=buckets, seed=seed)
+        if results:
+            comparison = comparison_of_buckets(results)
+            assert comparison.state == whole.state
+            assert comparison.differences == whole.differences
+
+
+def test_comparisons_refuse_what_needs_all_users_and_warn_of_differing_ones() -> None:
+    systems = {"als": LISTS, "ease": LISTS.slice(1)}
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"test": "permutation"}, "test: expected a test and an interval of the sums over users, found 'permutation'"),
+        ({"interval": "bca"}, "interval: expected a test and an interval of the sums over users, found 'bca'"),
+        ({"baseline": "bpr"}, "baseline: expected"),
+    ]
+    for how, message in refused:
+        with pytest.raises(exactk.InputError, match=message):
+            plan_of_tables(TRUTH, systems, "ndcg@2", comparison=ComparisonOptions(**how))
+    with pytest.raises(exactk.InputError, match="in system 'ease'"):
+        plan_of_tables(
+            TRUTH, {"als": LISTS, "ease": LISTS.drop_columns("score")}, "ndcg@2", comparison=ComparisonOptions()
+        )
+    plan = plan_of_tables(TRUTH, systems, "ndcg@2", comparison=ComparisonOptions())
+    messages = messages_of(lambda: comparison_of_buckets(results_of(plan, [TRUTH, *systems.values()])))
+    assert messages == ["systems cover different users: predictions are for 2 users in 'als', 1 user in 'ease'"]
+    strict = plan_of_tables(TRUTH, systems, "ndcg@2(missing_list=skip)", comparison=ComparisonOptions(missing="error"))
+    results = results_of(strict, [TRUTH, *systems.values()])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        with pytest.raises(exactk.InputError, match="1 user in 'als' alone"):
+            comparison_of_buckets(results)

@@ -125,6 +125,45 @@ def test_arrays_of_items_and_the_structs_of_als(session: SparkSession, tmp_path:
     assert exactk.spark.evaluate(truth, arrays, METRICS).state == exactk.evaluate(case.truth, by_user, METRICS).state
 
 
+def test_a_comparison_has_the_differences_of_one_call(session: SparkSession, tmp_path: Path) -> None:
+    case = Case("string", tmp_path, session)
+    systems = {"als": case.predictions, "ease": long_rows(np.random.default_rng(5), range(USERS), 20, "string")}
+    systems["ease"] = systems["ease"].append_column(
+        "score", pa.array(np.random.default_rng(6).random(len(systems["ease"])))
+    )
+    options: dict[str, Any] = {"baseline": "als", "margin": "1%", "alternative": "greater"}
+    whole = exactk.compare(case.truth, systems, METRICS, groups=case.groups, **options)
+    of_spark = case.frames(truth=case.truth, groups=case.groups)
+    comparison = exactk.spark.compare(systems=case.frames(**systems), metrics=METRICS, **of_spark, **options)
+    assert comparison.state == whole.state
+    assert comparison.differences == whole.differences
+    with pytest.raises(exactk.InputError, match="test: expected a test and an interval of the sums over users"):
+        exactk.spark.compare(of_spark["truth"], case.frames(**systems), METRICS, test="permutation")  # type: ignore[arg-type]
+
+
+_CONNECT = """
+import exactk, exactk.spark, warnings
+from pyspark.sql import SparkSession
+warnings.simplefilter("ignore")
+session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "4").getOrCreate()
+assert "connect" in type(session).__module__
+rows = [("ann", "a", 0.5), ("ann", "b", 0.5), ("bob", "a", 0.25)]
+frame = session.createDataFrame(rows, "user string, item string, score double")
+report = exactk.spark.evaluate(frame.drop("score"), frame, "ndcg@5")
+print(report["ndcg@5"], exactk.spark.merge(exactk.spark.states(frame.drop("score"), frame, "ndcg@5")).state == report.state)
+print(exactk.spark.per_user(frame.drop("score"), frame, "ndcg@5").orderBy("user").collect()[0][0])
+print(list(exactk.spark.compare(frame.drop("score"), {"one": frame, "other": frame}, "ndcg@5")["ndcg@5"]))
+"""
+
+
+def test_spark_connect() -> None:
+    """In a process of its own, as a process has sessions of one kind."""
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [sys.executable, "-c", _CONNECT]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our own
+    assert process.stdout.splitlines() == ["1.0 True", "ann", "['one', 'other']"]
+
+
 def test_items_reach_the_workers(session: SparkSession, tmp_path: Path) -> None:
     case = Case("int64", tmp_path, session)
     items = exactk.Items(train=case.exclude)
@@ -212,6 +251,7 @@ def test_the_page_runs(session: SparkSession, tmp_path: Path, capsys: pytest.Cap
     frames = case.frames(
         truth=case.truth.join(case.groups, "user_id"), predictions=case.predictions, train=case.exclude
     )
+    frames["popularity"] = frames["predictions"].where("item_id % 2 = 0")
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "larger_than_one_machine.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     arrays = frames["predictions"].groupBy("user_id").agg(functions.collect_list(functions.struct("item_id", "score")))
@@ -221,7 +261,7 @@ def test_the_page_runs(session: SparkSession, tmp_path: Path, capsys: pytest.Cap
         exec(block, variables)  # noqa: S102 - the page is our own
     whole = exactk.evaluate(case.truth, case.predictions, "ndcg@10")
     assert variables["report"].state == whole.state
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     assert "ndcg@10" in capsys.readouterr().out
 
 

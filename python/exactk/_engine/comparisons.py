@@ -75,7 +75,7 @@ def compare_systems(
     of_evaluation = {name: option for name, option in options.items() if name not in {*_COMPARISON_OPTIONS, "clusters"}}
     how = ComparisonOptions(**{name: options[name] for name in _COMPARISON_OPTIONS})
     of_evaluation["per_user"] = of_evaluation["per_user"] or how.needs_users
-    _check_test(how, clusters=options["clusters"] is not None, weights=options["weights"] is not None)
+    check_test(how, clusters=options["clusters"] is not None, weights=options["weights"] is not None)
     pairing = _pairing(engines.pairs, how, options["clusters"], {"user": options["user"]})
     reports = evaluate_with_engine(
         engines.evaluation, SEVERAL_SYSTEMS, truth, systems, metrics, pairing=pairing, **of_evaluation
@@ -93,13 +93,13 @@ def compare_kept_reports(
     """Compare reports by what they keep of their users."""
     of_reports = Comparison(with_metrics_in_one_order(reports), how).reports  # raises where they do not compare
     weighted = any(report.state.weighted for report in of_reports.values())
-    _check_test(how, clusters=clusters is not None, weights=weighted)
+    check_test(how, clusters=clusters is not None, weights=weighted)
     pairing = _pairing(engine, how, clusters, {})
     pairing.add_reports(of_reports)
     return _comparison(of_reports, how, pairing, calls)
 
 
-def _check_test(how: ComparisonOptions, *, clusters: bool, weights: bool) -> None:
+def check_test(how: ComparisonOptions, *, clusters: bool, weights: bool) -> None:
     """Raise InputError if a test would ignore what the values and intervals beside it do not."""
     ignored = [name for name, is_given in (("clusters", clusters), ("weights", weights)) if is_given]
     if how.test in {"wilcoxon", "sign"} and ignored:

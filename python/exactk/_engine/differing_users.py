@@ -86,7 +86,9 @@ def warn_of_differing_users(
     """Warn if only some systems have predictions for a user, or if means are over different users."""
     covered = {system: one.covered for system, one in flags.items()}
     means = _describe_means(reports, {system: one.evaluated for system, one in flags.items()})
-    _warn(values, _describe_coverage(covered), means, _advise_on_parts(covered))
+    is_counted = not any(map(len, covered.values()))  # of users in buckets, which have no flags
+    coverage = _describe_counted_coverage(reports) if is_counted else _describe_coverage(covered)
+    _warn(values, coverage, means, _advise_on_parts(covered))
 
 
 def warn_of_reports_of_different_users(reports: Mapping[str, Report]) -> None:
@@ -100,10 +102,7 @@ def warn_of_reports_of_different_users(reports: Mapping[str, Report]) -> None:
     evaluated: dict[str, Flags] = {}
     if have_same_users and (values := _partly_evaluated(reports)):
         evaluated = {system: evaluated_users(report, values) for system, report in reports.items()}
-    covered = {system: judged[system] - one.counts["missing_predictions"] for system, one in reports.items()}
-    coverage = ""
-    if len(set(covered.values())) > 1:
-        coverage = f"systems cover different users: predictions are for {_list_users(covered)}"
+    coverage = _describe_counted_coverage(reports)
     _warn(plan_of_state(first.state), coverage, _describe_means(reports, evaluated))
 
 
@@ -137,6 +136,17 @@ def _describe_coverage(covered: Flags) -> str:
         return ""
     counts = ", ".join(f"{system!r} has none for {count}" for system, count in lacking.items() if count)
     return f"systems cover different users: of {plural(int(of_any.sum()), 'user')} with predictions in some system, {counts}"
+
+
+def _describe_counted_coverage(reports: Mapping[str, Report]) -> str:
+    """Return the same by counts, which do not name the users."""
+    covered = {
+        system: one.counts["users"] - one.counts["missing_truth"] - one.counts["missing_predictions"]
+        for system, one in reports.items()
+    }
+    if len(set(covered.values())) == 1:
+        return ""
+    return f"systems cover different users: predictions are for {_list_users(covered)}"
 
 
 def _advise_on_parts(covered: Flags) -> str:

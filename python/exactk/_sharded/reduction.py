@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from exactk._engine.column_warnings import counted_ratings, warn_of_ratings
+from exactk._engine.core import core_paired_engine
 from exactk._engine.differing_users import NO_FLAGS
+from exactk._engine.pairs import Pairing
 from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_keys_of_blocks,
@@ -15,14 +19,19 @@ from exactk._engine.warnings import (
     warn_of_evaluated_systems,
     warn_of_histories,
 )
+from exactk._report.comparison_state import ComparisonState
+from exactk._report.merge import merge
 from exactk._report.report import Report
 from exactk._report.state import State, StateSums, plan_of_state
+from exactk._runtime.errors import without_warnings
 from exactk._sharded.facts import Facts
 from exactk._sharded.worker import error_from_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from exactk._report.comparison import Comparison
+    from exactk._sharded.facts import SystemFacts
     from exactk._sharded.worker import Bucket
 
 
@@ -34,36 +43,52 @@ def report_of_buckets(buckets: Sequence[Bucket]) -> Report:
 
     The report has no users, and equals that of one evaluation in its state.
     """
-    failed = [bucket.error for bucket in buckets if bucket.error is not None]
-    if failed:
-        raise error_from_json(min(failed), f"(in {len(failed)} of {len(buckets)} buckets)")
-    sums: StateSums | None = None
-    facts: Facts | None = None
-    for bucket in buckets:
-        assert bucket.state is not None and bucket.facts is not None  # noqa: S101, PT018 - it has no error
-        state, of_bucket = State.from_bytes(bucket.state), Facts.from_json(bucket.facts)
-        if sums is None or facts is None:
-            sums, facts = StateSums(state), of_bucket
-        else:
-            sums.add(state)
-            facts = facts.plus(of_bucket)
-    assert sums is not None and facts is not None  # noqa: S101, PT018 - there is a bucket
-    _LOGGER.info("%d buckets, the largest of %d rows", len(buckets), facts.rows)
+    states, facts = _results(buckets)
+    sums = StateSums(State.from_bytes(states[0]))
+    for state in states[1:]:
+        sums.add(State.from_bytes(state))
     report = Report(sums.state())
-    _warn(report, facts)
+    _warn({next(iter(facts.systems)): report}, facts)
     return report
 
 
-def _warn(report: Report, facts: Facts) -> None:
-    values = plan_of_state(report.state)
-    column = counted_ratings(report.state.grade_column, values)
+def comparison_of_buckets(buckets: Sequence[Bucket]) -> Comparison:
+    """Return the comparison of at least one bucket, likewise."""
+    states, facts = _results(buckets)
+    with without_warnings():  # which follow for all systems
+        comparison = merge([ComparisonState.from_dict(json.loads(state)) for state in states])
+    _warn(comparison.reports, facts)
+    pairing = Pairing(core_paired_engine, comparison.state.options)
+    pairing.state = comparison.state.paired
+    pairing.check_missing(plan_of_state(next(iter(comparison.reports.values())).state))
+    return comparison
+
+
+def _results(buckets: Sequence[Bucket]) -> tuple[list[bytes], Facts]:
+    """Return the states and the facts of all buckets; raise if one has an error."""
+    failed = [bucket.error for bucket in buckets if bucket.error is not None]
+    if failed:
+        raise error_from_json(min(failed), f"(in {len(failed)} of {len(buckets)} buckets)")
+    facts = reduce(Facts.plus, (Facts.from_json(bucket.facts) for bucket in buckets if bucket.facts is not None))
+    _LOGGER.info("%d buckets, the largest of %d rows", len(buckets), facts.rows)
+    return [bucket.state for bucket in buckets if bucket.state is not None], facts
+
+
+def _warn(reports: Mapping[str, Report], facts: Facts) -> None:
+    first = next(iter(reports.values()))
+    values = plan_of_state(first.state)
+    column = counted_ratings(first.state.grade_column, values)
     if column is not None:
-        warn_of_ratings(column, facts.ratings, report.convention)
+        warn_of_ratings(column, facts.ratings, first.convention)
     if facts.train is not None:
-        warn_of_histories(values, facts.train, len(facts.systems))
-    ((name, of_system),) = facts.systems.items()
+        warn_of_histories(values, facts.train, len(reports))
+    systems = {name: _evaluated_system(report, facts, facts.systems[name]) for name, report in reports.items()}
+    warn_of_evaluated_systems(values, systems, tie_bounds(first))
+
+
+def _evaluated_system(report: Report, facts: Facts, of_system: SystemFacts) -> EvaluatedSystem:
     disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=of_system.has_shared_items)
-    system = EvaluatedSystem(
+    return EvaluatedSystem(
         report,
         describe_ties(report, None),
         disjoint_keys,
@@ -72,4 +97,3 @@ def _warn(report: Report, facts: Facts) -> None:
         has_unknown_exclusions=facts.has_any_exclusions and not of_system.has_excluded_users,
         candidate_rows=of_system.candidate_rows,
     )
-    warn_of_evaluated_systems(values, {name: system}, tie_bounds(report))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._engine.core import core_engine
+from exactk._engine.comparisons import check_test
+from exactk._engine.core import core_engine, core_paired_engine
+from exactk._engine.pairs import Pairing
 from exactk._engine.pipeline import Call, align_systems, prepare_call
-from exactk._engine.systems import ONE_SYSTEM
+from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
 from exactk._inputs.items import Items
 from exactk._inputs.keys.column_roles import user_columns
 from exactk._inputs.registry import classify
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike, Value
+    from exactk._report.comparison_options import ComparisonOptions
 
 
 class Schemas(NamedTuple):
@@ -51,6 +54,7 @@ class ShardPlan:
     of_truth: Mapping[str, str]  # weights and groups that are columns of the truth
     items: Items | None
     num_threads: int
+    comparison: ComparisonOptions | None = None  # of several systems
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -68,11 +72,15 @@ class ShardPlan:
             named[argument] = values_of_truth(named["truth"], users, column, argument)
         options = {name: named.get(name) for name in ("exclude", "weights", "groups")}
         values = self.values
-        classified = classify(named["systems"][""], "predictions")
+        form, predictions, pairing = ONE_SYSTEM, named["systems"].get(""), None
+        if self.comparison is not None:
+            form, predictions = SEVERAL_SYSTEMS, named["systems"]
+            pairing = Pairing(core_paired_engine, self.comparison)
+        classified = classify(predictions, form.argument)
         try:
             return prepare_call(
                 core_engine,
-                ONE_SYSTEM,
+                form,
                 named["truth"],
                 classified,
                 values,
@@ -82,6 +90,7 @@ class ShardPlan:
                 num_threads=self.num_threads,
                 progress=False,
                 items=self.items,
+                pairing=pairing,
                 **options,
                 **self.columns,
             )
@@ -96,6 +105,7 @@ def plan_shards(
     columns: ColumnNames,
     items: CatalogueLike | None,
     num_threads: int,
+    comparison: ComparisonOptions | None = None,
 ) -> ShardPlan:
     """Return the plan; raise or warn about anything that the types of the columns show.
 
@@ -107,6 +117,8 @@ def plan_shards(
     convention = as_convention(convention)
     values = plan(metrics, convention)
     _check_values(values)
+    if comparison is not None:
+        _check_comparison(comparison, convention, values, schemas)
     warn_of_unused_fields(convention, values)
     threads = resolve_threads(num_threads)
     table = None if items is None else Items.from_argument(items, columns, threads)
@@ -126,7 +138,7 @@ def plan_shards(
     ]
     given = [(argument, system, schema) for argument, system, schema in inputs if schema is not None]
     sides = tuple(
-        side_of_schema(
+        _side_of_schema(
             number,
             argument,
             schema,
@@ -137,12 +149,17 @@ def plan_shards(
         for number, (argument, system, schema) in enumerate(given)
     )
     _check_order(values, sides, columns)
-    shard_plan = ShardPlan(metrics, convention, columns, sides, of_truth, table, threads)
+    shard_plan = ShardPlan(metrics, convention, columns, sides, of_truth, table, threads, comparison)
     empty = [side.schema.empty_table() for side in sides]
     align_systems(shard_plan.call(empty))  # raises and warns as for frames of these columns
     split = [split_structs(one, side.argument, columns) for side, one in zip(sides, empty, strict=True)]
     check_kinds(sides, split, columns)
     return shard_plan
+
+
+def _side_of_schema(number: int, argument: str, schema: Any, columns: ColumnNames, **parts: Any) -> Side:  # noqa: ANN401 - those of `side_of_schema`
+    with in_system(parts["system"]):
+        return side_of_schema(number, argument, schema, columns, **parts)
 
 
 def _check_values(values: Sequence[Value]) -> None:
@@ -154,6 +171,19 @@ def _check_values(values: Sequence[Value]) -> None:
         "a state would have a count per item of the catalogue and bucket; exactk.evaluate and exactk.Batches count them"
     )
     raise input_error("metrics", "metrics of users or of groups of items", names[0], count=len(names), hint=hint)
+
+
+def _check_comparison(
+    comparison: ComparisonOptions, convention: Convention, values: Sequence[Value], schemas: Schemas
+) -> None:
+    """Raise InputError for an option that cannot be, or that needs more than the sums over pairs of systems."""
+    comparison.check_systems(list(schemas.systems))
+    comparison.checked_margins(convention, values)
+    check_test(comparison, clusters=False, weights=schemas.weights is not None)
+    if comparison.needs_users:
+        hint = "exactk.compare_reports of reports with per_user=True computes it on one machine"
+        name, found = ("test", comparison.test) if comparison.interval == "t" else ("interval", comparison.interval)
+        raise input_error(name, "a test and an interval of the sums over users", repr(found), hint=hint)
 
 
 def _check_order(values: Sequence[Value], sides: Sequence[Side], columns: ColumnNames) -> None:

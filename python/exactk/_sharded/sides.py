@@ -147,13 +147,16 @@ def values_of_truth(table: Any, users: list[str], name: str, argument: str) -> A
     """
     compute = optional.arrow_module("compute", "a table")
     rows = table.select([*users, name])
-    grouped = rows.group_by(users).aggregate([(name, "min"), (name, "max"), (name, "count"), (name, "count_distinct")])
-    differs = compute.not_equal(grouped[f"{name}_min"], grouped[f"{name}_max"])
-    count = int(compute.sum(differs).as_py() or 0)
+    every = compute.CountOptions(mode="all")  # null and NaN are values too
+    grouped = rows.group_by(users).aggregate([(name, "min"), (name, "count_distinct", every)])
+    differs = compute.greater(grouped[f"{name}_count_distinct"], 1)
+    count = compute.sum(differs).as_py() or 0
     if count:
         first = grouped.filter(differs).slice(0, 1).to_pylist()[0]
         key = ", ".join(repr(first[user]) for user in users)
-        found = f"{first[f'{name}_min']!r} and {first[f'{name}_max']!r} in {name!r}"
+        for user in users:
+            rows = rows.filter(compute.equal(rows[user], first[user]))
+        found = " and ".join(map(repr, rows[name].unique().to_pylist()[:2])) + f" in {name!r}"
         raise input_error(argument, "one value in all rows of a user", f"{found} (user {key})", count=count)
     return grouped.select([*users, f"{name}_min"]).rename_columns([*users, name])
 

@@ -32,7 +32,7 @@ def evaluate_users(shard_plan: ShardPlan, batches: Iterable[Any]) -> Iterator[An
     if not rows:
         return
     try:
-        report, _ = evaluate_tables(shard_plan, tables, rows, per_user=True)
+        report = evaluate_tables(shard_plan, tables, rows, per_user=True).reports[""]
     except ExactkError as error:
         raise without_row(error) from None
     columns, names = user_value_columns(shard_plan)

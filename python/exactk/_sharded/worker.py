@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._engine.column_warnings import RatingScale, rating_column
 from exactk._engine.pipeline import solve_systems
 from exactk._plan.hints import with_complete_hint
+from exactk._report.comparison_state import ComparisonState
 from exactk._runtime import errors, optional
 from exactk._runtime.errors import ExactkError, input_error, without_warnings
 from exactk._sharded.facts import Facts, SystemFacts
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from exactk._engine.pipeline import Call
+    from exactk._report.paired_sums import PairedState
     from exactk._report.report import Report
     from exactk._sharded.shard_plan import ShardPlan
 
@@ -55,38 +57,58 @@ def result_of_batches(shard_plan: ShardPlan, batches: Iterable[Any]) -> Bucket |
     if not rows:
         return None
     try:
-        report, facts = evaluate_tables(shard_plan, tables, rows)
+        return _bucket_of(shard_plan, evaluate_tables(shard_plan, tables, rows))
     except ExactkError as error:
         return Bucket(None, None, _error_to_json(error))
-    return Bucket(report.state.to_bytes(), facts.to_json(), None)
 
 
 def result_of_no_rows(shard_plan: ShardPlan) -> Bucket:
     """Return the result of an evaluation in which no bucket has a row."""
     tables = [side.schema.empty_table() for side in shard_plan.sides]
-    report, facts = evaluate_tables(shard_plan, tables, 0)
-    return Bucket(report.state.to_bytes(), facts.to_json(), None)
+    return _bucket_of(shard_plan, evaluate_tables(shard_plan, tables, 0))
+
+
+def _bucket_of(shard_plan: ShardPlan, evaluated: EvaluatedTables) -> Bucket:
+    """Return the result; of a comparison, its state as JSON."""
+    if shard_plan.comparison is None:
+        state = evaluated.reports[""].state.to_bytes()
+    else:
+        states = {name: report.state for name, report in evaluated.reports.items()}
+        plain = ComparisonState(states, shard_plan.comparison, evaluated.paired).to_dict()
+        state = json.dumps(plain, separators=(",", ":")).encode()
+    return Bucket(state, evaluated.facts.to_json(), None)
+
+
+class EvaluatedTables(NamedTuple):
+    """The reports of all systems, what warnings need to know, and the sums over pairs of systems."""
+
+    reports: dict[str, Report]
+    facts: Facts
+    paired: PairedState | None
 
 
 def evaluate_tables(
     shard_plan: ShardPlan, tables: Sequence[Any], rows: int, *, per_user: bool = False
-) -> tuple[Report, Facts]:
-    """Return the report of a table per side, and what warnings need to know; the caller warns."""
+) -> EvaluatedTables:
+    """Return the reports of a table per side; the caller warns."""
     with without_warnings():
         call = shard_plan.call(tables, per_user=per_user)
         _check_repeated_truth(call)
         try:
-            (solved,) = solve_systems(call)
+            solved = list(solve_systems(call))
         except ExactkError as error:
             raise with_complete_hint(error, shard_plan.convention, call.evaluation.values) from error.__cause__
     facts = Facts(
-        {solved.name: SystemFacts.of_solved(call, solved)},
-        solved.has_any_exclusions,
+        {one.name: SystemFacts.of_solved(call, one) for one in solved},
+        any(one.has_any_exclusions for one in solved),
         None if call.evaluation.histories is None else call.evaluation.train_users,
         _ratings(call),
         rows,
     )
-    return solved.report, facts
+    pairing, reports = call.evaluation.pairing, {one.name: one.report for one in solved}
+    return EvaluatedTables(
+        {name: reports[name] for name in call.systems}, facts, None if pairing is None else pairing.state
+    )
 
 
 def _ratings(call: Call) -> RatingScale:

@@ -16,24 +16,38 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from exactk._plan.metric_strings import DEFAULT_METRICS
+from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
-from exactk._sharded.reduction import report_of_buckets
+from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
 from exactk._sharded.user_values import evaluate_users, user_value_columns
 from exactk._sharded.worker import Bucket, result_of_no_rows
-from exactk.spark._frames import SQL_TYPES, check_frame, collect, in_buckets, planned_frame, quoted, state_frame
+from exactk.spark._frames import (
+    SQL_TYPES,
+    check_frame,
+    check_systems,
+    collect,
+    in_buckets,
+    planned_frame,
+    quoted,
+    state_frame,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Literal
 
     from pyspark.sql import DataFrame
 
+    from exactk._inference.significance import Alternative
     from exactk._inputs.items import CatalogueLike
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.comparison import Comparison
+    from exactk._report.comparison_options import Adjustment, Family, MarginLike, Missing, RunsLike
     from exactk._report.report import Report
 
-__all__ = ["evaluate", "merge", "per_user", "states"]
+__all__ = ["compare", "evaluate", "merge", "per_user", "states"]
 
 
 def evaluate(
@@ -107,7 +121,7 @@ def evaluate(
     """
     shard_plan, frame = planned_frame(
         truth,
-        predictions,
+        {"": predictions},
         metrics,
         convention,
         exclude,
@@ -123,6 +137,92 @@ def evaluate(
     )
     results = collect(state_frame(shard_plan, frame, num_buckets))
     return report_of_buckets(results or [result_of_no_rows(shard_plan)])
+
+
+def compare(
+    truth: DataFrame,
+    systems: Mapping[str, DataFrame],
+    metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    baseline: str | None = None,
+    test: Literal["t", "sign"] = "t",
+    alternative: Alternative = "two_sided",
+    confidence: float = 0.95,
+    adjust: Adjustment = "holm",
+    family: Family = "metric",
+    margin: MarginLike | None = None,
+    missing: Missing = "drop",
+    runs: RunsLike | None = None,
+    convention: ConventionLike = "standard",
+    exclude: DataFrame | None = None,
+    weights: DataFrame | str | None = None,
+    groups: DataFrame | str | None = None,
+    items: CatalogueLike | None = None,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+    num_buckets: int | None = None,
+    threads: int = 1,
+) -> Comparison:
+    """Evaluate several systems on one truth, and test how they differ.
+
+    The driver adds exact sums over each pair of systems, so that differences, intervals and p-values equal those of
+    `exactk.compare`, bit for bit.
+
+    Parameters
+    ----------
+    truth : DataFrame
+        As in `evaluate`.
+    systems : mapping from str to DataFrame
+        The predictions of each system by its name, as in `evaluate`.
+    metrics : str or iterable of str
+        As in `evaluate`.
+    test : {"t", "sign"}
+        The test behind the p-values. Others need the values of all users in one place.
+    baseline, alternative, confidence, adjust, family, margin, missing, runs : optional
+        As in `exactk.compare`. Intervals are those of ``interval="t"``.
+    convention, exclude, weights, groups, items : optional
+    user, item, score, rank, grade, num_buckets, threads : optional
+        As in `evaluate`.
+
+    Returns
+    -------
+    Comparison
+        Its values and differences equal those of `exactk.compare`.
+    """
+    check_systems(systems)
+    how = ComparisonOptions(
+        baseline=baseline,
+        test=test,
+        alternative=alternative,
+        confidence=confidence,
+        adjust=adjust,
+        family=family,
+        margin=margin,
+        missing=missing,
+        runs=runs,
+    )
+    shard_plan, frame = planned_frame(
+        truth,
+        systems,
+        metrics,
+        convention,
+        exclude,
+        weights,
+        groups,
+        items,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        threads,
+        how,
+    )
+    results = collect(state_frame(shard_plan, frame, num_buckets))
+    return comparison_of_buckets(results or [result_of_no_rows(shard_plan)])
 
 
 def states(
@@ -161,7 +261,7 @@ def states(
     """
     shard_plan, frame = planned_frame(
         truth,
-        predictions,
+        {"": predictions},
         metrics,
         convention,
         exclude,
@@ -243,7 +343,7 @@ def per_user(
     """
     shard_plan, frame = planned_frame(
         truth,
-        predictions,
+        {"": predictions},
         metrics,
         convention,
         exclude,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from exactk._inputs.items import CatalogueLike
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.comparison_options import ComparisonOptions
     from exactk._sharded.shard_plan import ShardPlan
     from exactk._sharded.sides import Side
 
@@ -31,7 +33,7 @@ _RESULT = "state binary, facts string, error string"
 
 def planned_frame(
     truth: DataFrame,
-    predictions: DataFrame,
+    systems: Mapping[str, DataFrame],
     metrics: MetricsLike,
     convention: ConventionLike,
     exclude: DataFrame | None,
@@ -44,19 +46,21 @@ def planned_frame(
     rank: str | None,
     grade: str | None,
     threads: int,
+    comparison: ComparisonOptions | None = None,
 ) -> tuple[ShardPlan, DataFrame]:
     """Return the plan, and the rows of all inputs; raise what the types of the columns and the workers show."""
     optional.spark_functions()  # raises where pyspark is missing
-    inputs = {"truth": truth, "predictions": predictions, "exclude": exclude, "weights": weights, "groups": groups}
-    frames = {name: frame for name, frame in inputs.items() if frame is not None and not isinstance(frame, str)}
-    for name in ("truth", "predictions", *frames):
-        check_frame(inputs[name], name)
+    others = {"exclude": exclude, "weights": weights, "groups": groups}
+    given = {name: frame for name, frame in others.items() if frame is not None and not isinstance(frame, str)}
+    frames = {"truth": truth, **given}
+    for name, frame in (*frames.items(), *(("predictions", frame) for frame in systems.values())):
+        check_frame(frame, name)
     schemas = {name: arrow_schema(frame.schema.jsonValue()) for name, frame in frames.items()}
     of_truth = {name: one for name, one in (("weights", weights), ("groups", groups)) if isinstance(one, str)}
     shard_plan = plan_shards(
         Schemas(
             schemas["truth"],
-            {"": schemas["predictions"]},
+            {name: arrow_schema(frame.schema.jsonValue()) for name, frame in systems.items()},
             schemas.get("exclude"),
             **{name: of_truth.get(name, schemas.get(name)) for name in ("weights", "groups")},
         ),
@@ -65,14 +69,24 @@ def planned_frame(
         {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
         items,
         threads,
+        comparison,
     )
     _check_workers(truth.sparkSession)
-    return shard_plan, _union(shard_plan.sides, [frames[side.argument] for side in shard_plan.sides])
+    of_sides = [
+        systems[side.system] if side.argument == "predictions" else frames[side.argument] for side in shard_plan.sides
+    ]
+    return shard_plan, _union(shard_plan.sides, of_sides)
 
 
 def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - a frame of Spark, or of Spark Connect
     if not all(hasattr(frame, name) for name in ("mapInArrow", "sparkSession", "schema")):
         raise type_error(argument, "a data frame of Spark 3.4 or newer", type(frame).__name__)
+
+
+def check_systems(systems: object) -> None:
+    """Raise InputTypeError for anything but a mapping with a system, whose frames are checked later."""
+    if not isinstance(systems, Mapping) or not systems:
+        raise type_error("systems", "a mapping from each system's name to its data frame", repr(systems))
 
 
 def _union(sides: Sequence[Side], frames: Sequence[DataFrame]) -> DataFrame:
