@@ -79,7 +79,10 @@ class Split:
         return exactk.Evaluator(**self.setup)
 
     def block(self, begin: int, end: int) -> dict[str, Any]:
-        return {name: rows_of(one, begin, end) for name, one in self.arguments.items()}
+        block = {name: rows_of(one, begin, end) for name, one in self.arguments.items()}
+        if isinstance(block["predictions"], np.ndarray):  # lists of their shape could be grades
+            block["truth"] = exactk.as_truth(block["truth"])
+        return block
 
     def keyed_block(self, begin: int, end: int) -> dict[str, Any]:
         """Return the arguments of these users by key: a user of the truth or of the predictions alone has no other."""
@@ -652,6 +655,56 @@ def test_warnings_come_with_the_values(case: str) -> None:
     assert expected
     assert [text[:20] for text in found] == starts
     assert texts(pickle.loads(pickle.dumps(evaluator)).compute) == found  # noqa: S301 - our own
+
+
+MERGED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "ratings": (
+        {"truth": RATED[:1], "predictions": {"ann": [1]}},
+        {"truth": RATED[1:], "predictions": {"bob": [2]}},
+        {},
+    ),
+    "shared items": (
+        {"truth": {"ann": ["film"]}, "predictions": {"ann": ["song"]}},
+        {"truth": {"bob": ["song"]}, "predictions": {"bob": ["film"]}},
+        {},
+    ),
+    "train": (
+        {"truth": {"ann": ["film"]}, "predictions": {"ann": ["film"]}},
+        {"truth": {"bob": ["film"]}, "predictions": {"bob": ["film"]}},
+        WARNED["train"][1],
+    ),
+    "ties": ({"truth": [[0]] * 9, "predictions": np.zeros((9, 5))}, {"truth": [[0]], "predictions": [[0]]}, {}),
+    "sampled candidates": (
+        {"truth": [[0]] * 15, "predictions": np.random.default_rng(0).random((15, 9))},
+        {"truth": [[0]] * 15, "predictions": np.random.default_rng(1).random((15, 9))},
+        {"metrics": "recall@2"},
+    ),
+    "exclusions": (
+        {"truth": {1: [2]}, "predictions": {1: [2]}, "exclude": {3: [2]}},
+        {"truth": {4: [2]}, "predictions": {4: [2]}, "exclude": {4: [3]}},
+        {},
+    ),
+    "exclusions of unknown users": (
+        {"truth": {1: [2]}, "predictions": {1: [2]}},
+        {"truth": {4: [2]}, "predictions": {4: [2]}, "exclude": {3: [3]}},
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MERGED)
+def test_merged_evaluators_warn_as_one(case: str) -> None:
+    one, other, setup = MERGED[case]
+    setup = {"metrics": METRICS, **setup}
+    evaluator, *parts = (exactk.Evaluator(**setup) for _ in range(3))
+    for part, arguments in zip(parts, (one, other), strict=True):
+        evaluator.update(**arguments)
+        part.update(**arguments)
+    parts[0].merge(parts[1])
+    assert texts(parts[0].compute) == texts(evaluator.compute)
+    apart = exactk.Evaluator(**setup)
+    apart.update(**one)
+    assert texts(apart.compute) != texts(evaluator.compute), "the case shows nothing"
 
 
 def test_warnings_about_columns_come_with_the_first_update() -> None:
