@@ -316,6 +316,7 @@ def test_before_any_update_it_is_the_report_of_no_users() -> None:
     evaluator.update([], [])
     evaluator.update(TRUTH, LISTS)  # an update without users does not say whether they have keys
     evaluator.update({}, {})
+    evaluator.update([], [])
     assert evaluator.compute() == exactk.evaluate(TRUTH, LISTS, METRICS)
 
 
@@ -602,6 +603,12 @@ def test_plans_are_checked_at_once(case: str) -> None:
         assert str(caught.value) == str(expected.value)
 
 
+def test_fields_without_effect_are_warned_of_at_once() -> None:
+    metric = "precision@1(gain=exp2)"
+    (text,) = texts(lambda: exactk.Evaluator(metric))
+    assert texts(lambda: exactk.evaluate([[1]], [[1]], metric)) == [text]
+
+
 def test_metrics_may_be_an_iterator_or_change_later() -> None:
     metrics = ["mrr", "recall@1"]
     evaluators = [exactk.Evaluator(iter(metrics)), exactk.Evaluator(metrics)]
@@ -682,6 +689,16 @@ MERGED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "exclusions": (
         {"truth": {1: [2]}, "predictions": {1: [2]}, "exclude": {3: [2]}},
         {"truth": {4: [2]}, "predictions": {4: [2]}, "exclude": {4: [3]}},
+        {},
+    ),
+    "incomplete scores": (
+        {"truth": [[1], [9]], "predictions": np.eye(2, 5)},
+        {"truth": [[1]], "predictions": [[(1, 0.5), (2, 0.25)]]},
+        {},
+    ),
+    "an update without users": (
+        {"truth": [], "predictions": []},
+        {"truth": {1: [2]}, "predictions": {3: [2]}},
         {},
     ),
     "exclusions of unknown users": (
