@@ -1,20 +1,29 @@
-"""The pages are doctests. Examples of torch run where torch is installed: it is too large for the tests to ask for."""
+"""The pages are doctests. Examples of torch run where torch is installed: it is too large for the tests to ask for.
+
+So do those of the libraries that train by it.
+"""
 
 from __future__ import annotations
 
 import doctest
+import os
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+LIBRARIES = {"torch": ["torch"], "lightning": ["torch", "lightning"], "keras": ["torch", "keras"]}
+MISSING = [name for name, needed in LIBRARIES.items() if not all(map(find_spec, needed))]
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Leave out the examples that speak of torch where it is not installed, and only those."""
+    """Leave out the examples that speak of a library that is not installed, and only those."""
     page: doctest.DocTest | None = getattr(item, "dtest", None)
-    if page is None or find_spec("torch"):
+    if page is None:
         return
+    for name in LIBRARIES:  # their own warnings are no fault of the page
+        item.add_marker(pytest.mark.filterwarnings(f"ignore:::{name}"))
     for example in page.examples:
-        if "torch" in example.source:
+        if any(name in example.source.lower() for name in MISSING):
             example.options[doctest.SKIP] = True
