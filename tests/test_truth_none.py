@@ -132,3 +132,35 @@ def test_an_iterator_has_the_truth_of_its_blocks() -> None:
     report = exactk.evaluate(None, iter([({"ann": ["x"], "bob": []}, {"ann": ["x"]})]), ["list_fill@2", "recall@2"])
     assert report.counts["empty_truth"] == 1
     assert report["list_fill@2"] == 0.25
+
+
+def test_blocks_without_a_truth() -> None:
+    items = exactk.Items(4, features=[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
+    metrics = ["ild@2", "coverage@2", "list_fill@2"]
+    blocks: Any = [(None, [[0, 1], [1, 3]]), (None, [[2]])]
+    whole = exactk.evaluate(None, [[0, 1], [1, 3], [2]], metrics, items=items)
+    assert exactk.evaluate(None, iter(blocks), metrics, items=items) == whole
+    keyed = iter([(None, {"ann": [0]}), (None, {"bob": [1, 2]})])
+    assert exactk.evaluate(None, keyed, "list_fill@2") == exactk.evaluate(
+        None, {"ann": [0], "bob": [1, 2]}, "list_fill@2"
+    )
+    compared = exactk.compare(None, iter([(None, {"a": [[0, 1]], "b": [[1, 3]]})]), "ild@2", items=items)
+    assert compared["ild@2"]["a"] == 1
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        ([(None, [[0]]), ([[1]], [[1]])], "expected None, as in earlier blocks, found the relevant items of users"),
+        ([([[1]], [[1]]), (None, [[0]])], "expected the relevant items of users, as in earlier blocks, found None"),
+    ],
+)
+def test_blocks_with_and_without_a_truth_do_not_mix(blocks: Any, message: str) -> None:
+    with pytest.raises(exactk.InputTypeError, match=message):
+        exactk.evaluate(None, iter(blocks), "list_fill@2")
+
+
+def test_blocks_without_a_truth_that_a_metric_reads() -> None:
+    blocks: Any = [(None, [[0]])]
+    with pytest.raises(exactk.InputTypeError, match="which ndcg@2 needs, found None in block 0"):
+        exactk.evaluate(None, iter(blocks), ["list_fill@2", "ndcg@2"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.blocks import check_row_arguments, convert_block, empty_block, of_rows
+from exactk._engine.metric_inputs import check_truth_is_not_read
 from exactk._engine.systems import ONE_SYSTEM, in_context
+from exactk._inputs.alignment import without_truth
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.registry import classify
 from exactk._report.user_keys import concatenate_users
@@ -41,14 +44,27 @@ def evaluate_blocks(
             raise input_error(form.argument, f"at least one block {form.block}", "an empty iterator")
         begin = sums.row_count
         with in_context(f"block {number} of the iterator, whose first user is number {begin}"):
-            encoding = Encoding(evaluation.num_threads)
-            block = _block_of_iterator(replace(evaluation, encoding=encoding), value, form, restrictions)
-            of_block = replace(of_rows(evaluation, begin, begin + block.row_count), encoding=encoding)
-            if value is without_users:  # it has no columns that could be candidates
-                of_block = replace(of_block, candidates=None)
-            users.append(sums.add(of_block, block))
+            evaluation = _with_truth_of(evaluation, value, is_first=not number or value is without_users)
+            of_block = replace(evaluation, encoding=Encoding(evaluation.num_threads))
+            with nullcontext() if evaluation.has_truth else without_truth("predictions"):
+                block = _block_of_iterator(of_block, value, form, restrictions)
+                of_block = of_rows(of_block, begin, begin + block.row_count)
+                if value is without_users:  # it has no columns that could be candidates
+                    of_block = replace(of_block, candidates=None)
+                users.append(sums.add(of_block, block))
     check_row_arguments(evaluation, sums.row_count)
     return sums.evaluated_systems(concatenate_users(users, form.argument, "block"), evaluation.convention)
+
+
+def _with_truth_of(evaluation: Evaluation, value: object, *, is_first: bool) -> Evaluation:
+    """Return the evaluation of a block, which may be `(None, predictions)`; all blocks have a truth, or none has."""
+    has_truth = not (isinstance(value, tuple) and len(value) > 0 and value[0] is None)
+    if not is_first and has_truth != evaluation.has_truth:
+        kinds = ("None", "the relevant items of users")
+        raise type_error("truth", f"{kinds[evaluation.has_truth]}, as in earlier blocks", kinds[has_truth])
+    if not has_truth:
+        check_truth_is_not_read(evaluation.values)
+    return replace(evaluation, has_truth=has_truth)
 
 
 def _block_of_iterator(
