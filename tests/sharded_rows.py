@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from exactk._report.comparison_options import ComparisonOptions
+from exactk._sharded.results import Bucket
 from exactk._sharded.shard_plan import Schemas, ShardPlan, plan_shards
-from exactk._sharded.worker import Bucket, result_of_batches
+from exactk._sharded.worker import result_of_batches
 
 NAMES = dict.fromkeys(("user", "item", "score", "rank", "grade"))
 

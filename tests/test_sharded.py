@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import exactk
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
+from exactk._sharded.results import Bucket, add_results
 from sharded_rows import plan_of_tables, results_of
 from strategies import examples
 
@@ -240,7 +241,6 @@ def test_an_error_names_the_user_and_the_number_of_buckets() -> None:
         (TRUTH.set_column(0, "user", pa.array([1.0, 1.0, 2.0, 3.0])), LISTS, {}, "truth.user: expected keys of integers or strings, found double"),
         (TRUTH.set_column(0, "user", pa.array([b"1"] * 4)), LISTS, {}, "truth.user: expected keys of integers or strings, found binary"),
         (TRUTH, LISTS, {"convention": "ranx"}, "convention: expected an order of ties that does not depend on the order of rows"),
-        (TRUTH, LISTS, {"metrics": "coverage@2", "items": exactk.Items(["a"])}, "metrics: expected metrics of users or of groups of items, found coverage@2"),
         (TRUTH, LISTS, {"weights": "age"}, "weights: expected the name of a column of the truth, found 'age'"),
         (TRUTH, LISTS, {"columns": {"score": "rating"}}, "predictions: expected the score column 'rating'"),
     ],
@@ -337,3 +337,46 @@ def test_comparisons_refuse_what_needs_all_users_and_warn_of_differing_ones() ->
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         with pytest.raises(exactk.InputError, match="1 user in 'als' alone"):
             comparison_of_buckets(results)
+
+
+OF_ALL_LISTS = ["coverage@3", "gini@3", "entropy@2", "personalization@3", "exposure@2", "num_items@2"]
+
+
+def added(results: list[Bucket]) -> list[Bucket]:
+    """Return the results after an engine has added them in two parts, and these parts."""
+    for parts in ([results[:2], results[2:]], None):
+        rows = [results] if parts is None else parts
+        batches = [batch for part in rows for batch in add_results(one.to_batch() for one in part)]
+        results = [Bucket(**row) for batch in batches for row in batch.to_pylist()]
+    return results
+
+
+@given(drawn_tables(), st.integers(1, 6), st.integers(0, 99))
+@settings(max_examples=examples(60))
+def test_f43_metrics_of_all_lists_are_added_by_the_engine(tables: Tables, buckets: int, seed: int) -> None:
+    tables = Tables(
+        tables.truth, tables.predictions, {name: one for name, one in tables.others.items() if name == "exclude"}
+    )
+    keys = sorted({*tables.truth["item_id"].to_pylist(), *tables.predictions["item_id"].to_pylist()})
+    items = exactk.Items(keys[::2] or [0], item_groups={key: index % 2 for index, key in enumerate(keys[::2] or [0])})
+    options: dict[str, Any] = {"items": items, "convention": {"foreign_items": "ignore"}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        whole = tables.whole([*METRICS, *OF_ALL_LISTS], **options)
+        results = tables.results([*METRICS, *OF_ALL_LISTS], split={"buckets": buckets, "seed": seed}, **options)
+        if results:
+            (one,) = added(results)
+            report = report_of_buckets([one])
+            assert report.state == whole.state == report_of_buckets(results).state
+            assert dict(report) == pytest.approx(dict(whole), rel=0, abs=0, nan_ok=True)
+
+
+def test_errors_and_comparisons_are_added_too() -> None:
+    repeated = pa.concat_tables([LISTS, LISTS.slice(0, 1)])
+    results = Tables(TRUTH, repeated, {}).results(split={"buckets": 9})
+    with pytest.raises(exactk.InputError, match=rf"\(in 1 of {len(results)} buckets\)$"):
+        report_of_buckets(added(results))
+    systems = {"als": LISTS, "ease": LISTS}
+    plan = plan_of_tables(TRUTH, systems, "ndcg@2", comparison=ComparisonOptions())
+    results = results_of(plan, [TRUTH, *systems.values()], buckets=9)
+    assert comparison_of_buckets(added(results)).state == comparison_of_buckets(results).state

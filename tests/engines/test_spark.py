@@ -174,6 +174,20 @@ def test_items_reach_the_workers(session: SparkSession, tmp_path: Path) -> None:
     assert exactk.spark.evaluate(**of_spark, metrics=metrics, **options).state == whole.state
 
 
+@pytest.mark.parametrize("buckets", [1, 8, 37])
+def test_tasks_add_the_counts_of_items(session: SparkSession, tmp_path: Path, buckets: int) -> None:
+    case = Case("string", tmp_path, session)
+    catalogue = [f"i{one}" for one in range(10, ITEMS + 5)]
+    items = exactk.Items(catalogue, item_groups={key: index % 3 for index, key in enumerate(catalogue)})
+    metrics = ["coverage@10", "gini@10", "entropy@5", "personalization@10", "exposure@10", "ndcg@10"]
+    options: dict[str, Any] = {"items": items, "convention": {"foreign_items": "ignore"}}
+    whole = exactk.evaluate(case.truth, case.predictions, metrics, **options)
+    of_spark = case.frames(truth=case.truth, predictions=case.predictions)
+    report = exactk.spark.evaluate(**of_spark, metrics=metrics, num_buckets=buckets, **options)
+    assert report.state == whole.state
+    assert dict(report) == dict(whole)
+
+
 def test_states_are_kept_and_merged(session: SparkSession, tmp_path: Path) -> None:
     case = Case("int64", tmp_path, session)
     truth, predictions = case.frame(case.truth), case.frame(case.predictions)
@@ -235,8 +249,6 @@ def test_faults_name_the_user_and_what_the_types_show_needs_no_job(session: Spar
     ):  # fmt: skip
         with pytest.raises(exactk.ExactkError, match=message):
             exactk.spark.evaluate(truth, frame, METRICS)
-    with pytest.raises(exactk.InputError, match="metrics of users or of groups of items, found coverage@5"):
-        exactk.spark.evaluate(truth, predictions, "coverage@5", items=exactk.Items(["a"]))
     assert tracker.getJobIdsForGroup("checks") == []
     nulls = predictions.withColumn("user_id", functions.expr("nullif(user_id, 'u31')"))
     with pytest.raises(exactk.InputTypeError, match=r"predictions.user_id: expected a value in every row.*\(in 1 of 8"):

@@ -64,6 +64,7 @@ class Facts(NamedTuple):
     train: TrainUsers | None  # None if no metric reads it
     ratings: RatingScale
     rows: int  # of the largest bucket
+    buckets: int = 1  # with rows, and without an error
 
     def plus(self, other: Facts) -> Facts:
         """Return the facts of both sets of users."""
@@ -81,6 +82,7 @@ class Facts(NamedTuple):
             train,
             ratings,
             max(self.rows, other.rows),
+            self.buckets + other.buckets,
         )
 
     def to_json(self) -> str:
@@ -101,4 +103,4 @@ class Facts(NamedTuple):
         }
         train = None if plain["train"] is None else TrainUsers(*plain["train"])
         ratings = RatingScale() if plain["ratings"] is None else RatingScale(*plain["ratings"])
-        return cls(systems, plain["has_any_exclusions"], train, ratings, plain["rows"])
+        return cls(systems, plain["has_any_exclusions"], train, ratings, plain["rows"], plain["buckets"])

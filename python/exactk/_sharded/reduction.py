@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -22,9 +21,9 @@ from exactk._engine.warnings import (
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.merge import merge
 from exactk._report.report import Report
-from exactk._report.state import State, StateSums, plan_of_state
-from exactk._runtime.errors import without_warnings
+from exactk._report.state import State, plan_of_state
 from exactk._sharded.facts import Facts
+from exactk._sharded.results import sum_of_states
 from exactk._sharded.worker import error_from_json
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from exactk._report.comparison import Comparison
     from exactk._sharded.facts import SystemFacts
-    from exactk._sharded.worker import Bucket
+    from exactk._sharded.results import Bucket
 
 
 _LOGGER = logging.getLogger("exactk")
@@ -43,35 +42,35 @@ def report_of_buckets(buckets: Sequence[Bucket]) -> Report:
 
     The report has no users, and equals that of one evaluation in its state.
     """
-    states, facts = _results(buckets)
-    sums = StateSums(State.from_bytes(states[0]))
-    for state in states[1:]:
-        sums.add(State.from_bytes(state))
-    report = Report(sums.state())
+    state, facts = _sum_of_buckets(buckets)
+    assert isinstance(state, State)  # noqa: S101 - comparisons have a function of their own
+    report = Report(state)
     _warn({next(iter(facts.systems)): report}, facts)
     return report
 
 
 def comparison_of_buckets(buckets: Sequence[Bucket]) -> Comparison:
     """Return the comparison of at least one bucket, likewise."""
-    states, facts = _results(buckets)
-    with without_warnings():  # which follow for all systems
-        comparison = merge([ComparisonState.from_dict(json.loads(state)) for state in states])
+    state, facts = _sum_of_buckets(buckets)
+    assert isinstance(state, ComparisonState)  # noqa: S101 - as above
+    comparison = merge([state])
     _warn(comparison.reports, facts)
-    pairing = Pairing(core_paired_engine, comparison.state.options)
-    pairing.state = comparison.state.paired
-    pairing.check_missing(plan_of_state(next(iter(comparison.reports.values())).state))
+    pairing = Pairing(core_paired_engine, state.options)
+    pairing.state = state.paired
+    pairing.check_missing(plan_of_state(next(iter(state.values()))))
     return comparison
 
 
-def _results(buckets: Sequence[Bucket]) -> tuple[list[bytes], Facts]:
+def _sum_of_buckets(buckets: Sequence[Bucket]) -> tuple[State | ComparisonState, Facts]:
     """Return the states and the facts of all buckets; raise if one has an error."""
+    parts = [Facts.from_json(bucket.facts) for bucket in buckets if bucket.facts is not None]
     failed = [bucket.error for bucket in buckets if bucket.error is not None]
     if failed:
-        raise error_from_json(min(failed), f"(in {len(failed)} of {len(buckets)} buckets)")
-    facts = reduce(Facts.plus, (Facts.from_json(bucket.facts) for bucket in buckets if bucket.facts is not None))
-    _LOGGER.info("%d buckets, the largest of %d rows", len(buckets), facts.rows)
-    return [bucket.state for bucket in buckets if bucket.state is not None], facts
+        count = len(failed) + sum(facts.buckets for facts in parts)
+        raise error_from_json(min(failed), f"(in {len(failed)} of {count} buckets)")
+    facts = reduce(Facts.plus, parts)
+    _LOGGER.info("%d buckets, the largest of %d rows", facts.buckets, facts.rows)
+    return sum_of_states(bucket.state for bucket in buckets if bucket.state is not None), facts
 
 
 def _warn(reports: Mapping[str, Report], facts: Facts) -> None:

@@ -61,6 +61,11 @@ class ShardPlan:
         """The requested values."""
         return plan(self.metrics, self.convention)
 
+    @property
+    def has_item_tallies(self) -> bool:
+        """Whether states have a count per item, which an engine should add before the driver does."""
+        return bool(plan_item_tallies(self.values))
+
     def call(self, tables: Sequence[Any], *, per_user: bool = False) -> Call:
         """Return the call that evaluates the tables, one per side."""
         split = [
@@ -116,7 +121,6 @@ def plan_shards(
     """
     convention = as_convention(convention)
     values = plan(metrics, convention)
-    _check_values(values)
     if comparison is not None:
         _check_comparison(comparison, convention, values, schemas)
     warn_of_unused_fields(convention, values)
@@ -160,17 +164,6 @@ def plan_shards(
 def _side_of_schema(number: int, argument: str, schema: Any, columns: ColumnNames, **parts: Any) -> Side:  # noqa: ANN401 - those of `side_of_schema`
     with in_system(parts["system"]):
         return side_of_schema(number, argument, schema, columns, **parts)
-
-
-def _check_values(values: Sequence[Value]) -> None:
-    """Raise InputError if a value needs what is not in the sums of a bucket."""
-    if not plan_item_tallies(values):
-        return
-    names = [value.spelling for value in values if plan_item_tallies([value])]
-    hint = (
-        "a state would have a count per item of the catalogue and bucket; exactk.evaluate and exactk.Batches count them"
-    )
-    raise input_error("metrics", "metrics of users or of groups of items", names[0], count=len(names), hint=hint)
 
 
 def _check_comparison(

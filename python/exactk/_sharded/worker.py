@@ -12,6 +12,7 @@ from exactk._report.comparison_state import ComparisonState
 from exactk._runtime import errors, optional
 from exactk._runtime.errors import ExactkError, input_error, without_warnings
 from exactk._sharded.facts import Facts, SystemFacts
+from exactk._sharded.results import Bucket, state_to_bytes
 from exactk._sharded.sides import tables_of_batches
 
 if TYPE_CHECKING:
@@ -20,21 +21,8 @@ if TYPE_CHECKING:
     from exactk._engine.pipeline import Call
     from exactk._report.paired_sums import PairedState
     from exactk._report.report import Report
+    from exactk._report.state import State
     from exactk._sharded.shard_plan import ShardPlan
-
-
-class Bucket(NamedTuple):
-    """The result of a bucket: a state with facts, or an error."""
-
-    state: bytes | None
-    facts: str | None
-    error: str | None
-
-    @classmethod
-    def schema(cls) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """Return the Arrow schema of results."""
-        pa = optional.arrow("a table")
-        return pa.schema([("state", pa.binary()), ("facts", pa.string()), ("error", pa.string())])
 
 
 def evaluate_bucket(shard_plan: ShardPlan, batches: Iterable[Any]) -> Iterator[Any]:
@@ -42,13 +30,9 @@ def evaluate_bucket(shard_plan: ShardPlan, batches: Iterable[Any]) -> Iterator[A
 
     The result is a function of the rows, in any order, so that a bucket may be evaluated again.
     """
-    pa = optional.arrow("a table")
     bucket = result_of_batches(shard_plan, batches)
     if bucket is not None:
-        yield pa.RecordBatch.from_arrays(
-            [pa.array([one], field.type) for one, field in zip(bucket, Bucket.schema(), strict=True)],
-            schema=Bucket.schema(),
-        )
+        yield bucket.to_batch()
 
 
 def result_of_batches(shard_plan: ShardPlan, batches: Iterable[Any]) -> Bucket | None:
@@ -70,13 +54,12 @@ def result_of_no_rows(shard_plan: ShardPlan) -> Bucket:
 
 def _bucket_of(shard_plan: ShardPlan, evaluated: EvaluatedTables) -> Bucket:
     """Return the result; of a comparison, its state as JSON."""
-    if shard_plan.comparison is None:
-        state = evaluated.reports[""].state.to_bytes()
-    else:
-        states = {name: report.state for name, report in evaluated.reports.items()}
-        plain = ComparisonState(states, shard_plan.comparison, evaluated.paired).to_dict()
-        state = json.dumps(plain, separators=(",", ":")).encode()
-    return Bucket(state, evaluated.facts.to_json(), None)
+    states = {name: report.state for name, report in evaluated.reports.items()}
+    state: State | ComparisonState | None = states.get("")
+    if shard_plan.comparison is not None:
+        state = ComparisonState(states, shard_plan.comparison, evaluated.paired)
+    assert state is not None  # noqa: S101 - the only system has no name
+    return Bucket(state_to_bytes(state), evaluated.facts.to_json(), None)
 
 
 class EvaluatedTables(NamedTuple):

@@ -20,13 +20,16 @@ from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
+from exactk._sharded.results import Bucket
 from exactk._sharded.user_values import evaluate_users, user_value_columns
-from exactk._sharded.worker import Bucket, result_of_no_rows
+from exactk._sharded.worker import result_of_no_rows
 from exactk.spark._frames import (
     SQL_TYPES,
+    added,
     check_frame,
     check_systems,
     collect,
+    collect_added,
     in_buckets,
     planned_frame,
     quoted,
@@ -82,7 +85,8 @@ def evaluate(
         - one row per user with an array of items, best first;
         - one row per user with an array of structs of item and score, such as the output of ``recommendForAllUsers``.
     metrics : str or iterable of str, default precision, recall, ndcg, map and mrr at 10
-        As in `exactk.evaluate`, but for metrics of all lists together, such as ``coverage``, which are refused.
+        As in `exactk.evaluate`. States of metrics of all lists together, such as ``coverage``, have a count per item; tasks
+        add them before the driver does.
     convention : Convention, str or mapping
         As in `exactk.evaluate`. Rows have no order, so that ``ties="input_order"`` needs arrays of items.
     exclude : DataFrame, optional
@@ -135,7 +139,7 @@ def evaluate(
         grade,
         threads,
     )
-    results = collect(state_frame(shard_plan, frame, num_buckets))
+    results = collect_added(shard_plan, state_frame(shard_plan, frame, num_buckets), num_buckets)
     return report_of_buckets(results or [result_of_no_rows(shard_plan)])
 
 
@@ -221,7 +225,7 @@ def compare(
         threads,
         how,
     )
-    results = collect(state_frame(shard_plan, frame, num_buckets))
+    results = collect_added(shard_plan, state_frame(shard_plan, frame, num_buckets), num_buckets)
     return comparison_of_buckets(results or [result_of_no_rows(shard_plan)])
 
 
@@ -285,7 +289,7 @@ def merge(frame: DataFrame) -> Report:
     Parameters
     ----------
     frame : DataFrame
-        The states of different users, with the same metrics and convention. Only states are collected.
+        The states of different users, with the same metrics and convention. Tasks add them; the driver gets their sum.
 
     Returns
     -------
@@ -303,7 +307,7 @@ def merge(frame: DataFrame) -> Report:
     missing = {*Bucket._fields} - {*frame.columns}
     if missing:
         raise input_error("frame", "the columns of exactk.spark.states", f"no {', '.join(sorted(missing))}")
-    results = collect(frame.select(*Bucket._fields))
+    results = collect(added(frame.select(*Bucket._fields)))
     if not results:
         raise input_error("frame", "at least one state", "none")
     return report_of_buckets(results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
+from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.shard_plan import Schemas, plan_shards
 from exactk._sharded.sides import SIDE
-from exactk._sharded.worker import Bucket, evaluate_bucket
+from exactk._sharded.worker import evaluate_bucket
 from exactk.spark._types import arrow_schema
 
 if TYPE_CHECKING:
@@ -117,12 +119,17 @@ def quoted(name: str) -> str:
 
 def in_buckets(shard_plan: ShardPlan, frame: DataFrame, num_buckets: int | None) -> DataFrame:
     """Return the rows with each user's in one partition."""
+    users = [column.name for column in shard_plan.sides[0].users]
+    return frame.repartition(_count_of_buckets(frame, num_buckets), *users)
+
+
+def _count_of_buckets(frame: DataFrame, num_buckets: int | None) -> int:
     if num_buckets is None:
         partitions = str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
         num_buckets = int(partitions) if partitions.isdigit() else _DEFAULT_BUCKETS
     if type(num_buckets) is not int or num_buckets < 1:
         raise input_error("num_buckets", "an integer from 1 on", repr(num_buckets))
-    return frame.repartition(num_buckets, *(column.name for column in shard_plan.sides[0].users))
+    return num_buckets
 
 
 _DEFAULT_BUCKETS = 200  # Spark's own default, where it is "auto"
@@ -130,6 +137,19 @@ _DEFAULT_BUCKETS = 200  # Spark's own default, where it is "auto"
 
 def state_frame(shard_plan: ShardPlan, frame: DataFrame, num_buckets: int | None) -> DataFrame:
     return in_buckets(shard_plan, frame, num_buckets).mapInArrow(partial(evaluate_bucket, shard_plan), _RESULT)
+
+
+def collect_added(shard_plan: ShardPlan, states: DataFrame, num_buckets: int | None) -> list[Bucket]:
+    """Return the states; those with a count per item after tasks have added them, so that the driver holds one."""
+    if shard_plan.has_item_tallies:
+        states = added(states.repartition(math.isqrt(_count_of_buckets(states, num_buckets))))
+    return collect(states)
+
+
+def added(states: DataFrame) -> DataFrame:
+    """Return the sum of the states, which tasks add: first of each partition, then of all."""
+    of_partitions = states.mapInArrow(add_results, _RESULT)
+    return of_partitions.repartition(1).mapInArrow(add_results, _RESULT)
 
 
 def collect(frame: DataFrame) -> list[Bucket]:
