@@ -729,8 +729,41 @@ def test_warnings_about_columns_come_with_the_first_update() -> None:
     evaluator = exactk.Evaluator("mrr")
     (text,) = texts(lambda: evaluator.update(frame, {"ann": [1], "bob": [2]}))
     assert text.startswith("truth: every item counts as relevant, because no grade column was found")
+    assert "; exactk.as_truth(truth, grade='price') uses it as grades, " in text
     frame = frame.assign(user=["eve", "kim"])
     assert texts(lambda: evaluator.update(frame, {"eve": [1], "kim": [2]})) == []
+
+
+UNUSUAL = pd.DataFrame({"who": ["ann", "bob"], "item": [1, 2], "points": [1.0, 2.0]})
+KEYED = {"ann": [1], "bob": [2]}
+HINTS: dict[str, tuple[dict[str, Any], str]] = {
+    "truth": ({"truth": UNUSUAL, "predictions": KEYED}, "exactk.as_truth(truth, user='who')"),
+    "predictions": (
+        {"truth": KEYED, "predictions": UNUSUAL.rename(columns={"who": "user"})},
+        "exactk.as_predictions(predictions, score='points') or exactk.as_predictions(predictions, rank='points')",
+    ),
+    "exclude": (
+        {"truth": KEYED, "predictions": KEYED, "exclude": UNUSUAL},
+        "exactk.as_exclusions(exclude, user='who')",
+    ),
+    "candidates": (
+        {"truth": KEYED, "predictions": KEYED, "candidates": UNUSUAL},
+        "exactk.as_exclusions(candidates, user='who')",
+    ),
+    "weights": ({"truth": KEYED, "predictions": KEYED, "weights": UNUSUAL[["who", "points"]]}, "; rename it 'user'"),
+}
+
+
+@pytest.mark.parametrize("case", HINTS)
+def test_hints_name_no_argument_that_updates_lack(case: str) -> None:
+    arguments, hint = HINTS[case]
+    evaluator = exactk.Evaluator("mrr")
+    with pytest.raises(exactk.InputError, match=re.escape(hint) + "$") as caught:
+        evaluator.update(**arguments)
+    if case in {"truth", "exclude", "candidates"}:  # what they say works
+        code = str(caught.value).rpartition("for example with ")[2]
+        evaluator.update(**arguments | {case: eval(code, {"exactk": exactk, case: arguments[case]})})  # noqa: S307
+        assert evaluator.compute().counts["users"] == 2
 
 
 def test_threads_take_turns() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings, usual_role
@@ -13,7 +14,7 @@ from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -111,8 +112,19 @@ def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> 
     )
 
 
-def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None]) -> None:
-    """Warn of numeric columns that could be grades and are not weights or groups."""
+CONVERSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "truth": "exactk.as_truth(truth, {})",
+        "predictions": "exactk.as_predictions(predictions, {})",
+        "exclude": "exactk.as_exclusions(exclude, {})",
+        "candidates": "exactk.as_exclusions(candidates, {})",
+    }
+)
+"""The calls that name columns of data frames, for hints, where the function itself does not."""
+
+
+def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None], call: str) -> None:
+    """Warn of numeric columns that could be grades and are not weights or groups; `call` is what may name them."""
     used, _, unused = truth.columns
     if others := [name for name in unused if name not in set(user_values)]:
         is_of_predictions = not {"score", "rank"}.isdisjoint(map(usual_role, others))
@@ -120,6 +132,6 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
         warn(
             f"truth: every item counts as relevant, because no grade column was found, and {' and '.join(map(repr, others))} "
             f"{'is' if len(others) == 1 else 'are'} not used{order}; ",
-            Option("grade", others[0]),
+            Option("grade", others[0], call),
             f" uses it as grades, truth[{list(used)!r}] leaves it out",
         )

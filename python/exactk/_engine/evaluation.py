@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._engine.base_lists import base_of_inputs
-from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings, warn_of_unused_columns
+from exactk._engine.column_warnings import (
+    CONVERSIONS,
+    RatingScale,
+    rating_column,
+    warn_of_ratings,
+    warn_of_unused_columns,
+)
 from exactk._engine.custom_values import given_by_functions
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
@@ -87,6 +93,7 @@ class Evaluation:
     block: range | None = None  # the positions of a block of users among all of them
     base: Predictions | None = None  # of predictions that come in pieces; for others, converted after the predictions
     train_users: TrainUsers = field(default_factory=TrainUsers)
+    names_columns: bool = True  # whether arguments of the call may name columns of data frames
     has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
 
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
@@ -295,7 +302,7 @@ class Evaluation:
     def warn_of_unused_columns(self, truth: Truth | Rows) -> None:
         """Warn of numeric columns of the truth that could be grades."""
         user_values = [values.column for values in (self.weights, self.groups) if values is not None]
-        warn_of_unused_columns(truth, user_values)
+        warn_of_unused_columns(truth, user_values, "{}" if self.names_columns else CONVERSIONS["truth"])
 
     def check_user_values(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users are keyed, but weights or groups are not."""

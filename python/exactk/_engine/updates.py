@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.blocks import check_row_arguments, check_rows_until, convert_block, empty_block
-from exactk._engine.column_warnings import warn_of_pairs
+from exactk._engine.column_warnings import CONVERSIONS, warn_of_pairs
 from exactk._engine.evaluation import Evaluation
 from exactk._engine.list_checks import check_collection_values, check_item_groups
 from exactk._engine.metric_inputs import check_truth_is_not_read
@@ -24,6 +24,7 @@ from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.hints import with_complete_hint
 from exactk._report.state import check_label_types, check_same_plan
 from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, type_error
+from exactk._runtime.faults import Option
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
@@ -77,7 +78,7 @@ class UpdateSums(NamedTuple):
             with without_truth("predictions") if update.truth is None else nullcontext():
                 return self._plus_block(evaluation, update)
         except ExactkError as error:
-            complete = with_complete_hint(error, evaluation.convention, evaluation.values)
+            complete = with_complete_hint(_naming_columns(error), evaluation.convention, evaluation.values)
             raise ONE_SYSTEM.amended(complete, classified, evaluation.values) from error.__cause__
 
     def _check_optional(self, update: Update) -> None:
@@ -159,6 +160,18 @@ class UpdateSums(NamedTuple):
         return cls(BlockSums.from_plain(sums), UpdateUsers.from_plain(users), TrainUsers(*train), optional)
 
 
+def _naming_columns(error: ExactkError) -> ExactkError:
+    """Return the error with hints for an update, no argument of which names columns of data frames."""
+    columns = [part for part in error.fault.hint if isinstance(part, Option) and part.name in _COLUMNS]
+    if not columns:
+        return error
+    call = CONVERSIONS.get((error.argument or "").partition(".")[0])
+    if call is None:  # of weights and groups
+        return error.amended(hint=(f"rename it {columns[0].name!r}",))
+    hint = [replace(part, call=call) if part in columns else part for part in error.fault.hint]
+    return error.amended(hint=tuple(hint))
+
+
 def sums_of_updates(evaluation: Evaluation, sums: UpdateSums) -> UpdateSums:
     """Return the sums; before any update, those of no users."""
     return _without_users(evaluation) if sums.optional is None else sums
@@ -197,4 +210,5 @@ def evaluation_of_updates(
         columns=_COLUMNS,
         encoding=Encoding(),
         items=table,
+        names_columns=False,
     )
