@@ -342,8 +342,8 @@ def per_user(
     Returns
     -------
     DataFrame
-        The user columns of the truth, and a column of doubles per value, named as it is spelled. A user who is not
-        evaluated has NULL, which Spark's means leave out.
+        The user columns of the truth, and a column of doubles per value, named as it is spelled. A user without a
+        value has NULL, which Spark's means leave out: one who is not evaluated, or whose value is NaN by ``undefined="nan"``.
     """
     shard_plan, frame = planned_frame(
         truth,
