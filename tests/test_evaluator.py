@@ -7,11 +7,14 @@ import inspect
 import itertools
 import pickle
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -801,3 +804,18 @@ def test_arguments_are_those_of_evaluate() -> None:
             if name not in {"self", "metrics", "predictions"}:
                 same = of_evaluate[name]
                 assert (parameter.annotation, parameter.default) == (same.annotation, same.default), name
+
+
+def test_two_processes_of_torch_give_the_state_of_one_call(tmp_path: Path) -> None:
+    """By gloo, as distributed training does on CPUs."""
+    pytest.importorskip("torch")
+    script = Path(__file__).parent / "distributed_evaluators.py"
+    commands = [[sys.executable, script, str(rank), "2", str(tmp_path / "store")] for rank in range(2)]
+    run: Callable[..., Any] = partial(subprocess.run, check=False, capture_output=True, timeout=120)
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(run, commands))
+    assert [process.returncode for process in done] == [0, 0], done[0].stderr
+    rng = np.random.default_rng(0)
+    truth = rng.random((50, 30)).argsort(axis=1)[:, :3]
+    state = exactk.evaluate(truth, rng.standard_normal((50, 30)).astype("f4"), ["ndcg@10", "recall@5", "map"]).state
+    assert [exactk.State.from_bytes(bytes.fromhex(process.stdout.decode())) for process in done] == [state, state]
