@@ -468,6 +468,7 @@ MOST_CHARACTERS = 250  # of MLflow
 
 
 @pytest.mark.filterwarnings("ignore:.* groups of items :exactk.EvaluationWarning")
+@pytest.mark.filterwarnings("ignore:.* as 0, the best value:exactk.EvaluationWarning")
 def test_flat_names_are_accepted_by_trackers() -> None:
     metrics = [name for name, info in exactk.metrics.items() if info.parameter is None or info.parameter.standard]
     spelled = ["map@10", "recall @ 5", "nDCG@[1,3](gain=exp2)", "P_7", "fbeta@10(beta=0.5)", "dcg(gain_table=[0,1.5])"]

@@ -189,7 +189,6 @@ def test_only_users_who_count_need_values(call: Any) -> None:
         ("recall@2(weight=values,recall_over=min_list_relevant)", {"items": ITEMS}, "recall: recall_over='relevant'"),
         ("ndcg@2(weight=values)", {"items": ITEMS}, "ndcg without weight='values', which recall alone reads"),
         ("ndcg@2", {"convention": {"overrides": {"ndcg": {"weight": "values"}}}}, "ndcg without weight='values'"),
-        (["recall@2", "f1@2"], {"items": ITEMS, "convention": {"weight": "values"}}, "f1 without weight='values'"),
         ("recall@2(weight=value)", {"items": ITEMS}, "did you mean 'values'"),
     ],
 )
@@ -197,6 +196,15 @@ def test_refusals(call: Any, metrics: str, options: dict[str, Any], message: str
     with pytest.raises(exactk.InputError) as refusal:
         call(TRUTH, LISTS, metrics, **options)
     assert message in str(refusal.value)
+
+
+def test_other_metrics_of_the_convention_do_not_read_values() -> None:
+    metrics = ["recall@2", "ndcg@2", "f1@2", "f1@2(average=of_means)"]
+    message = r"weight='values' has an effect on recall alone, and none on ndcg@2, f1@2, f1@2\(average=of_means\)"
+    with pytest.warns(exactk.EvaluationWarning, match=message):
+        valued = evaluate(metrics, convention={"weight": "values"})
+    plain = exactk.evaluate(TRUTH, LISTS, metrics)
+    assert [valued[name] == plain[name] for name in metrics] == [False, True, True, True]
 
 
 @pytest.mark.parametrize("wrong", [-1.0, math.inf, 1e80])

@@ -89,7 +89,7 @@ def test_the_reference_has_the_same_lists(evaluation: Evaluation) -> None:
     options = {
         name: option
         for name, option in evaluation.options.items()
-        if name not in {"weights", "groups", "per_user", "items"}
+        if name not in {"weights", "groups", "per_user", "items", "base_predictions"}
     }
     outcomes: list[Any] = []
     for judge in (exactk.judge, exactk.reference.judge):

@@ -25,18 +25,19 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
     warned: set[str] = set()
     for value in values:
         ignored = ignored_fields(value.info)
-        if "weight" in ignored:
-            _refuse_weight(value)  # of the whole convention too: who weighs items means each metric
         for name in _fields_of_metric(value, convention):
             text = f"{name} has no effect on {value.metric}: leave it out"
             if name not in ignored or text in warned or not _is_of_metric(name, value, convention):
                 continue
+            if name == "weight":
+                _refuse_weight(value)
             warned.add(text)
             warn(text)
         for name in value.unused_fields:
             if name not in warned | ignored and _is_unused(name, value, convention, values):
                 warned.add(name)
                 _warn_of_unused_field(name, value, convention)
+    _warn_of_unweighted(values)
 
 
 def _refuse_weight(value: Value) -> None:
@@ -46,6 +47,17 @@ def _refuse_weight(value: Value) -> None:
     raise input_error(
         "metrics", f"{value.metric} without weight='values', which recall alone reads", value.spelling, hint=hint
     )
+
+
+def _warn_of_unweighted(values: Sequence[Value]) -> None:
+    """Warn if items count by their values in recall, by the whole convention, and not in other metrics beside it."""
+    unweighted = [
+        value.spelling
+        for value in values
+        if value.rules["weight"] == "values" and "weight" in ignored_fields(value.info)
+    ]
+    if unweighted:
+        warn(f"weight='values' has an effect on recall alone, and none on {', '.join(dict.fromkeys(unweighted))}")
 
 
 def _fields_of_metric(value: Value, convention: Convention) -> list[str]:
