@@ -20,6 +20,7 @@ OPTIONAL_LIBRARIES: Mapping[str, str] = {
     "pandas": "data frames",
     "polars": "data frames",
     "pyarrow": "tables, Parquet and Arrow files, and large JSON lines faster",
+    "pyspark": "data frames of Spark",
     "rich": "progress bars",
     "scipy": "sparse matrices and, with threadpoolctl, fast embeddings",
     "threadpoolctl": "fast embeddings, with limited BLAS threads",
