@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -103,6 +104,45 @@ def test_f67_pairs_of_integers_warn_if_the_first_ones_are_in_groups() -> None:
     ):
         values_of(truth, lists)
         values_of(lists, predictions)
+
+
+BY_USER = {"ann": ["film", "song"], "bob": ["film"]}
+ONE_ARGUMENT: dict[str, Any] = {
+    "train": lambda pairs: exactk.Items(["film", "song"], train=pairs).table.digest,
+    "items": lambda pairs: exactk.evaluate(None, BY_USER, "arp", items=pairs),
+    "exclude": exactk.as_exclusions,
+    "base_predictions": lambda pairs: exactk.evaluate(None, BY_USER, "unexpectedness", base_predictions=pairs),
+}
+
+
+@pytest.mark.parametrize("argument", ONE_ARGUMENT)
+def test_pairs_of_one_argument_warn(argument: str) -> None:
+    call = ONE_ARGUMENT[argument]
+    pairs = [("ann", "film"), ("ann", "song"), ("bob", "film")]
+    message = f"^{argument}: each pair of strings is read as one user's list of two items; for pairs of users and items, write "
+    with pytest.warns(exactk.EvaluationWarning, match=message) as caught, contextlib.suppress(exactk.InputTypeError):
+        call(pairs)  # lists without user keys beside others are an error, too
+    (warning,) = [str(one.message) for one in caught if "each pair" in str(one.message)]
+    code = warning.partition("users and items, write ")[2]
+    hinted = eval(f"dict({code})", {"pd": pd, argument: pairs})[argument]  # noqa: S307
+    assert repr(call(hinted)) == repr(call(BY_USER))
+
+
+def test_pairs_of_exclude_warn_in_each_function() -> None:
+    pairs = [(1, 10), (1, 11), (2, 12)]
+    with pytest.warns(exactk.EvaluationWarning, match="^exclude: each pair of integers is read"):
+        values_of([[5], [6], [7]], [[5], [6], [7]], exclude=pairs)
+    with pytest.warns(exactk.EvaluationWarning, match="^exclude: each pair of integers is read"):
+        exactk.topk(np.eye(3, 13), 2, pairs)
+    with pytest.warns(exactk.EvaluationWarning, match="^train: each pair of integers is read"):
+        exactk.Items(train=pairs)
+
+
+@pytest.mark.parametrize("argument", ONE_ARGUMENT)
+def test_lists_of_one_argument_do_not_warn(argument: str) -> None:
+    for lists in ([["film", "song"], ["song", "film"]], [("film", "song", "book"), ("song", "film")]):
+        with contextlib.suppress(exactk.InputTypeError):
+            ONE_ARGUMENT[argument](lists)
 
 
 def test_f76_blocks_with_exclusions() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings, usual_role
-from exactk._inputs.registry import LIST
+from exactk._inputs.pair_lists import describe_pairs, frame_of_lists, frame_of_pairs, kind_of_pairs
 from exactk._plan.hints import convention_option
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
@@ -26,42 +25,16 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
 
 
-_PAIRS_AS_FRAMES = (
-    "truth=pd.DataFrame(truth, columns=['user', 'item']), "
-    "predictions=pd.DataFrame(predictions, columns=['user', 'item']).groupby('user', as_index=False).agg(list)"
-)
+_PAIRS_AS_FRAMES = f"{frame_of_pairs('truth')}, {frame_of_lists('predictions')}"
 
 
 def warn_of_pairs(
     truth: ClassifiedValue, systems: Iterable[ClassifiedValue], as_frames: str = _PAIRS_AS_FRAMES
 ) -> None:
     """Warn of lists of pairs that are likely users and items, but are read as lists of two items."""
-    kind = _kind_of_pairs(truth)
-    if not kind or all(_kind_of_pairs(predictions) != kind for predictions in systems):
-        return
-    warn(
-        f"each pair of {kind} is read as one user's list of two items; for pairs of users and items, write {as_frames}"
-    )
-
-
-_FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
-
-
-def _kind_of_pairs(classified: ClassifiedValue) -> str:
-    """Return the kind of the tuples that are likely (user, item) pairs; empty if they are likely lists.
-
-    Strings always are; integers if the first ones are in groups, as users are and the best items of users are not.
-    """
-    rows = classified.value
-    if classified.container is not LIST or not rows or not all(type(row) is tuple and len(row) == 2 for row in rows):
-        return ""
-    if all(isinstance(part, str) for row in rows for part in row):
-        return "strings"
-    firsts = [row[0] for row in rows]
-    if len(rows) < _FEWEST_PAIRS or not all(type(part) is int for row in rows for part in row):
-        return ""
-    are_grouped = all(one <= other for one, other in pairwise(firsts)) and 3 * len(set(firsts)) <= 2 * len(rows)
-    return "integers" if are_grouped and len(set(rows)) == len(rows) else ""  # lists of a constant model repeat
+    kind = kind_of_pairs(truth)
+    if kind and any(kind_of_pairs(predictions) == kind for predictions in systems):
+        warn(describe_pairs(kind, as_frames))
 
 
 class RatingScale(NamedTuple):

@@ -17,6 +17,7 @@ from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.pair_lists import frame_of_pairs, warn_of_pairs_in
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import (
     BATCHES,
@@ -312,12 +313,14 @@ def as_exclusions(
     return exclusions_of(open_path(value, "exclude", columns), columns, default_encoding())
 
 
-def exclusions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Exclusions | None:
-    """Return the value as `Exclusions`."""
+def exclusions_of(
+    value: object, columns: ColumnNames, encoding: Encoding, argument: str = "exclude"
+) -> Exclusions | None:
+    """Return the value as `Exclusions`; warnings name the argument."""
     classified = classify(value, "exclude")
     if classified.value is None or isinstance(classified.value, Exclusions):
         return classified.value
-    return Exclusions.from_valid_rows(_exclusion_rows(classified, columns, encoding))
+    return Exclusions.from_valid_rows(_exclusion_rows(classified, columns, encoding, argument))
 
 
 def exclusions_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Exclusions | Rows | None:
@@ -331,7 +334,10 @@ def exclusions_input(classified: ClassifiedValue, columns: ColumnNames, encoding
     return rows_of_users(rows, "exclude", encoding) if classified.container is LISTS else rows
 
 
-def _exclusion_rows(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Rows:
+def _exclusion_rows(
+    classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, argument: str = "exclude"
+) -> Rows:
+    warn_of_pairs_in(classified, argument, frame_of_pairs(argument))
     if classified.container is LISTS:  # training data is often a Truth
         rows = with_labels_as_keys(classified.value.rows(), "exclude")._replace(grades=None, unknown_actual=None)
     else:

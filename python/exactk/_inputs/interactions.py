@@ -82,7 +82,7 @@ def interactions_of(value: Any, argument: str, columns: ColumnNames, encoding: E
             hint = "exactk.Items(n) has the ids 0 to n - 1" if argument == "items" else ""
             raise type_error(argument, "the interactions of each user", repr(value), hint=hint)
         _check_no_flags(value, argument)
-        exclusions = exclusions_of(open_path(value, "exclude", columns), columns, encoding)
+        exclusions = exclusions_of(open_path(value, "exclude", columns), columns, encoding, argument)
         assert exclusions is not None  # noqa: S101 - only None is
         rows = remove_padding(exclusions.rows())
         if not len(rows.items):
