@@ -293,3 +293,35 @@ def test_items_without_features_are_left_out_if_asked() -> None:
 def test_one_field_says_which_kind_of_serendipity() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="history_distance has no effect beside serendipity_of"):
         value("serendipity(serendipity_of=popularity,history_distance=mean)", items())
+
+
+@pytest.mark.parametrize(
+    ("metric", "features", "size"), [("calibration", ["x"], 1), ("calibration", ["x"], 0), ("serendipity", [1.0], 1)]
+)
+@pytest.mark.parametrize(("described", "lacking"), [("a", "c"), (10, 30)], ids=["strings", "integers"])
+def test_an_item_of_train_alone_that_lacks_features_is_named(
+    metric: str, features: list[Any], size: int, described: Any, lacking: Any
+) -> None:
+    items = exactk.Items([described, lacking, described * 2], train={"u": [lacking]}, features={described: features})
+    lists: Any = {"u": [described] * size}
+    message = rf"^train: expected items with features .*, found item {lacking!r} without features .*\(user 'u'\)$"
+    with pytest.raises(exactk.InputError, match=message):
+        exactk.evaluate(lists, lists, metric, items=items)
+
+
+@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ({"a": [1.0], "b": [2.0**65]}, r"from -2\^64 to 2\^64, found 3.68935e\+19 at position 0 \(item 'b'\)$"),
+        (
+            {"b": [2.0**-300]},
+            r"length 2\^-250 or more \(distance='cosine'\), found a vector of length 4.90909e-91 \(item 'b'\)$",
+        ),
+    ],
+)
+def test_an_item_with_a_wrong_vector_is_named(call: Any, features: Any, message: str) -> None:
+    catalogue = exactk.Items(["b", "a"], features=features)
+    lists = {"u": ["a"], "v": ["a"]}
+    with pytest.raises(exactk.InputError, match=f"^items.features: expected .*{message}"):
+        call(lists, lists, "ild(missing_features=skip)", items=catalogue)

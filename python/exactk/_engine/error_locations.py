@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from exactk._inputs.containers.padded_arrays import repeat_hint
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.frame_rows import with_frame_row
@@ -18,24 +20,42 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.model.frame_rows import FindRow
+    from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.registry import ClassifiedValue
 
 
 @contextmanager
-def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
-    """Add to an error the keys of the user and the item, and the row of the data frame."""
+def name_rows_and_keys(inputs: AlignedInputs, items: CanonicalItems | None = None) -> Iterator[None]:
+    """Add to an error the keys of the user and the item, and the row of the data frame.
+
+    `items` are those of the catalogue, which the inputs may lack.
+    """
     try:
         yield
     except ExactkError as error:
+        if items is not None and error.argument == _FEATURES and error.row is not None:
+            raise error.amended(row=None, column=items.text(error.row)) from None
         if (of_matrix := _fault_of_matrix(inputs, error)) is not None:
             raise of_matrix from None
         with_user, item = inputs.with_user(error), error.fault.item
         named = error if with_user is None else with_frame_row(with_user, _row_finder(inputs, error))
-        if isinstance(item, int) and inputs.item_vocabulary is not None:
-            named = named.amended(item=inputs.item_text(item))
+        if isinstance(item, int):
+            named = named.amended(item=_item_text(inputs, items, item))
         if named is error:
             raise
         raise named from None
+
+
+_FEATURES = "items.features"
+
+
+def _item_text(inputs: AlignedInputs, items: CanonicalItems | None, item: int) -> int | str:
+    """Return an item of the inputs or of the catalogue as messages show it."""
+    positions = [] if items is None else np.flatnonzero(items.ids == item).tolist()
+    if items is not None and positions:
+        integers = items.keys.integers
+        return items.text(positions[0]) if integers is None else int(integers[positions[0]])
+    return item if inputs.item_vocabulary is None else inputs.item_text(item)
 
 
 def _fault_of_matrix(inputs: AlignedInputs, error: ExactkError) -> ExactkError | None:

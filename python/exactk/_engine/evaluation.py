@@ -152,7 +152,7 @@ class Evaluation:
         )
         if problem.histories is not None:
             self.train_users.add(problem.histories, self._lack_features())
-        with name_rows_and_keys(inputs), restricted.original_positions("predictions"):
+        with name_rows_and_keys(inputs, problem.items), restricted.original_positions("predictions"):
             problem = replace(problem, given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
@@ -183,7 +183,7 @@ class Evaluation:
         problem = with_ranking(self._problem(restricted.inputs, self.values))
 
         def judge(users: range) -> JudgedCells:
-            with name_rows_and_keys(inputs), restricted.original_positions("predictions"):
+            with name_rows_and_keys(inputs, problem.items), restricted.original_positions("predictions"):
                 return self.engine.judge_lists(problem, users)
 
         return judge

@@ -75,6 +75,11 @@ class CanonicalItems:
         ids = self.keys.ids_among(items, item_ids)
         return self if ids is self.ids else replace(self, ids=ids)
 
+    def text(self, position: int) -> str:
+        """Return an item as messages show it."""
+        key = self.keys.array[position]
+        return repr(key.item() if isinstance(key, np.generic) else key)
+
     @cached_property
     def core(self) -> _core.Items:
         """The catalogue in the core's form."""
