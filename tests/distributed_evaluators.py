@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-import torch
 
 import exactk
 from exactk._runtime.errors import without_warnings
@@ -19,6 +18,8 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 
 def main(rank: int, size: int, file: str) -> None:
+    import torch  # noqa: PLC0415 - only this process needs it
+
     torch.distributed.init_process_group("gloo", f"file://{file}", rank=rank, world_size=size)
     truth, scores = data()
     evaluator = exactk.Evaluator(METRICS)
