@@ -7,6 +7,7 @@ import pickle
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -195,7 +196,9 @@ def test_only_states_of_the_same_items_merge(problems: list[Problem]) -> None:
     assert exactk.merge([exactk.State.from_bytes(one.state.to_bytes()) for one in shards]).state == report.state
     different = {
         "values of other items: 4 items and 3 items": exactk.Items(CATALOGUE[1:], train=TRAIN),
-        "4 items and 4 items, whose keys, popularity, groups or values differ": exactk.Items(CATALOGUE),
+        "4 items and 4 items, whose keys, train, popularity, features, groups or values differ": exactk.Items(
+            CATALOGUE
+        ),
         "4 items and the 3 items of train": TRAIN,
     }
     for message, others in different.items():
@@ -271,3 +274,14 @@ def test_items_that_no_metric_reads_are_a_warning(use: str) -> None:
         USES[use](exactk.Items(5))
     with pytest.raises(exactk.InputTypeError):
         USES[use](5)  # checked all the same
+
+
+@pytest.mark.parametrize("form", ["file", "frame"])
+def test_items_without_users_are_a_catalogue(tmp_path: Path, form: str) -> None:
+    frame = pd.DataFrame({"item": ["a", "b"]})
+    frame.to_csv(tmp_path / "items.csv", index=False)
+    value: Any = frame if form == "frame" else tmp_path / "items.csv"
+    with pytest.raises(
+        exactk.InputError, match=r"^items: .*; exactk\.Items\(path\) or exactk\.Items\(frame\[name\]\) has a"
+    ):
+        exactk.evaluate([["a"]], [["a"]], "coverage", items=value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import warnings
 from typing import Any
 
@@ -195,7 +197,7 @@ BAD = [
     (
         {"base_predictions": [[1]]},
         exactk.InputError,
-        "base_predictions: expected 2 rows, one per user of the truth, found 1",
+        "base_predictions: expected 2 rows, one per user of the (truth|predictions), found 1",
     ),
     ({"base_predictions": [[1], [2, 2]]}, exactk.InputError, "base_predictions: expected each item once"),
     ({"base_predictions": [[1], [-2]]}, exactk.InputError, "base_predictions"),
@@ -241,3 +243,23 @@ def test_users_without_base_predictions_are_told() -> None:
         exactk.evaluate(TRUTH, LISTS, METRICS, base_predictions={"zed": ["a"]})
     with pytest.warns(exactk.EvaluationWarning, match="no item of base_predictions is in the predictions"):
         exactk.evaluate(TRUTH, LISTS, METRICS, base_predictions={user: ["A"] for user in TRUTH})
+
+
+@pytest.mark.parametrize(
+    ("truth", "lists", "base", "message"),
+    [
+        ([[1]], [[0]], np.array([[0.1, math.nan]]), "; convention={'nan': 'last'} ranks them last"),
+        ({"u": ["a"]}, {"u": ["a"]}, [["a"]], "; base_predictions=dict(zip(users, base_predictions)) adds them"),
+        (
+            None,
+            {"u": ["a"]},
+            [["a"]],
+            "as in the predictions, found rows without user keys; base_predictions=dict(zip(",
+        ),
+        (None, [["a"]], [["a"], ["b"]], "expected 1 row, one per user of the predictions, found 2"),
+        ([["a"]], [["a"]], [["a"], ["b"]], "expected 1 row, one per user of the truth, found 2"),
+    ],
+)
+def test_hints_say_what_to_write(truth: Any, lists: Any, base: Any, message: str) -> None:
+    with pytest.raises(exactk.ExactkError, match=f"^base_predictions: .*{re.escape(message)}"):
+        exactk.evaluate(truth, lists, "unexpectedness", base_predictions=base)

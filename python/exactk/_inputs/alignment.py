@@ -392,7 +392,9 @@ def without_truth(argument: str = "scores") -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
-        expected = error.fault.expected.replace("as in the truth", f"as in the {argument}")
+        expected = error.fault.expected
+        for phrase in ("as in the", "per user of the"):
+            expected = expected.replace(f"{phrase} truth", f"{phrase} {argument}")
         raise error.amended(expected=expected) from error.__cause__
 
 

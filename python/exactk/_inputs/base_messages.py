@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from exactk._runtime.errors import ExactkError
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from exactk._runtime.faults import Text
 
 ARGUMENT = "base_predictions"
 
@@ -23,5 +26,15 @@ def naming_base() -> Iterator[None]:
         yield
     except ExactkError as error:
         argument = _NAMES.sub(ARGUMENT, error.argument or "")
-        hint = tuple(_NAMES.sub(ARGUMENT, part) if isinstance(part, str) else part for part in error.fault.hint)
+        hint: Text = tuple(map(_hint_part, error.fault.hint))
+        if error.fault.expected.startswith("user keys, as in"):
+            hint = (f"{ARGUMENT}=dict(zip(users, {ARGUMENT})) adds them",)
         raise error.amended(argument=argument, hint=hint) from error.__cause__
+
+
+def _hint_part(part: str | Option) -> str | Option:
+    if isinstance(part, str):
+        return _NAMES.sub(ARGUMENT, part)
+    if part.name == "nan":  # an argument of `exactk.topk`, and of no function that takes base predictions
+        return Option("convention", {"nan": part.value})
+    return part

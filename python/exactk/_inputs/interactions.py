@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.rows import Rows
+    from exactk._runtime.faults import Text
 
 
 class Interactions(NamedTuple):
@@ -59,7 +60,9 @@ def naming_interactions(argument: str, call: str = "{}") -> Iterator[None]:
     except ExactkError as error:
         if error.argument is None:
             raise
-        hint = tuple(_hint_part(part, argument, call) for part in error.fault.hint)
+        hint: Text = tuple(_interactions_hint(part, argument, call) for part in error.fault.hint)
+        if argument == "items" and error.fault.expected.startswith("a column for the user"):
+            hint = ("exactk.Items(path) or exactk.Items(frame[name]) has a catalogue, if these are only items",)
         raise error.amended(argument=_with_name(error.argument, argument), hint=hint) from error.__cause__
 
 
@@ -67,7 +70,7 @@ def _with_name(text: str, argument: str) -> str:
     return re.sub(r"\bexclude\b", argument, text)
 
 
-def _hint_part(part: str | Option, argument: str, call: str) -> str | Option:
+def _interactions_hint(part: str | Option, argument: str, call: str) -> str | Option:
     if isinstance(part, str):
         if "excludes the same items" in part:  # of a flat list, which is no interactions
             return "exactk.Items(items) reads them as a catalogue" if argument == "items" else ""

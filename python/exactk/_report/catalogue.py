@@ -51,4 +51,6 @@ def describe_difference(one: Catalogue | None, other: Catalogue | None) -> str:
     if one is None or other is None:
         return "items in only one of them"
     text = f"values of other items: {one} and {other}"
-    return text if one.size != other.size else f"{text}, whose keys, popularity, groups or values differ"
+    return (
+        text if one.size != other.size else f"{text}, whose keys, train, popularity, features, groups or values differ"
+    )
