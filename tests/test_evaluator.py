@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 import exactk
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.evaluation import Evaluation as EngineEvaluation
+from exactk._inputs.model.item_table import CanonicalItems
 from strategies import (
     Evaluation,
     evaluations,
@@ -552,6 +553,25 @@ def test_histories_are_those_of_the_users() -> None:
     assert evaluator.compute().state == whole.state
 
 
+def test_all_rows_of_train_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows_with_features = CanonicalItems.__dict__["rows_with_features"]
+    compute, calls = rows_with_features.func, []
+
+    def counted(items: CanonicalItems) -> Any:
+        calls.append(items)
+        return compute(items)
+
+    monkeypatch.setattr(rows_with_features, "func", counted)
+    items, metrics = exactk.Items(train=TRAIN, features={"film": ["a"]}), "calibration@2(missing_features=skip)"
+    evaluator = exactk.Evaluator(metrics, items=items)
+    for user in ["sam", "eve", "ann"]:
+        evaluator.update({user: ["film"]}, {user: LISTS[user]})
+    assert evaluator.state.counts.users == 3
+    blocks = [({user: ["film"]}, {user: LISTS[user]}) for user in ["sam", "eve", "ann"]]
+    exactk.evaluate(None, iter(blocks), metrics, items=items)
+    assert len(calls) == 1
+
+
 def test_rows_of_train_are_in_the_order_of_the_users() -> None:
     items = exactk.Items(train=[["book"], ["song"], [], ["film", "book"]], features=TAGS)
     truth, lists = [["film"], ["song"], ["book"], ["film"]], [["book"], ["song", "film"], [], ["film"]]
@@ -632,6 +652,7 @@ def texts(call: Callable[[], object]) -> list[str]:
 
 ITEMS = exactk.Items(train=[[0, 1], [1]])
 RATED = pd.DataFrame({"user": ["ann", "bob"], "item": [1, 2], "rating": [1.0, 5.0]})
+FEW_FEATURES = exactk.Items(train={"ann": ["film"], "bob": ["silk"], "eve": ["silk"]}, features={"film": ["a", "b"]})
 WARNED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "ties": ({"truth": [[0]] * 9, "predictions": np.zeros((9, 5))}, {}),
     "empty lists": ({"truth": [[0]] * 9, "predictions": [[]] * 9}, {"metrics": "popularity_rank@2", "items": ITEMS}),
@@ -645,6 +666,10 @@ WARNED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "train": (
         {"truth": {"ann": ["film"]}, "predictions": {"ann": ["film"]}},
         {"metrics": "calibration@1", "items": exactk.Items(train={"bob": ["film", "song", "book"]}, features=TAGS)},
+    ),
+    "train without features": (
+        {"truth": {"ann": ["film"], "bob": ["film"]}, "predictions": {"ann": ["film"], "bob": ["film"]}},
+        {"metrics": "calibration@1(missing_features=skip)", "items": FEW_FEATURES},
     ),
     "sampled candidates": (
         {"truth": [[0]] * 30, "predictions": np.random.default_rng(0).random((30, 9))},
@@ -682,6 +707,11 @@ MERGED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
         {"truth": {"ann": ["film"]}, "predictions": {"ann": ["film"]}},
         {"truth": {"bob": ["film"]}, "predictions": {"bob": ["film"]}},
         WARNED["train"][1],
+    ),
+    "train without features": (
+        {"truth": {"ann": ["film"]}, "predictions": {"ann": ["film"]}},
+        {"truth": {"bob": ["film"]}, "predictions": {"bob": ["film"]}},
+        WARNED["train without features"][1],
     ),
     "ties": ({"truth": [[0]] * 9, "predictions": np.zeros((9, 5))}, {"truth": [[0]], "predictions": [[0]]}, {}),
     "sampled candidates": (

@@ -204,6 +204,10 @@ def test_warnings_come_once_from_the_counts_of_all_buckets() -> None:
     unknown = pa.table({"user": ["zed"], "item": ["b"]})
     disjoint = pa.table({"user": ["ann", "bob"], "item": ["y", "z"], "score": [1.0, 2.0]})
     ratings = TRUTH.append_column("rating", pa.array([1.0, 5.0, 4.0, 3.0]))
+    few_features = exactk.Items(
+        train={"ann": ["a"], "bob": ["b"], "dan": ["c", "x"]},
+        features={"a": ["red", "blue"], "x": ["red"]},
+    )
     unused = TRUTH.append_column("stars_given", pa.array([1.0, 5.0, 4.0, 3.0]))
     for truth, lists, options in (
         (TRUTH, LISTS, {"exclude": exclude}),
@@ -211,6 +215,7 @@ def test_warnings_come_once_from_the_counts_of_all_buckets() -> None:
         (ratings, LISTS, {}),
         (unused, LISTS, {}),
         (TRUTH, LISTS, {"metrics": "ndcg@50"}),
+        (TRUTH, LISTS, {"metrics": "calibration@2(missing_features=skip)", "items": few_features}),
     ):
         of_buckets = messages_of(lambda: report_of(truth, lists, **options))  # noqa: B023 - called at once
         of_whole = messages_of(lambda: exactk.evaluate(truth, lists, **{"metrics": "ndcg@2", **options}))  # noqa: B023

@@ -151,7 +151,7 @@ class Evaluation:
             group_tallies=plan_group_tallies(self.values),
         )
         if problem.histories is not None:
-            self.train_users.add(problem.histories, self._lack_features())
+            self.train_users.add(problem.histories, self._rows_with_features())
         with name_rows_and_keys(inputs, problem.items), restricted.original_positions("predictions"):
             problem = replace(problem, given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)
@@ -282,16 +282,16 @@ class Evaluation:
             base=base_of_inputs(inputs, self.candidates),
         )
 
-    def _lack_features(self) -> NDArray[np.bool_] | None:
-        """Return which items of the catalogue a value skips in histories, as they have no features; None if it skips none."""
+    def _rows_with_features(self) -> NDArray[np.bool_] | None:
+        """Return which rows of train have items with features; None if no value skips items without, or all have some."""
         readers = [
             value for value in self.values if value.needs.history and (value.needs.distances or value.needs.tags)
         ]
-        features = None if self.items is None else self.items.features
-        if features is None or not any(value.rules["missing_features"] == "skip" for value in readers):
+        if self.items is None or self.items.features is None:
             return None
-        lack = features.lack_features
-        return lack if lack.any() else None
+        if not any(value.rules["missing_features"] == "skip" for value in readers):
+            return None
+        return self.items.rows_with_features if self.items.features.lack_features.any() else None
 
     def warn_of_columns(self, truth: Truth | Rows) -> None:
         """Warn of truth columns that are likely misread."""

@@ -150,8 +150,7 @@ class UpdateSums(NamedTuple):
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`."""
-        train = (self.train_users.evaluated, self.train_users.without_items)
-        return self.sums.to_plain(), self.users.to_plain(), train, self.optional
+        return self.sums.to_plain(), self.users.to_plain(), self.train_users.to_plain(), self.optional
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> UpdateSums:

@@ -31,22 +31,26 @@ class TrainUsers:
     without_items: int = 0
     need_features: bool = False
 
-    def add(self, users: UserHistories, lack_features: NDArray[np.bool_] | None) -> None:
-        """Add some users of the evaluation; the flags are of items of the catalogue that do not count."""
-        histories = users.histories
-        self.need_features = lack_features is not None
-        if lack_features is None:
-            sizes = np.diff(histories.indptr)
-        else:
-            counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(~lack_features[histories.items])])
-            sizes = np.diff(counted[histories.indptr])
-        with_items = int((sizes[users.rows[users.rows >= 0]] > 0).sum())
+    def add(self, users: UserHistories, have_features: NDArray[np.bool_] | None) -> None:
+        """Add some users of the evaluation; the flags are of rows of train that count, None for those with items."""
+        self.need_features = have_features is not None
+        rows, indptr = users.rows[users.rows >= 0], users.histories.indptr
+        counts = indptr[rows] < indptr[rows + 1] if have_features is None else have_features[rows]
+        with_items = int(counts.sum())
         self.evaluated += with_items
         self.without_items += len(users.rows) - with_items
 
     def plus(self, other: TrainUsers) -> TrainUsers:
         """Return the numbers of both sets of users."""
-        return TrainUsers(self.evaluated + other.evaluated, self.without_items + other.without_items)
+        return TrainUsers(
+            self.evaluated + other.evaluated,
+            self.without_items + other.without_items,
+            self.need_features or other.need_features,
+        )
+
+    def to_plain(self) -> tuple[int, int, bool]:
+        """Return the arguments that make it again."""
+        return self.evaluated, self.without_items, self.need_features
 
 
 def rows_by_code(histories: Histories, users: Vocabulary) -> NDArray[np.int64]:

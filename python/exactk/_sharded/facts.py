@@ -70,17 +70,12 @@ class Facts(NamedTuple):
         """Return the facts of both sets of users."""
         train = self.train if other.train is None else other.train
         if self.train is not None and other.train is not None:
-            train = TrainUsers(
-                self.train.evaluated + other.train.evaluated, self.train.without_items + other.train.without_items
-            )
-        ratings = RatingScale(
-            min(self.ratings.lowest, other.ratings.lowest), max(self.ratings.highest, other.ratings.highest)
-        )
+            train = self.train.plus(other.train)
         return Facts(
             {name: facts.plus(other.systems[name]) for name, facts in self.systems.items()},
             self.has_any_exclusions or other.has_any_exclusions,
             train,
-            ratings,
+            self.ratings.plus(other.ratings),
             max(self.rows, other.rows),
             self.buckets + other.buckets,
         )
@@ -89,7 +84,7 @@ class Facts(NamedTuple):
         """Return the facts as text."""
         plain: dict[str, Any] = self._asdict()
         plain["systems"] = {name: list(facts) for name, facts in self.systems.items()}
-        plain["train"] = None if self.train is None else [self.train.evaluated, self.train.without_items]
+        plain["train"] = None if self.train is None else self.train.to_plain()
         plain["ratings"] = list(self.ratings) if math.isfinite(self.ratings.lowest) else None
         return json.dumps(plain, separators=(",", ":"))
 

@@ -75,6 +75,14 @@ class CanonicalItems:
         ids = self.keys.ids_among(items, item_ids)
         return self if ids is self.ids else replace(self, ids=ids)
 
+    @cached_property
+    def rows_with_features(self) -> NDArray[np.bool_]:
+        """Whether each row of train has an item with features."""
+        assert self.features is not None and self.histories is not None  # noqa: S101, PT018 - for the type checker
+        have_features = ~self.features.lack_features[self.histories.items]
+        counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(have_features)])
+        return np.diff(counted[self.histories.indptr]) > 0
+
     def text(self, position: int) -> str:
         """Return an item as messages show it."""
         key = self.keys.array[position]
