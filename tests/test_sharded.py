@@ -246,6 +246,10 @@ def test_an_error_names_the_user_and_the_number_of_buckets() -> None:
         (TRUTH.set_column(0, "user", pa.array([1.0, 1.0, 2.0, 3.0])), LISTS, {}, "truth.user: expected keys of integers or strings, found double"),
         (TRUTH.set_column(0, "user", pa.array([b"1"] * 4)), LISTS, {}, "truth.user: expected keys of integers or strings, found binary"),
         (TRUTH, LISTS, {"convention": "ranx"}, "convention: expected an order of ties that does not depend on the order of rows"),
+        (TRUTH.set_column(0, "user", pa.array([1, 1, 2, 3], pa.decimal128(5))), LISTS, {}, "truth.user: expected keys of integers or strings, found decimal128(5, 0); cast the column to integers or strings"),
+        (TRUTH.set_column(1, "item", pa.array([1, 1, 2, 3], pa.timestamp("us"))), LISTS, {}, "truth.item: expected keys of integers or strings, found timestamp[us]"),
+        (TRUTH, LISTS, {"metrics": "unexpectedness@2"}, "metrics: expected metrics that need no base predictions, found unexpectedness@2"),
+        (TRUTH, LISTS, {"groups": "user"}, "groups: expected a column of the truth other than those of users, found 'user'"),
         (TRUTH, LISTS, {"weights": "age"}, "weights: expected the name of a column of the truth, found 'age'"),
         (TRUTH, LISTS, {"columns": {"score": "rating"}}, "predictions: expected the score column 'rating'"),
     ],
@@ -257,6 +261,11 @@ def test_types_of_columns_are_checked_before_any_row_is_read(
     with pytest.raises(exactk.ExactkError) as caught:
         plan_of_tables(truth, predictions, **options)
     assert message in str(caught.value)
+
+
+def test_metrics_may_be_an_iterator() -> None:
+    metrics = ["ndcg@2", "mrr"]
+    assert report_of(TRUTH, LISTS, iter(metrics)).state == exactk.evaluate(TRUTH, LISTS, metrics).state
 
 
 def test_what_depends_on_the_order_of_rows_is_refused() -> None:

@@ -8,7 +8,7 @@ from exactk._engine.list_checks import warn_of_items_outside
 from exactk._inputs.items import Items
 from exactk._plan.metric_strings import reads_items
 from exactk._plan.metrics import evaluation_metrics
-from exactk._runtime.errors import type_error, warn
+from exactk._runtime.errors import input_error, type_error, warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,14 @@ def check_truth_is_not_read(values: Sequence[Value], other_use: str = "") -> Non
     others = ", ".join(name for name, info in evaluation_metrics.items() if not info.reads_truth)
     hint = f"None is for {other_use}metrics of the lists alone: {others}"
     raise type_error("truth", f"the relevant items of each user, which {reader.spelling} needs", "None", hint=hint)
+
+
+def check_base_is_not_read(values: Sequence[Value]) -> None:
+    """Raise InputError if a value needs base predictions, which only a call of `exactk.evaluate` takes."""
+    reader = next((value for value in values if value.info.reads_base), None)
+    if reader is not None:
+        hint = "exactk.evaluate(..., base_predictions=...) computes it"
+        raise input_error("metrics", "metrics that need no base predictions", reader.spelling, hint=hint)
 
 
 def _reads_truth(value: Value) -> bool:

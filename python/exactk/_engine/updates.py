@@ -11,7 +11,7 @@ from exactk._engine.blocks import check_row_arguments, check_rows_until, convert
 from exactk._engine.column_warnings import CONVERSIONS, warn_of_pairs
 from exactk._engine.evaluation import Evaluation
 from exactk._engine.list_checks import check_collection_values, check_item_groups
-from exactk._engine.metric_inputs import check_truth_is_not_read
+from exactk._engine.metric_inputs import check_base_is_not_read, check_truth_is_not_read
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.update_users import UpdateUsers
 from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems, warn_of_histories
@@ -23,7 +23,7 @@ from exactk._inputs.user_histories import TrainUsers
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.hints import with_complete_hint
 from exactk._report.state import check_label_types, check_same_plan
-from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, type_error
+from exactk._runtime.errors import ExactkError, StateMismatchError, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
@@ -190,10 +190,7 @@ def evaluation_of_updates(
     """Return the evaluation that all updates share; raise InputError if updates cannot give what a metric needs."""
     check_collection_values(values, {})
     check_item_groups(values, table)
-    reader = next((value for value in values if value.info.reads_base), None)
-    if reader is not None:
-        hint = "exactk.evaluate(..., base_predictions=...) computes it"
-        raise input_error("metrics", "metrics that need no base predictions", reader.spelling, hint=hint)
+    check_base_is_not_read(values)
     return Evaluation(
         engine,
         values,

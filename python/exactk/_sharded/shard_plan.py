@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.comparisons import check_test
 from exactk._engine.core import core_engine, core_paired_engine
+from exactk._engine.metric_inputs import check_base_is_not_read
 from exactk._engine.pairs import Pairing
 from exactk._engine.pipeline import Call, align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
@@ -120,7 +122,10 @@ def plan_shards(
         If the arguments are invalid for rows of any values, or the result would depend on the order of rows.
     """
     convention = as_convention(convention)
+    if isinstance(metrics, Iterator):
+        metrics = list(metrics)
     values = plan(metrics, convention)
+    check_base_is_not_read(values)
     if comparison is not None:
         _check_comparison(comparison, convention, values, schemas)
     warn_of_unused_fields(convention, values)
@@ -134,6 +139,8 @@ def plan_shards(
     for argument, column in of_truth.items():
         if column not in schemas.truth.names:
             raise input_error(argument, "the name of a column of the truth", repr(column))
+        if column in user_columns(schemas.truth.names, columns.get("user"), "truth"):
+            raise input_error(argument, "a column of the truth other than those of users", repr(column))
     inputs = [
         ("truth", "", schemas.truth),
         *(("predictions", system, schema) for system, schema in schemas.systems.items()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._inputs.containers.frames import columns_by_role
-from exactk._inputs.keys.column_roles import user_columns
+from exactk._inputs.keys.column_roles import item_column, user_columns
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
@@ -59,6 +59,7 @@ def side_of_schema(
 ) -> Side:
     """Return the columns that are read of an Arrow schema, by the rules of frames; `beside` are further columns."""
     table = split_structs(schema.empty_table(), argument, requested)
+    _check_keys(table.schema, argument, requested)
     if argument in {"weights", "groups"}:
         users = user_columns(schema.names, requested.get("user"), argument)
         read = [name for name in schema.names if name not in users]
@@ -74,6 +75,15 @@ def side_of_schema(
         else:
             others.append(Column(name, f"value_{number}_{position}", ""))
     return Side(argument, system, tuple(of_users), tuple(others), schema)
+
+
+def _check_keys(schema: Any, argument: str, requested: ColumnNames) -> None:  # noqa: ANN401 - pyarrow has no types
+    """Raise InputTypeError for types of keys that other frames may have, but engines cannot compare exactly."""
+    keys = user_columns(schema.names, requested.get("user"), argument)
+    if argument not in {"weights", "groups"}:
+        keys.append(item_column(schema.names, requested.get("item"), argument))
+    for name in keys:
+        key_kind(schema, name, argument)
 
 
 def _source(schema: Any, name: str) -> str:  # noqa: ANN401 - pyarrow has no types
