@@ -396,3 +396,23 @@ def test_errors_and_comparisons_are_added_too() -> None:
     plan = plan_of_tables(TRUTH, systems, "ndcg@2", comparison=ComparisonOptions())
     results = results_of(plan, [TRUTH, *systems.values()], buckets=9)
     assert comparison_of_buckets(added(results)).state == comparison_of_buckets(results).state
+
+
+def test_what_does_not_add_is_told() -> None:
+    one, other = (Tables(TRUTH, LISTS, {}).results(metric) for metric in ("ndcg@2", "mrr"))
+    with pytest.raises(exactk.StateMismatchError, match=r"and \('reciprocal_rank',\)$"):
+        report_of_buckets(added([*one, *other]))
+    first = one[0]
+    for broken, message in (
+        (
+            first._replace(facts=None),
+            "^frame: expected a state with facts, or an error, in every row, found a row without",
+        ),
+        (first._replace(facts="[1]"), r"^facts: expected what was kept beside a state, found '\[1\]'"),
+        (first._replace(facts="{}"), "^facts: expected what was kept beside a state, found '{}'"),
+        (first._replace(state=b"x"), "^state: expected the output of State.to_bytes, found b'x'"),
+        (first._replace(state=b"{"), "^state: expected the state of a bucket, found invalid data"),
+        (Bucket(None, None, None), "^frame: expected a state with facts"),
+    ):
+        with pytest.raises(exactk.InputError, match=message):
+            report_of_buckets(added([*one[1:], broken]))

@@ -11,6 +11,7 @@ from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
 from exactk._engine.warnings import has_common_item, has_exclusions, has_no_hit
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.user_histories import TrainUsers
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,8 +91,14 @@ class Facts(NamedTuple):
 
     @classmethod
     def from_json(cls, text: str) -> Facts:
-        """Return the facts that `to_json` wrote."""
-        plain = json.loads(text)
+        """Return the facts that `to_json` wrote; raise InputError for other text."""
+        try:
+            return cls._from_plain(json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise input_error("facts", "what was kept beside a state", f"{text[:80]!r}") from error
+
+    @classmethod
+    def _from_plain(cls, plain: Mapping[str, Any]) -> Facts:
         systems = {
             name: SystemFacts(*flags)._replace(candidate_rows=None if rows is None else CandidateRows(*rows))
             for name, (*flags, rows) in plain["systems"].items()

@@ -23,8 +23,7 @@ from exactk._report.merge import merge
 from exactk._report.report import Report
 from exactk._report.state import State, plan_of_state
 from exactk._sharded.facts import Facts
-from exactk._sharded.results import sum_of_states
-from exactk._sharded.worker import error_from_json
+from exactk._sharded.results import error_from_json, sum_of_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

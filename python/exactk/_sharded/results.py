@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.merge import merge
-from exactk._report.state import STATE_PREFIX, State, StateSums
-from exactk._runtime import optional
-from exactk._runtime.errors import without_warnings
+from exactk._report.state import State, StateSums
+from exactk._report.validation import read_json
+from exactk._runtime import errors, optional
+from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, without_warnings
 from exactk._sharded.facts import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class Bucket(NamedTuple):
-    """The result of one bucket or of several: a state with facts, or an error."""
+    """The result of one bucket or of several: a state with facts, or an error, as JSON."""
 
     state: bytes | None
     facts: str | None
@@ -37,6 +38,23 @@ class Bucket(NamedTuple):
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
+def error_to_json(error: ExactkError) -> str:
+    """Return an error as JSON."""
+    return json.dumps(
+        {"type": type(error).__name__, "message": str(error), "argument": error.argument, "count": error.count}
+    )
+
+
+def error_from_json(text: str, where: str) -> ExactkError:
+    """Return the error that `error_to_json` wrote, with where it was, unless states of all buckets differ."""
+    plain = json.loads(text)
+    error_type = getattr(errors, plain["type"], ExactkError)
+    assert issubclass(error_type, ExactkError)  # noqa: S101 - the worker's own
+    message = plain["message"] if error_type is StateMismatchError else f"{plain['message']} {where}"
+    error: ExactkError = error_type(message, plain["argument"], count=plain["count"])
+    return error
+
+
 def state_to_bytes(state: State | ComparisonState) -> bytes:
     """Return the state as bytes; of a comparison, as JSON."""
     if isinstance(state, State):
@@ -44,15 +62,18 @@ def state_to_bytes(state: State | ComparisonState) -> bytes:
     return json.dumps(state.to_dict(), separators=(",", ":")).encode()
 
 
+_EXPECTED = "the state of a bucket"
+
+
 def sum_of_states(states: Iterable[bytes]) -> State | ComparisonState:
     """Return the sum of at least one state, all of one kind."""
     first, *others = states
-    if first.startswith(STATE_PREFIX):
+    if not first.startswith(b"{"):
         sums = StateSums(State.from_bytes(first))
         for one in others:
             sums.add(State.from_bytes(one))
         return sums.state()
-    comparisons = (ComparisonState.from_dict(json.loads(one)) for one in (first, *others))
+    comparisons = (ComparisonState.from_dict(read_json(one, "state", _EXPECTED)) for one in (first, *others))
     with without_warnings():  # which follow, of all users
         return reduce(lambda one, other: merge([one, other]).state, comparisons)
 
@@ -63,7 +84,19 @@ def add_results(batches: Iterable[Any]) -> Iterator[Any]:
     for bucket in buckets:
         if bucket.error is not None:
             yield bucket.to_batch()
-    states = [bucket.state for bucket in buckets if bucket.state is not None]
-    if states:
-        facts = reduce(Facts.plus, (Facts.from_json(bucket.facts) for bucket in buckets if bucket.facts is not None))
-        yield Bucket(state_to_bytes(sum_of_states(states)), facts.to_json(), None).to_batch()
+    summands = [bucket for bucket in buckets if bucket.error is None]
+    if summands:
+        yield _sum_of_buckets(summands).to_batch()
+
+
+def _sum_of_buckets(buckets: Sequence[Bucket]) -> Bucket:
+    """Return the sum of at least one state and its facts, or the error that prevents it."""
+    try:
+        states = [bucket.state for bucket in buckets if bucket.state is not None]
+        parts = [bucket.facts for bucket in buckets if bucket.facts is not None]
+        if not len(states) == len(parts) == len(buckets):
+            raise input_error("frame", "a state with facts, or an error, in every row", "a row without")
+        state = state_to_bytes(sum_of_states(states))
+        return Bucket(state, reduce(Facts.plus, map(Facts.from_json, parts)).to_json(), None)
+    except ExactkError as error:
+        return Bucket(None, None, error_to_json(error))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.column_warnings import RatingScale, rating_column
 from exactk._engine.pipeline import solve_systems
 from exactk._plan.hints import with_complete_hint
 from exactk._report.comparison_state import ComparisonState
-from exactk._runtime import errors, optional
+from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, without_warnings
 from exactk._sharded.facts import Facts, SystemFacts
-from exactk._sharded.results import Bucket, state_to_bytes
+from exactk._sharded.results import Bucket, error_to_json, state_to_bytes
 from exactk._sharded.sides import tables_of_batches
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def result_of_batches(shard_plan: ShardPlan, batches: Iterable[Any]) -> Bucket |
     try:
         return _bucket_of(shard_plan, evaluate_tables(shard_plan, tables, rows))
     except ExactkError as error:
-        return Bucket(None, None, _error_to_json(error))
+        return Bucket(None, None, error_to_json(without_row(error)))
 
 
 def result_of_no_rows(shard_plan: ShardPlan) -> Bucket:
@@ -129,19 +128,3 @@ def _check_repeated_truth(call: Call) -> None:
 def without_row(error: ExactkError) -> ExactkError:
     """Return the error without its row, which means nothing outside the bucket."""
     return error.amended(row=None, position=None, location="")
-
-
-def _error_to_json(error: ExactkError) -> str:
-    error = without_row(error)
-    return json.dumps(
-        {"type": type(error).__name__, "message": str(error), "argument": error.argument, "count": error.count}
-    )
-
-
-def error_from_json(text: str, where: str) -> ExactkError:
-    """Return the error that a worker reported, with where it was."""
-    plain = json.loads(text)
-    error_type = getattr(errors, plain["type"], ExactkError)
-    assert issubclass(error_type, ExactkError)  # noqa: S101 - the worker's own
-    error: ExactkError = error_type(f"{plain['message']} {where}", plain["argument"], count=plain["count"])
-    return error
