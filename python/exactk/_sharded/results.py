@@ -86,10 +86,10 @@ def add_results(batches: Iterable[Any]) -> Iterator[Any]:
             yield bucket.to_batch()
     summands = [bucket for bucket in buckets if bucket.error is None]
     if summands:
-        yield _sum_of_buckets(summands).to_batch()
+        yield _sum_of_results(summands).to_batch()
 
 
-def _sum_of_buckets(buckets: Sequence[Bucket]) -> Bucket:
+def _sum_of_results(buckets: Sequence[Bucket]) -> Bucket:
     """Return the sum of at least one state and its facts, or the error that prevents it."""
     try:
         states = [bucket.state for bucket in buckets if bucket.state is not None]
