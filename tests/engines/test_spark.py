@@ -307,3 +307,33 @@ def test_workers_without_exactk_are_found_first(tmp_path: Path) -> None:
     output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout  # noqa: S603 - our own
     assert "the workers' Python has no exactk, and the driver has exactk" in output
     assert "PYSPARK_PYTHON" in output
+
+
+def test_columns_that_spark_cannot_tell_apart(session: SparkSession) -> None:
+    """As after a join: names that differ in case alone, and columns of the same name that are not read."""
+    columns = ["user", "item", "`Item", "Item", "a.b", "note", "note"]
+    truth = session.createDataFrame([("ann", "a", "", "b", "", "", ""), ("bob", "a", "", "c", "", "", "")]).toDF(
+        *columns
+    )
+    lists = session.createDataFrame([("ann", "a", 0.5), ("bob", "c", 0.5)], "User string, ITEM string, `s.c``r` double")
+    for item, value in (("item", 0.5), ("Item", 0.5)):
+        of_lists = lists.toDF("user", item, "s.c`r")
+        assert exactk.spark.evaluate(truth, of_lists, "recall@1", item=item, score="s.c`r")["recall@1"] == value
+
+
+def test_what_is_no_frame_of_spark(session: SparkSession) -> None:
+    frame = session.createDataFrame([("ann", "a", 0.5)], "user string, item string, score double")
+    for argument, found in (
+        (functions.col("item"), "pyspark.Column"),
+        (pa.table({"user": []}), "pyarrow.Table"),
+        (None, "NoneType"),
+    ):
+        with pytest.raises(
+            exactk.InputTypeError, match=rf"^truth: expected a data frame of Spark 3.4 or newer, found {found}$"
+        ):
+            exactk.spark.evaluate(argument, frame, "mrr")
+    named = frame.withColumnRenamed("user", "mrr")
+    with pytest.raises(
+        exactk.InputError, match=r"^user: expected a column that is not named like a value, found 'mrr'$"
+    ):
+        exactk.spark.per_user(named, named, "mrr", user="mrr")

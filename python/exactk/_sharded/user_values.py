@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._runtime import optional
-from exactk._runtime.errors import ExactkError
+from exactk._runtime.errors import ExactkError, input_error
 from exactk._sharded.sides import tables_of_batches
 from exactk._sharded.worker import evaluate_tables, without_row
 
@@ -21,8 +21,13 @@ _ROWS = 10_000  # of a batch
 
 
 def user_value_columns(shard_plan: ShardPlan) -> tuple[tuple[Column, ...], list[str]]:
-    """Return the user columns of the truth, and the names of the values."""
-    return shard_plan.sides[0].users, [value.spelling for value in shard_plan.values if not value.info.of_collection]
+    """Return the user columns of the truth, and the names of the values; raise InputError if a name is in both."""
+    users = shard_plan.sides[0].users
+    names = [value.spelling for value in shard_plan.values if not value.info.of_collection]
+    for column in users:
+        if column.source in names:
+            raise input_error("user", "a column that is not named like a value", repr(column.source))
+    return users, names
 
 
 def evaluate_users(shard_plan: ShardPlan, batches: Iterable[Any]) -> Iterator[Any]:

@@ -81,8 +81,10 @@ def planned_frame(
 
 
 def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - a frame of Spark, or of Spark Connect
-    if not all(hasattr(frame, name) for name in ("mapInArrow", "sparkSession", "schema")):
-        raise type_error(argument, "a data frame of Spark 3.4 or newer", type(frame).__name__)
+    kind = type(frame)  # a column of Spark has any attribute
+    if not all(hasattr(kind, name) for name in ("mapInArrow", "sparkSession", "schema")):
+        found = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+        raise type_error(argument, "a data frame of Spark 3.4 or newer", found.removeprefix("builtins."))
 
 
 def check_systems(systems: object) -> None:
@@ -96,21 +98,33 @@ def _union(sides: Sequence[Side], frames: Sequence[DataFrame]) -> DataFrame:
     functions = optional.spark_functions()
     types: dict[str, Any] = {}
     for side, frame in zip(sides, frames, strict=True):
-        for column in side.columns:
-            types[column.name] = SQL_TYPES[column.kind] if column.kind else frame.schema[column.source].dataType
+        for column, position in zip(side.columns, _positions(side), strict=True):
+            types[column.name] = SQL_TYPES[column.kind] if column.kind else frame.schema[position].dataType
 
     def columns_of(number: int, side: Side) -> list[Column]:
-        sources = {column.name: column.source for column in side.columns}
         of_side = functions.lit(number).cast("tinyint").alias(SIDE)
-        values = {name: functions.col(quoted(source)) for name, source in sources.items()}
+        positions = zip(side.columns, _positions(side), strict=True)
+        values = {column.name: functions.col(_name_of(position)) for column, position in positions}
         return [of_side, *(values.get(name, functions.lit(None)).cast(types[name]).alias(name) for name in types)]
 
+    # By position, as names may differ in case alone, which Spark cannot tell apart.
+    numbered = [frame.toDF(*map(_name_of, range(len(frame.columns)))) for frame in frames]
     first, *rest = [
-        frame.select(*columns_of(number, side)) for number, (side, frame) in enumerate(zip(sides, frames, strict=True))
+        frame.select(*columns_of(number, side))
+        for number, (side, frame) in enumerate(zip(sides, numbered, strict=True))
     ]
     for one in rest:
         first = first.union(one)
     return first
+
+
+def _positions(side: Side) -> list[int]:
+    """Return the position of each column that is read."""
+    return [side.schema.names.index(column.source) for column in side.columns]
+
+
+def _name_of(position: int) -> str:
+    return f"column_{position}"
 
 
 def quoted(name: str) -> str:
