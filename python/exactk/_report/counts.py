@@ -164,11 +164,16 @@ class Counts(NamedTuple):
         """Return all counts under one name each, for JSON."""
         return {_plain_name(name): count for name, count in self.by_name(metrics).items()}
 
+    @staticmethod
+    def plain_names(metrics: Sequence[str]) -> list[str]:
+        """Return the names of all counts that `to_plain` may have."""
+        return list(map(_plain_name, _all_names(metrics)))
+
     @classmethod
     def from_plain(cls, data: object, metrics: Sequence[str]) -> Counts:
         """Return the counts that `to_plain` described; raise ValueError if they are impossible."""
         tie_names = list(chain.from_iterable(map(_tie_names, metrics)))
-        counts = _read_counts(data, [*((name, "") for name in _SCALARS), *_CANDIDATES, *tie_names])
+        counts = _read_counts(data, _all_names(metrics))
         _check_names(counts, [(name, "") for name in _REQUIRED])
         candidates, ties = _select(counts, _CANDIDATES), _select(counts, tie_names)
         result = cls(
@@ -194,6 +199,10 @@ def _merge_ties(one: tuple[TieCounts, ...], other: tuple[TieCounts, ...]) -> tup
 def _tie_names(metric: str) -> tuple[CountName, CountName]:
     """Return the names of the fields of `TieCounts`."""
     return ("tie_dependent", metric), ("tie_spread", metric)
+
+
+def _all_names(metrics: Sequence[str]) -> list[CountName]:
+    return [*((name, "") for name in _SCALARS), *_CANDIDATES, *chain.from_iterable(map(_tie_names, metrics))]
 
 
 def _plain_name(name: CountName) -> str:

@@ -1,0 +1,154 @@
+"""States as vectors of int64 of a fixed size, which processes add or compare element by element.
+
+An exact sum of 2,000 bits is a row of digits in base 2^32. Rows are added digit by digit, in any order, without an overflow
+below 2^30 additions: what the digits exceed their base by is carried when they are read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from exactk._report.counts import Counts
+from exactk._report.state import State
+from exactk._report.validation import fail, plain_data
+from exactk._runtime.errors import CapacityError, StateMismatchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+_Array = TypeVar("_Array")
+
+NUM_DIGITS = 68
+"""Of 2^62 doubles each below 2^1024, the sum of multiples of 2^-1074 has 2160 bits, and a sign."""
+_BITS = 32
+_BYTES = NUM_DIGITS * _BITS // 8
+
+NOTHING = -(2**62)
+"""Among the largest numbers: of no user. Every other number is larger."""
+
+
+def digits_of(integers: Iterable[int]) -> NDArray[np.int64]:
+    """Return a row of digits per integer, least significant first: in [0, 2^32), except the last, which has the sign."""
+    try:
+        data = b"".join(integer.to_bytes(_BYTES, "little", signed=True) for integer in integers)
+    except OverflowError as error:
+        raise CapacityError(f"expected sums of at most {8 * _BYTES} bits, found larger ones") from error
+    digits = np.frombuffer(data, np.dtype("<u4")).reshape(-1, NUM_DIGITS).astype(np.int64)
+    digits[:, -1] = digits[:, -1].astype(np.uint32).view(np.int32)
+    return digits
+
+
+def carried(digits: _Array) -> _Array:
+    """Return digits of the same integers after one step of carrying, of an array or a tensor.
+
+    What was below 2^62 is below 2^32 + 2^30 then, so that another addition per step never overflows.
+    """
+    rows: Any = digits
+    carries = rows[:, :-1] >> _BITS
+    rest = rows.clone() if hasattr(rows, "clone") else rows.copy()
+    rest[:, :-1] -= carries << _BITS
+    rest[:, 1:] += carries
+    carried_rows: _Array = rest
+    return carried_rows
+
+
+def integers_of(digits: NDArray[np.int64]) -> list[int]:
+    """Return the integers of rows of digits, each of which may have any value; raise ValueError if one has too many bits."""
+    rows = digits.copy()
+    for column in range(NUM_DIGITS - 1):
+        carries = rows[:, column] >> _BITS
+        rows[:, column] -= carries << _BITS
+        rows[:, column + 1] += carries
+    last = rows[:, -1]
+    if (last != last.astype(np.int32)).any():
+        raise fail(f"sums of at most {8 * _BYTES} bits", "more")
+    data = rows.astype(np.uint32).astype(np.dtype("<u4")).tobytes()
+    return [
+        int.from_bytes(data[begin : begin + _BYTES], "little", signed=True) for begin in range(0, len(data), _BYTES)
+    ]
+
+
+class Vectors(NamedTuple):
+    """Numbers of some users. Of other users there are as many numbers."""
+
+    digits: NDArray[np.int64]  # of exact sums, which are added
+    counts: NDArray[np.int64]  # which are added
+    largest: NDArray[np.int64]  # of which the larger is kept
+
+    def plus(self, other: Vectors) -> Vectors:
+        """Return the numbers of both sets of users."""
+        digits = carried(self.digits + other.digits)
+        return Vectors(digits, self.counts + other.counts, np.maximum(self.largest, other.largest))
+
+
+_LARGEST = ("longest_list", "candidates.max")
+_SMALLEST = ("candidates.min",)
+
+
+class StateLayout:
+    """Which number stands where in the vectors of the states of a plan, which have neither groups nor tallies."""
+
+    def __init__(self, of_nobody: State, of_nobody_with_weights: State) -> None:
+        """Take the states of no users, without and with weights."""
+        self._templates = (of_nobody, of_nobody_with_weights)
+        self._names = Counts.plain_names(of_nobody.metrics)
+
+    def vectors(self, state: State) -> Vectors:
+        """Return the vectors of a state."""
+        integers = [part for sums in state.totals for part in (sums.total, sums.squares, sums.weight)]
+        of_users = [part for sums in state.totals for part in (sums.users, sums.undefined)]
+        counts = state.counts.to_plain(state.metrics)
+        is_given = [int(name in counts) for name in self._names]
+        added = [0 if name in _LARGEST + _SMALLEST else counts.get(name, 0) for name in self._names]
+        has_candidates = counts.get("candidates.users", 0) > 0
+        largest = [counts["longest_list"], *([NOTHING] * 2 if not has_candidates else _candidates(counts))]
+        return Vectors(
+            digits_of([*integers, state.truth_digest or 0]),
+            np.array([1, int(state.weighted), int(state.truth_digest is None), *is_given, *added, *of_users], np.int64),
+            np.array(largest, np.int64),
+        )
+
+    def state(self, vectors: Vectors) -> State:
+        """Return the state of all users whose vectors were added; raise an error if there is no such state."""
+        parts, weighted, without_digest = vectors.counts[:3].tolist()
+        if 0 < weighted < parts:
+            found = f"weights in {weighted} of {parts}"
+            raise StateMismatchError(f"weights: expected weights in all updates or in none, found {found}", "weights")
+        template = self._templates[int(weighted > 0)]
+        with plain_data("state", "the sums of updates"):
+            *integers, digest = integers_of(vectors.digits)
+            plain = template.to_dict() | {
+                "counts": self._counts(vectors),
+                "totals": self._totals(template, integers, vectors.counts),
+                "truth_digest": None if without_digest else f"{digest % 2**128:#034x}",
+            }
+            return State.from_dict(plain)
+
+    def _counts(self, vectors: Vectors) -> dict[str, int]:
+        """Return the counts by name that any part of the users has."""
+        size = len(self._names)
+        is_given, added = vectors.counts[3 : 3 + size].tolist(), vectors.counts[3 + size : 3 + 2 * size].tolist()
+        counts = {name: count for name, given, count in zip(self._names, is_given, added, strict=True) if given}
+        longest, most, least = (0 if number == NOTHING else number for number in vectors.largest.tolist())
+        extremes = {"longest_list": longest, "candidates.max": most, "candidates.min": -least}
+        return counts | {name: extreme for name, extreme in extremes.items() if name in counts}
+
+    def _totals(self, template: State, integers: Sequence[int], counts: NDArray[np.int64]) -> list[list[int | str]]:
+        """Return the sums of each part as plain data."""
+        of_users = counts[3 + 2 * len(self._names) :].tolist()
+        totals: list[list[int | str]] = []
+        for index, sums in enumerate(template.totals):
+            row: list[int | str] = list(of_users[2 * index : 2 * index + 2])
+            for integer, scale in zip(integers[3 * index : 3 * index + 3], sums.scales, strict=True):
+                row += [hex(integer), scale]
+            totals.append(row)
+        return totals
+
+
+def _candidates(counts: dict[str, int]) -> list[int]:
+    """Return the most candidates of a user, and the fewest, negated."""
+    return [counts["candidates.max"], -counts["candidates.min"]]

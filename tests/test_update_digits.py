@@ -1,0 +1,245 @@
+"""The sums of updates as vectors that processes add: the same bits in any order, and nothing impossible is read."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import exactk
+from exactk._engine.update_digits import UpdateLayout, check_fixed_size
+from exactk._engine.updates import Update
+from exactk._report.state_digits import NUM_DIGITS, Vectors, carried, digits_of, integers_of
+from strategies import examples, reads_base
+from test_evaluator import IDS, ROWS, Split
+
+LARGEST = 2 ** (32 * NUM_DIGITS - 1)
+INTEGERS = st.one_of(
+    st.integers(-LARGEST // 2**10, LARGEST // 2**10),
+    st.integers(0, 2160).flatmap(lambda bits: st.sampled_from([1 << bits, -(1 << bits), (1 << bits) - 1, 1 - (1 << bits)])),
+    st.integers(-3, 3),
+)  # fmt: skip
+
+
+@settings(max_examples=examples(500))
+@given(st.lists(st.lists(INTEGERS, min_size=3, max_size=3), min_size=1, max_size=8), st.data())
+def test_digits_add_as_integers_do(rows: list[list[int]], data: st.DataObject) -> None:
+    total = digits_of(rows[0])
+    assert integers_of(total) == rows[0]
+    for row in rows[1:]:
+        total = total + digits_of(row)
+        if data.draw(st.booleans()):
+            total = carried(total)
+    assert integers_of(total) == [sum(column) for column in zip(*rows, strict=True)]
+    assert integers_of(carried(total)) == integers_of(total)
+
+
+def test_digits_of_many_processes_do_not_overflow() -> None:
+    """Whatever they are after any number of updates, 2^30 processes add them."""
+    integers = [2**2120, -1, -(2**2120), 2**2120 - 1]
+    total, steps = digits_of(integers), 200
+    for _ in range(steps):
+        total = carried(total + digits_of(integers))
+    assert np.abs(total).max() <= 2**32 + 2
+    assert integers_of(total) == [(steps + 1) * integer for integer in integers]
+    assert integers_of(total * 2**30) == [2**30 * (steps + 1) * integer for integer in integers]
+
+
+def test_too_large_integers_are_refused() -> None:
+    for integer in (LARGEST, -LARGEST - 1):
+        with pytest.raises(exactk.CapacityError, match="expected sums of at most 2176 bits, found larger ones"):
+            digits_of([integer])
+    assert integers_of(digits_of([LARGEST - 1, -LARGEST])) == [LARGEST - 1, -LARGEST]
+    with pytest.raises(ValueError, match="expected sums of at most 2176 bits, found 'more'"):
+        integers_of(2 * digits_of([LARGEST - 1]))
+
+
+def layout_of(split: Split) -> UpdateLayout:
+    """Return the layout of a drawn call, but for calls whose sums have no fixed size."""
+    assume("groups" not in split.arguments)
+    evaluation = split.evaluator()._evaluation
+    try:
+        check_fixed_size(evaluation.values)
+    except exactk.InputError:
+        assume(False)
+    return UpdateLayout(evaluation)
+
+
+def messages_of(caught: list[warnings.WarningMessage]) -> list[str]:
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("make", ROWS, ids=IDS)
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(data=st.data())
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_any_processes_give_the_report_of_one_call(make: Any, data: st.DataObject) -> None:
+    evaluation = data.draw(make())
+    assume(not any(map(reads_base, evaluation.metrics)))
+    split = Split(evaluation)
+    assume(split.setup and split.error is None)
+    layout = layout_of(split)
+    blocks = [split.block(*border) for border in split.borders(data)]
+    assume(blocks)
+    vectors = [layout.update(layout.empty, Update(**block)) for block in blocks]
+    whole = functools.reduce(Vectors.plus, data.draw(st.permutations(vectors)), layout.empty)
+    by_processes = Vectors(
+        np.sum([one.digits for one in vectors], axis=0),
+        np.sum([one.counts for one in vectors], axis=0),
+        np.max([one.largest for one in vectors], axis=0),
+    )
+    evaluator = split.evaluator()
+    for block in blocks:
+        evaluator.update(**block)
+    for one in (whole, by_processes):
+        with warnings.catch_warnings(action="always", record=True) as caught:
+            report = layout.report(one)
+        with warnings.catch_warnings(action="always", record=True) as expected:
+            expected_report = evaluator.compute()
+        assert report.state == split.state
+        assert report == expected_report
+        texts = [text for text in messages_of(expected) if not text.startswith("no item of the truth")]
+        assert [text for text in messages_of(caught) if not text.startswith("no item of the truth")] == texts
+
+
+METRICS = ["ndcg@3", "recall@2", "map(average=geometric)", "precision@2(average=micro)"]
+
+
+def sums_of(metrics: Any, *updates: tuple[Any, Any], **options: Any) -> tuple[UpdateLayout, Vectors]:
+    layout = UpdateLayout(exactk.Evaluator(metrics)._evaluation)
+    vectors = layout.empty
+    for update in updates:
+        vectors = vectors.plus(layout.update(vectors, Update(*update, **options)))
+    return layout, vectors
+
+
+def test_before_any_update_it_is_the_report_of_no_users() -> None:
+    layout, vectors = sums_of(METRICS)
+    with pytest.warns(exactk.EvaluationWarning, match="no user was evaluated for ndcg@3"):
+        assert layout.report(vectors) == exactk.Evaluator(METRICS).compute()
+
+
+def test_disjoint_items_are_warned_of() -> None:
+    """Whether lists of other updates have an item is not known, which the text does not say either."""
+    pages = [([[i] for i in range(40)], [[100 + i] for i in range(40)])] * 2
+    layout, vectors = sums_of("recall@1", *pages)
+    with pytest.warns(
+        exactk.EvaluationWarning, match="no item of the truth is in the predictions of the same update: "
+    ):
+        layout.report(vectors)
+    layout, vectors = sums_of("recall@1", *pages, ([[1], [2]], [[2], [1]]))
+    with warnings.catch_warnings(action="error"):
+        layout.report(vectors)
+
+
+def test_samples_are_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((40, 100)).astype(np.float32)
+    layout, vectors = sums_of("recall@10", ([[0]] * 15, scores[:15]), ([[0]] * 25, scores[15:]))
+    with pytest.warns(exactk.EvaluationWarning, match="every user has 100 scores and the relevant item in column 0"):
+        layout.report(vectors)
+    layout, vectors = sums_of("recall@10", ([[0]] * 15, scores[:15]), ([[99]] * 25, scores[15:]))
+    with warnings.catch_warnings(action="error"):
+        layout.report(vectors)
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "coverage": (lambda: exactk.Evaluator("coverage@2", items=exactk.Items(3)), ("metrics: expected metrics of each user, "
+                 "whose sums have a fixed size, found coverage@2, which counts items; exactk.Evaluator takes them; ")),
+    "calibration": (lambda: exactk.Evaluator("calibration@2", items=exactk.Items(train=[[1]], features={1: ["a"]})),
+                    "metrics: expected metrics that need no train data of each user, found calibration@2; exactk.Evaluator"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_sums_without_a_fixed_size_are_refused(case: str) -> None:
+    make, message = REFUSED[case]
+    with pytest.raises(exactk.InputError) as caught:
+        check_fixed_size(make()._evaluation.values)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("truth", [{"ann": [1]}, exactk.Truth([0, 1], [1], users=["ann"])], ids=["mapping", "labels"])
+def test_users_with_keys_are_refused(truth: Any) -> None:
+    message = (
+        "truth: expected rows without user keys, of which no sum can be kept, found users of type str; "
+        "exactk.Evaluator takes them; torch.distributed.all_gather_object gathers evaluators, and merge adds them"
+    )
+    predictions = {"ann": [1]} if isinstance(truth, dict) else [[1]]
+    with pytest.raises(exactk.InputTypeError) as caught:
+        sums_of(METRICS, (truth, predictions))
+    assert str(caught.value) == message
+
+
+def test_other_arguments_than_before_are_refused() -> None:
+    layout, vectors = sums_of(METRICS, ([[1]], [[1, 2]]))
+    weighted = Update([[1]], [[1, 2]], weights=[2.0])
+    with pytest.raises(exactk.InputTypeError, match=r"^weights: expected None, as in earlier updates, found weights"):
+        layout.update(vectors, weighted)
+    of_both = vectors.plus(layout.update(layout.empty, weighted))  # of another process
+    with pytest.raises(exactk.StateMismatchError, match=r"^weights: expected weights in all updates or in none, found weights in 1 of 2$"):  # fmt: skip
+        layout.report(of_both)
+    layout, vectors = sums_of("list_fill@2", ([[1]], [[1, 2]]))
+    of_both = vectors.plus(layout.update(layout.empty, Update(None, [[1, 2]])))
+    with pytest.raises(exactk.StateMismatchError, match=r"^truth: expected a truth in all updates or in none, found a truth in 1 of 2$"):  # fmt: skip
+        layout.report(of_both)
+
+
+@pytest.mark.parametrize("other", [
+    {"metrics": ["ndcg@3", "recall@3"]},
+    {"metrics": ["ndcg@3", "recall@2"], "convention": "ranx"},
+    {"metrics": ["ndcg@3", "recall@2"][::-1]},
+], ids=["metrics", "convention", "order"])  # fmt: skip
+def test_sums_of_other_plans_are_refused(other: dict[str, Any]) -> None:
+    layout, vectors = sums_of(["ndcg@3", "recall@2"], ([[1]], [[1, 2]]))
+    others = UpdateLayout(exactk.Evaluator(**other)._evaluation)
+    of_both = vectors.plus(others.update(others.empty, Update([[1]], [[1, 2]])))
+    for one in (layout, others):
+        with pytest.raises(
+            exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention and"
+        ):
+            one.report(of_both)
+
+
+def test_damaged_sums_are_refused() -> None:
+    layout, vectors = sums_of(["ndcg@3", "recall@2"], ([[1], [2]], [[1, 2], [3, 2]]))
+    names = [*range(len(vectors.counts))]
+    for name in names:
+        for number in (-1, 2**62 + 1):
+            damaged = vectors.counts.copy()
+            damaged[name] = number
+            _refused_or_the_same(layout, vectors, vectors._replace(counts=damaged))
+    for row, column, number in ((0, 3, 1), (0, 9, 1), (0, -1, -1), (1, -1, 1), (2, 0, 1), (0, -1, 2**40), (4, -1, -1)):
+        damaged = vectors.digits.copy()
+        damaged[row, column] = number
+        with pytest.raises(exactk.InputError, match=r"^state: expected the "):
+            layout.report(vectors._replace(digits=damaged))
+
+
+def _refused_or_the_same(layout: UpdateLayout, vectors: Vectors, damaged: Vectors) -> None:
+    """Numbers of warnings may be any; those of values are possible ones."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            report = layout.report(damaged)
+    except exactk.ExactkError:
+        return
+    assert dict(report) == dict(layout.report(vectors))
+
+
+CHANGES = [lambda one: one.astype(np.float64), lambda one: one[:-1], lambda one: one[:1]]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=["type", "shorter", "one"])
+def test_vectors_of_another_type_or_shape_are_refused(change: Any) -> None:
+    layout, vectors = sums_of(METRICS, ([[1]], [[1, 2]]))
+    for field in Vectors._fields:
+        damaged = vectors._replace(**{field: change(getattr(vectors, field))})
+        with pytest.raises(exactk.InputError, match=r"^state: expected int64 of shape .*, found .* another metric's state was"):  # fmt: skip
+            layout.report(damaged)
+        with pytest.raises(exactk.InputError, match=r"^state: expected int64 of shape "):
+            layout.update(damaged, Update([[1]], [[1, 2]]))
