@@ -13,7 +13,12 @@ import pytest
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 
-LIBRARIES = {"torch": ["torch"], "lightning": ["torch", "lightning"], "keras": ["torch", "keras"]}
+LIBRARIES = {
+    "torch": ["torch"],
+    "torchmetric": ["torch", "torchmetrics"],
+    "lightning": ["torch", "lightning"],
+    "keras": ["torch", "keras"],
+}
 MISSING = [name for name, needed in LIBRARIES.items() if not all(map(find_spec, needed))]
 
 

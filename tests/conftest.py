@@ -13,8 +13,9 @@ settings.register_profile("dev", deadline=None, suppress_health_check=[HealthChe
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
-# `make engines` installs Spark and runs these tests.
-collect_ignore = [] if find_spec("pyspark") else ["engines"]
+# `make engines` installs Spark and torchmetrics, and runs these tests.
+ENGINES = {"pyspark": "engines/test_spark.py", "torchmetrics": "engines/test_torch_metric.py"}
+collect_ignore = [path for library, path in ENGINES.items() if not find_spec(library)]
 
 
 @pytest.fixture

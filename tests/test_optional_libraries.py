@@ -40,6 +40,8 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
     "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
     "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')")],
     "threadpoolctl": [],
+    "torch": [("exactk.torch", "__import__('exactk.torch')")],
+    "torchmetrics": [("exactk.torch", "sys.modules.setdefault('torch', sys) and __import__('exactk.torch')")],
 }
 
 CODE = """
@@ -69,7 +71,13 @@ def test_without_a_library_a_feature_says_what_to_install(library: str, tmp_path
     command = [sys.executable, "-c", CODE, library, *needs]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     assert (process.returncode, process.stderr) == (0, "")
-    extra = {"pyarrow": "arrow", "pyspark": "spark", "rich": "progress", "scipy": "embeddings"}.get(library, library)
+    extra = {
+        "pyarrow": "arrow",
+        "pyspark": "spark",
+        "rich": "progress",
+        "scipy": "embeddings",
+        "torchmetrics": "torch",
+    }.get(library, library)
     assert process.stdout.splitlines() == [
         f"{purpose} needs {library}: pip install 'exactk[{extra}]'" for purpose, _ in NEEDS[library]
     ]
@@ -101,8 +109,8 @@ def test_extras_are_those_of_the_project() -> None:
     }
     assert compare == [text for text in extras["embeddings"] if text.startswith("scipy")]
     assert libraries == optional.EXTRAS
-    of_one_machine = [extra for extra in extras if extra != "spark"]  # which comes with the cluster, and is large
-    assert together == [f"exactk[{','.join(of_one_machine)}]"]
+    small = [extra for extra in extras if extra not in {"spark", "torch"}]
+    assert together == [f"exactk[{','.join(small)}]"]
 
 
 def imported_libraries(path: Path) -> Iterator[str]:

@@ -17,7 +17,8 @@ _GIVES = {
     "compare": "tests and intervals of differences between systems; `report.interval`",
     "progress": "the bar of `progress=True` and of the command line",
     "spark": "`exactk.spark`; clusters of Spark mostly have it already",
-    "all": "all of these except `spark`",
+    "torch": "`exactk.torch`, a metric of torchmetrics",
+    "all": "all of these except `spark` and `torch`",
 }
 
 

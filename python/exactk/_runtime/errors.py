@@ -168,8 +168,8 @@ def name_source(source: str) -> Iterator[None]:
         raise error.amended(source=source) from error
 
 
-_SKIPPED = frozenset({"exactk", "functools"})
-"""Packages between the caller and a warning: `functools.cached_property` calls what it caches."""
+_SKIPPED = frozenset({"exactk", "functools", "torch", "torchmetrics"})
+"""Packages between the caller and a warning: `functools.cached_property` and metrics of torchmetrics call ours."""
 
 
 def caller_level() -> int:

@@ -31,6 +31,8 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "rich": "progress",
         "scipy": "embeddings",
         "threadpoolctl": "embeddings",
+        "torch": "torch",
+        "torchmetrics": "torch",
     }
 )
 """The extra that installs each library."""
@@ -238,6 +240,15 @@ def spark_functions() -> Any:  # noqa: ANN401 - pyspark may not be installed
     with _importing("pyspark", "exactk.spark"):
         from pyspark.sql import functions  # noqa: PLC0415 - an optional library
     return functions
+
+
+def torch_and_torchmetrics() -> tuple[Any, Any]:
+    """Return the two libraries."""
+    with _importing("torch", "exactk.torch"):
+        import torch  # noqa: PLC0415 - an optional library
+    with _importing("torchmetrics", "exactk.torch"):
+        import torchmetrics  # noqa: PLC0415 - an optional library
+    return torch, torchmetrics
 
 
 def parquet(table: pa.Table) -> bytes:
