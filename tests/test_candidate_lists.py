@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -204,3 +207,46 @@ def test_candidates_that_match_nothing_are_warned_of() -> None:
         assert exactk.evaluate([[1], [2]], [[1], [2]], "mrr", candidates=[8])["mrr"] == 0
     with pytest.warns(exactk.EvaluationWarning, match="system 'b': no item of the predictions is among"):
         exactk.compare([[1]], {"a": [[8, 1]], "b": [[1]]}, "mrr", candidates=[8])
+
+
+KEYED = {"ann": [1], "bob": [2], "eve": []}
+
+
+def in_blocks(candidates: Any) -> exactk.Report:
+    blocks = (({key: row}, {key: row}) for key, row in KEYED.items())
+    return exactk.evaluate(None, blocks, "mrr", candidates=candidates)
+
+
+def in_batches(order: list[tuple[str, int]], candidates: Any) -> exactk.Report:
+    rows = [{"user": user, "item": item, "rank": rank} for rank, (user, item) in enumerate(order)]
+    batches = exactk.Batches(lambda: (pd.DataFrame([row]) for row in rows))
+    return exactk.evaluate(KEYED, batches, "mrr", candidates=candidates)
+
+
+def in_updates(candidates: Any) -> exactk.Report:
+    evaluators = [exactk.Evaluator("mrr") for _ in KEYED]
+    for evaluator, (key, row) in zip(evaluators, KEYED.items(), strict=True):
+        evaluator.update({key: row}, {key: row}, candidates=candidates)
+    first, *others = evaluators
+    for other in others:
+        first.merge(pickle.loads(pickle.dumps(other)))  # noqa: S301 - our own
+    return first.compute()
+
+
+@pytest.mark.parametrize(
+    "evaluate",
+    [
+        in_blocks,
+        partial(in_batches, [("ann", 1), ("ann", 3), ("bob", 2)]),
+        partial(in_batches, [("ann", 1), ("bob", 2), ("ann", 3)]),
+        in_updates,
+    ],
+    ids=["blocks", "batches", "batches of rows in any order", "updates"],
+)
+def test_users_who_come_some_at_a_time_are_warned_of_likewise(evaluate: Any) -> None:
+    with pytest.warns(exactk.EvaluationWarning, match="^no item of the predictions is among the candidates"):
+        assert evaluate([8])["mrr"] == 0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert evaluate([2])["mrr"] == 0.5
+    assert not any("among the candidates:" in str(one.message) for one in caught)

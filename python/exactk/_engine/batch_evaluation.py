@@ -9,6 +9,7 @@ import numpy as np
 
 from exactk._engine.base_arguments import base_in_shared_vocabularies
 from exactk._engine.base_use import BaseUse
+from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, add_rows
 from exactk._engine.warnings import has_common_item, has_exclusions
@@ -39,6 +40,7 @@ class EvaluatedBatches(NamedTuple):
     has_shared_items: bool  # predictions and truth share an item
     has_excluded_users: bool  # a user has exclusions, or the call has none
     candidate_rows: CandidateRows | None
+    candidate_use: CandidateUse
     base: BaseUse
 
 
@@ -64,6 +66,7 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
         batch_evaluation.has_shared_items,
         batch_evaluation.has_excluded_users,
         batch_evaluation.candidate_rows,
+        batch_evaluation.candidate_use,
         batch_evaluation.base_use,
     )
 
@@ -111,8 +114,8 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
     has_excluded_users = exclude is None or not len(exclude.items) or has_exclusions(inputs)
     report = evaluation.evaluate_all(inputs)
     candidate_rows = evaluation.candidate_rows(inputs, report)
-    base_use = BaseUse().plus(inputs)
-    return EvaluatedBatches(report, has_common_item(inputs), has_excluded_users, candidate_rows, base_use)
+    use, base_use = CandidateUse().plus(inputs, evaluation.candidates, report), BaseUse().plus(inputs)
+    return EvaluatedBatches(report, has_common_item(inputs), has_excluded_users, candidate_rows, use, base_use)
 
 
 class _BatchEvaluation:
@@ -132,7 +135,7 @@ class _BatchEvaluation:
         self.has_scores = False
         self.has_excluded_users = exclude is None or not len(exclude.items)
         self.candidate_rows: CandidateRows | None = NO_ROWS
-        self.base_use = BaseUse()
+        self.candidate_use, self.base_use = CandidateUse(), BaseUse()
 
     @property
     def has_shared_items(self) -> bool:
@@ -156,6 +159,7 @@ class _BatchEvaluation:
         self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)
         self.base_use = self.base_use.plus(inputs)
         report = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
+        self.candidate_use = self.candidate_use.plus(inputs, self._evaluation.candidates, report)
         if self.candidate_rows is not None:
             self.candidate_rows = add_rows(self.candidate_rows, self._evaluation.candidate_rows(inputs, report))
         if self._sums is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._engine.base_use import BaseUse, describe_base_use
 from exactk._engine.blocks import align_block
+from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
 from exactk._engine.differing_users import NO_FLAGS, UserFlags
 from exactk._engine.error_locations import explain_repeats
@@ -151,6 +152,7 @@ class _SystemSums:
         self._shared_items = SharedItems()
         self._candidate_rows: CandidateRows | None = NO_ROWS
         self._base_use = BaseUse()
+        self._candidate_use = CandidateUse()
 
     def add(self, report: Report, flags: UserFlags, *, is_complete: bool) -> None:
         """Add the report of a block."""
@@ -164,7 +166,8 @@ class _SystemSums:
         self._is_complete = self._is_complete and is_complete
 
     def add_lists_beside(self, evaluation: Evaluation, inputs: AlignedInputs, report: Report) -> None:
-        """Add the base predictions of a block, and its candidates until they are certainly no samples."""
+        """Add the base predictions of a block, and its candidates: their use, and rows until they are certainly no samples."""
+        self._candidate_use = self._candidate_use.plus(inputs, evaluation.candidates, report)
         self._base_use = self._base_use.plus(inputs)
         if self._candidate_rows is not None:
             self._candidate_rows = add_rows(self._candidate_rows, evaluation.candidate_rows(inputs, report))
@@ -188,20 +191,23 @@ class _SystemSums:
         self._is_complete &= other._is_complete
         self._shared_items.merge(other._shared_items)
         self._candidate_rows = add_rows(self._candidate_rows, other._candidate_rows)
+        self._candidate_use = self._candidate_use.merged(other._candidate_use)
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`; neither flags and values of users nor base predictions are in it."""
         rows = None if self._candidate_rows is None else tuple(self._candidate_rows)
-        return self.state, self._has_hit, self._is_complete, self._shared_items.to_plain(), rows
+        use = tuple(self._candidate_use)
+        return self.state, self._has_hit, self._is_complete, self._shared_items.to_plain(), rows, use
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> _SystemSums:
         """Return the sums that `to_plain` described."""
         sums = cls()
-        state, sums._has_hit, sums._is_complete, shared_items, rows = plain
+        state, sums._has_hit, sums._is_complete, shared_items, rows, use = plain
         sums._sums = StateSums(state, _ARGUMENT)
         sums._shared_items = SharedItems.from_plain(shared_items)
         sums._candidate_rows = None if rows is None else CandidateRows(*rows)
+        sums._candidate_use = CandidateUse(*use)
         return sums
 
     def evaluated_system(
@@ -215,7 +221,7 @@ class _SystemSums:
         return EvaluatedSystem(
             report,
             describe_ties(report, None),
-            disjoint_keys,
+            disjoint_keys or self._candidate_use.describe(),
             self._is_complete,
             flags,
             has_unknown_exclusions,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.judged_rows import JudgedRows
@@ -15,7 +16,6 @@ from exactk._engine.pipeline import align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.warnings import (
     EvaluatedSystem,
-    describe_disjoint_candidates,
     describe_disjoint_keys,
     describe_item_without_column,
     describe_ties,
@@ -153,7 +153,7 @@ def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Alig
     evaluated = EvaluatedSystem(
         report,
         describe_ties(report, None).replace(value.spelling, "the number of hits"),
-        describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(report, inputs, evaluation.candidates),
+        describe_disjoint_keys(report, inputs) or CandidateUse().plus(inputs, evaluation.candidates, report).describe(),
         inputs.is_complete,
         NO_FLAGS,
         has_unknown_exclusions=aligned.has_exclusions and not has_exclusions(inputs),

@@ -12,6 +12,7 @@ from exactk._engine.base_arguments import base_for_pieces, classified_base
 from exactk._engine.base_use import BaseUse, describe_base_use
 from exactk._engine.batch_evaluation import evaluate_batches
 from exactk._engine.block_evaluation import evaluate_blocks
+from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
@@ -21,7 +22,6 @@ from exactk._engine.metric_inputs import check_truth_is_not_read, items_of_metri
 from exactk._engine.systems import check_systems_before_metrics, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
-    describe_disjoint_candidates,
     describe_disjoint_keys,
     describe_disjoint_keys_of_blocks,
     describe_item_without_column,
@@ -248,9 +248,8 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
     for name, inputs, report, flags, has_any_exclusions in solve_systems(call):
         with in_system(name), call.naming_truth(), explain_repeats(call.truth, call.systems[name]):
             ties = describe_ties(report, partial(evaluation.tie_range, inputs))
-            disjoint_keys = describe_disjoint_keys(report, inputs) or describe_disjoint_candidates(
-                report, inputs, evaluation.candidates
-            )
+            candidate_use = CandidateUse().plus(inputs, evaluation.candidates, report)
+            disjoint_keys = describe_disjoint_keys(report, inputs) or candidate_use.describe()
             evaluated[name] = EvaluatedSystem(
                 report,
                 ties,
@@ -345,10 +344,11 @@ def _checked_truth(call: Call) -> Truth | Rows | None:
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:
-    report, has_shared_items, has_excluded_users, candidate_rows, base = evaluate_batches(
+    report, has_shared_items, has_excluded_users, candidate_rows, candidate_use, base = evaluate_batches(
         evaluation, truth, batches.value
     )
     disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
+    disjoint_keys = disjoint_keys or candidate_use.describe()
     return EvaluatedSystem(
         report,
         describe_ties(report, None),

@@ -10,7 +10,6 @@ import numpy as np
 from exactk._engine.differing_users import UserFlags, warn_of_differing_users
 from exactk._engine.sampled_candidates import warn_of_sampled_candidates
 from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
-from exactk._inputs.candidate_lists import restrict_lists
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.hints import convention_option
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from exactk._engine.sampled_candidates import CandidateRows
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
-    from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.user_histories import TrainUsers
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
@@ -101,13 +99,6 @@ def _describe_disjoint_users(users: Snapshot, inputs: AlignedInputs) -> str:
     if not in_predictions.any():
         return _NO_PREDICTIONS
     return _describe_disjoint("user", *(users.repr_of(int(np.argmax(flags))) for flags in (in_truth, in_predictions)))
-
-
-def describe_disjoint_candidates(report: Report, inputs: AlignedInputs, candidates: CandidateItems | None) -> str:
-    """Return a warning if no item of lists or sparse scores is a candidate, most likely because their ids differ."""
-    if not has_no_hit(report) or not restrict_lists(inputs, candidates).is_emptied:
-        return ""
-    return "no item of the predictions is among the candidates: check that both use the same item ids"
 
 
 def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shared_items: bool) -> str:

@@ -48,6 +48,11 @@ class CandidateLists(NamedTuple):
         """Whether there were items, and none is a candidate."""
         return self.positions is not None and not len(self.positions.kept) and self.positions.indptr[-1] > 0
 
+    @property
+    def has_items(self) -> bool:
+        """Whether an item is left."""
+        return self.positions is None or len(self.positions.kept) > 0
+
     def original_positions(self, argument: str) -> AbstractContextManager[None]:
         """Give errors about the lists, under this argument, the positions before."""
         return _UNCHANGED if self.positions is None else _original_positions(self.positions, argument)
