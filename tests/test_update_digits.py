@@ -137,6 +137,16 @@ def test_disjoint_items_are_warned_of() -> None:
         layout.report(vectors)
 
 
+def test_candidates_in_no_list_are_warned_of() -> None:
+    pages = [([["a"]], [["a"]]), ([["b"]], [["c"]])]
+    layout, vectors = sums_of("recall@1", *pages, candidates=["z"])
+    with pytest.warns(exactk.EvaluationWarning, match="^no item of the predictions is among the candidates: "):
+        layout.report(vectors)
+    layout, vectors = sums_of("recall@1", *pages, candidates=["a"])
+    with warnings.catch_warnings(action="error"):
+        layout.report(vectors)
+
+
 def test_samples_are_warned_of() -> None:
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((40, 100)).astype(np.float32)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._engine.block_sums import BlockSums
+from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.column_warnings import RatingScale
 from exactk._engine.sampled_candidates import NO_ROWS
 from exactk._engine.updates import Update, UpdateSums, sums_of_updates
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 _INSTEAD = "exactk.Evaluator takes them; torch.distributed.all_gather_object gathers evaluators, and merge adds them"
 _PLAN_FIELDS = ("metrics", "convention", "catalogue", "custom_metrics")
-_NUM_COUNTS, _NUM_LARGEST = 10, 8
+_NUM_COUNTS, _NUM_LARGEST = 12, 8
 _DISJOINT_ITEMS = "no item of the truth is in the predictions of the same update: check that both use the same item ids"
 
 
@@ -102,14 +103,15 @@ class UpdateLayout:
         return self._report(state, of_warnings, largest, updates)
 
     def _report(self, state: State, counts: list[int], largest: list[int], updates: int) -> Report:
-        has_hit, complete, has_shared_item, truth_items, list_items, *of_rows = counts
+        has_hit, complete, has_shared_item, emptied, with_candidates, truth_items, list_items, *of_rows = counts
         fewest, *largest_of_rows = largest[:_NUM_LARGEST]
         shared_items: tuple[Any, ...] = (has_shared_item > 0, fewest, [truth_items, list_items], [], [])
-        system = (state, has_hit > 0, complete == updates, shared_items, _rows(of_rows, largest_of_rows))
+        use = CandidateUse(emptied > 0, with_candidates > 0)
+        system = (state, has_hit > 0, complete == updates, shared_items, _rows(of_rows, largest_of_rows), use)
         flags, ratings = (False, False, False), (None, RatingScale())
         sums = BlockSums.from_plain((state.counts.users, {"": system}, flags, ratings))
         evaluated = {
-            name: one._replace(disjoint_keys=_DISJOINT_ITEMS if one.disjoint_keys else "")
+            name: one if one.disjoint_keys in {"", use.describe()} else one._replace(disjoint_keys=_DISJOINT_ITEMS)
             for name, one in sums.evaluated_systems(None, self._evaluation.convention).items()
         }
         report = evaluated[""].report
@@ -125,10 +127,10 @@ class UpdateLayout:
 
     def _vectors(self, sums: UpdateSums) -> Vectors:
         (_, systems, _, _), _, _, optional = sums.to_plain()
-        ((state, has_hit, is_complete, shared_items, rows),) = systems.values()
+        ((state, has_hit, is_complete, shared_items, rows, use),) = systems.values()
         has_shared_item, fewest, (truth_items, list_items), _, _ = shared_items
         of_rows, largest_of_rows = _numbers_of_rows(rows)
-        flags = map(int, (optional["truth"], has_hit, is_complete, has_shared_item))
+        flags = map(int, (optional["truth"], has_hit, is_complete, has_shared_item, *use))
         of_state = self._states.vectors(state)
         counts, largest = [*flags, truth_items, list_items, *of_rows], [fewest, *largest_of_rows]
         return Vectors(
