@@ -14,6 +14,12 @@ import exactk
 
 METRICS = ["ndcg@10", "recall@[5,10]", "map", "precision@5(average=micro)", "mrr(average=geometric)"]
 
+SETUPS: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "equal": (METRICS, {}),
+    "weighted": (METRICS, {}),
+    "catalogue": (["recall@5", "coverage@[1,5]", "gini@5"], {"items": exactk.Items(30)}),
+}
+
 
 def data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
@@ -30,9 +36,10 @@ def main(rank: int, size: int, folder: str) -> None:
     torch.distributed.init_process_group("gloo", f"file://{folder}/rendezvous", rank=rank, world_size=size)
     truth, scores, weights = data()
     found: dict[str, Any] = {}
-    of_users: dict[str, dict[str, Any]] = {"equal": {}, "weighted": {"weights": weights}}
+    of_users: dict[str, dict[str, Any]] = {"equal": {}, "weighted": {"weights": weights}, "catalogue": {}}
     for name, options in of_users.items():
-        metric = RetrievalMetrics(METRICS)
+        metrics, setup = SETUPS[name]
+        metric = RetrievalMetrics(metrics, **setup)
         users_of_process = np.arange(50)[rank::size] if rank else np.arange(50)[::size][::-1]
         for index, users in enumerate(np.array_split(users_of_process, 3 + rank)):
             one = {key: values[users] for key, values in options.items()}

@@ -158,9 +158,44 @@ def test_samples_are_warned_of() -> None:
         layout.report(vectors)
 
 
+CATALOGUES: dict[str, list[Any]] = {
+    "integers": [7, 0, 2**40, 3, 11, 5],
+    "strings": ["b", "", "a", "ü", "ab", "c"],
+    "bytes": [b"b", b"a", b"", b"a\0", b"ab", b"c"],
+}
+OF_ALL_LISTS = ["coverage@[1,3]", "num_items", "gini@2", "entropy@3(ties=highest_id)", "ndcg@2"]
+
+
+@pytest.mark.parametrize("kind", CATALOGUES)
+@settings(max_examples=examples(200))
+@given(data=st.data())
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_counts_of_the_items_of_a_catalogue(kind: str, data: st.DataObject) -> None:
+    """Lists have other items too, which are not counted."""
+    keys = CATALOGUES[kind]
+    one_list = st.lists(st.sampled_from(keys), unique=True)
+    lists, truth = (data.draw(st.lists(one_list, min_size=5, max_size=5)) for _ in range(2))
+    setup: dict[str, Any] = {"items": exactk.Items(data.draw(st.permutations(keys[:4])))}
+    setup["convention"] = {"foreign_items": "ignore"}
+    whole = exactk.evaluate(truth, lists, OF_ALL_LISTS, **setup)
+    layout = UpdateLayout(exactk.Evaluator(OF_ALL_LISTS, **setup)._evaluation)
+    border = data.draw(st.integers(0, 5))
+    vectors = layout.empty
+    for users in data.draw(st.permutations([slice(0, border), slice(border, 5)])):
+        vectors = vectors.plus(layout.update(vectors, Update(truth[users], lists[users])))
+    assert layout.report(vectors).state == whole.state
+    damaged = vectors.counts.copy()
+    damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.sampled_from([-1, 99, 2**62 + 1]))
+    _refused_or_the_same(layout, vectors, vectors._replace(counts=damaged))
+
+
 REFUSED: dict[str, tuple[Any, str]] = {
-    "coverage": (lambda: exactk.Evaluator("coverage@2", items=exactk.Items(3)), ("metrics: expected metrics of each user, "
-                 "whose sums have a fixed size, found coverage@2, which counts items; exactk.Evaluator takes them; ")),
+    "groups": (lambda: exactk.Evaluator("exposure@2", items=exactk.Items([1, 2], item_groups={1: "a", 2: "b"})),
+               "metrics: expected metrics whose counts of items have a fixed size, found exposure@2; exactk.Evaluator takes"),
+    "similarity": (lambda: exactk.Evaluator("personalization@2(list_similarity=cosine)", items=exactk.Items(3)),
+                   "metrics: expected metrics whose counts of items have a fixed size, found personalization@2"),
+    "foreign": (lambda: exactk.Evaluator("num_items@2(foreign_items=count)", items=exactk.Items(3)),
+                "metrics: expected metrics whose counts of items have a fixed size, found num_items@2(foreign_items=count)"),
     "calibration": (lambda: exactk.Evaluator("calibration@2", items=exactk.Items(train=[[1]], features={1: ["a"]})),
                     "metrics: expected metrics that need no train data of each user, found calibration@2; exactk.Evaluator"),
 }  # fmt: skip

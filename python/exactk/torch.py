@@ -45,8 +45,9 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
     Parameters
     ----------
     metrics : str, CustomMetric or sequence of them
-        As in `exactk.evaluate`, but for metrics of all lists together, such as ``coverage``, and those that need train data
-        of each user: their sums have no fixed size.
+        As in `exactk.evaluate`. Metrics of all lists together, such as ``coverage``, add a number per item of the catalogue
+        and cutoff to the state. Metrics whose sums have no fixed size are refused: those of groups of items, those that
+        count items outside the catalogue, and those that need train data of each user.
     convention : Convention, str or mapping
         As in `exactk.evaluate`.
     items : Items, optional
@@ -63,7 +64,7 @@ class RetrievalMetrics(Metric):  # type: ignore[misc] # torchmetrics may not be 
 
     See Also
     --------
-    exactk.Evaluator : The same for any metrics, groups and users with keys; processes gather evaluators.
+    exactk.Evaluator : The same for other metrics too, groups, and users with keys; processes gather evaluators.
 
     Notes
     -----
@@ -269,5 +270,5 @@ def _is_first(process_group: object) -> bool:
     return is_alone or bool(distributed.get_rank(process_group) == 0)
 
 
-def _on_cpu(argument: object) -> Any:  # noqa: ANN401 - a tensor, or the argument
+def _on_cpu(argument: Any) -> Any:  # noqa: ANN401 - a tensor, or another argument
     return argument.detach().cpu() if isinstance(argument, _torch.Tensor) else argument

@@ -207,8 +207,9 @@ def test_an_update_that_fails_adds_nothing(case: str, how: str) -> None:
 
 
 def test_metrics_without_a_fixed_size_are_refused() -> None:
-    with pytest.raises(exactk.InputError, match=r"^metrics: .*found coverage@5.*; exactk.Evaluator takes them; torch"):
-        RetrievalMetrics(["ndcg@5", "coverage@5"], items=exactk.Items(9))
+    groups = exactk.Items(2, item_groups={0: "a", 1: "b"})
+    with pytest.raises(exactk.InputError, match=r"^metrics: .*found exposure@5; exactk.Evaluator takes them; torch"):
+        RetrievalMetrics(["ndcg@5", "exposure@5"], items=groups)
     with pytest.raises(ValueError, match="Unexpected keyword arguments: `sync`"):
         RetrievalMetrics("ndcg@5", sync=True)
 
@@ -277,9 +278,10 @@ def children(size: int, folder: Path) -> list[dict[str, Any]]:
 def test_processes_give_the_state_of_one_call(size: int, tmp_path: Path) -> None:
     truth, scores, weights = distributed_metrics.data()
     found = children(size, tmp_path)
-    of_users: dict[str, dict[str, Any]] = {"equal": {}, "weighted": {"weights": weights}}
+    of_users: dict[str, dict[str, Any]] = {"equal": {}, "weighted": {"weights": weights}, "catalogue": {}}
     for name, options in of_users.items():
-        whole = exactk.evaluate(truth, scores, distributed_metrics.METRICS, **options)
+        metrics, setup = distributed_metrics.SETUPS[name]
+        whole = exactk.evaluate(truth, scores, metrics, **options, **setup)
         for of_process in found:
             assert of_process[name] == dict(whole)
             assert exactk.State.from_bytes(bytes.fromhex(of_process[f"{name} state"])) == whole.state

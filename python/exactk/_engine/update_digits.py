@@ -17,7 +17,9 @@ from exactk._engine.column_warnings import RatingScale
 from exactk._engine.sampled_candidates import NO_ROWS
 from exactk._engine.updates import Update, UpdateSums, sums_of_updates
 from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems
+from exactk._plan.item_tallies import plan_item_tallies
 from exactk._report.state_digits import NOTHING, StateLayout, Vectors
+from exactk._report.tally_vectors import TallyLayout, has_fixed_size
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 
 if TYPE_CHECKING:
@@ -39,9 +41,10 @@ _DISJOINT_ITEMS = "no item of the truth is in the predictions of the same update
 def check_fixed_size(values: Sequence[Value]) -> None:
     """Raise InputError if the sums of a value have no fixed size, or belong to users by key or position."""
     for value in values:
-        if value.info.of_collection:
-            expected = "metrics of each user, whose sums have a fixed size"
-            raise input_error("metrics", expected, f"{value.spelling}, which counts items", hint=_INSTEAD)
+        if not has_fixed_size(value):
+            raise input_error(
+                "metrics", "metrics whose counts of items have a fixed size", value.spelling, hint=_INSTEAD
+            )
         if value.needs.history:
             expected = "metrics that need no train data of each user"
             raise input_error("metrics", expected, value.spelling, hint=_INSTEAD)
@@ -64,8 +67,9 @@ class UpdateLayout:
     def __init__(self, evaluation: Evaluation) -> None:
         self._evaluation = evaluation
         self._of_nobody = sums_of_updates(evaluation, UpdateSums())
-        with_weights = UpdateSums().plus(evaluation, Update([], [], weights=[]))
-        self._states = StateLayout(self._of_nobody.state, with_weights.state)
+        tallies = _tallies(evaluation)
+        weighted = None if tallies else UpdateSums().plus(evaluation, Update([], [], weights=[])).state
+        self._states = StateLayout(self._of_nobody.state, weighted, tallies)
         self._plan = _digest_of_plan(self._of_nobody.state)
         of_state = self._states.vectors(self._of_nobody.state)
         largest = np.full(len(of_state.largest) + _NUM_LARGEST, NOTHING, np.int64)
@@ -149,6 +153,16 @@ class UpdateLayout:
         if not np.array_equal(vectors.largest[: len(self._plan)], self._plan):
             message = "state: expected sums of the same metrics, convention and items, found sums of others"
             raise StateMismatchError(message, "state")
+
+
+def _tallies(evaluation: Evaluation) -> list[TallyLayout]:
+    """Return the layouts of the item tallies, for the items of the catalogue."""
+    plans = plan_item_tallies(evaluation.values)
+    if not plans or evaluation.items is None:
+        return []
+    keys = evaluation.items.keys
+    ascending = tuple(sorted(keys.array.tolist())) if keys.integers is None else np.sort(keys.array.astype(np.int64))
+    return [TallyLayout(tally_plan, ascending) for tally_plan in plans]
 
 
 def _digest_of_plan(of_nobody: State) -> NDArray[np.int64]:

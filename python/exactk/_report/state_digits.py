@@ -6,11 +6,13 @@ below 2^30 additions: what the digits exceed their base by is carried when they 
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from exactk._report.counts import Counts
+from exactk._report.item_tally_bytes import tally_to_bytes
 from exactk._report.state import State
 from exactk._report.validation import fail, plain_data
 from exactk._runtime.errors import CapacityError, StateMismatchError
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from exactk._report.tally_vectors import TallyLayout
 
 _Array = TypeVar("_Array")
 
@@ -90,12 +94,16 @@ _SMALLEST = ("candidates.min",)
 
 
 class StateLayout:
-    """Which number stands where in the vectors of the states of a plan, which have neither groups nor tallies."""
+    """Which number stands where in the vectors of the states of a plan, which have no groups."""
 
-    def __init__(self, of_nobody: State, of_nobody_with_weights: State) -> None:
-        """Take the states of no users, without and with weights."""
+    def __init__(
+        self, of_nobody: State, of_nobody_with_weights: State | None, tallies: Sequence[TallyLayout] = ()
+    ) -> None:
+        """Take the states of no users, without and with weights, and the layouts of the item tallies."""
         self._templates = (of_nobody, of_nobody_with_weights)
         self._names = Counts.plain_names(of_nobody.metrics)
+        self._tallies = tallies
+        self._tallies_begin = 3 + 2 * len(self._names) + 2 * len(of_nobody.totals)
 
     def vectors(self, state: State) -> Vectors:
         """Return the vectors of a state."""
@@ -106,9 +114,11 @@ class StateLayout:
         added = [0 if name in _LARGEST + _SMALLEST else counts.get(name, 0) for name in self._names]
         has_candidates = counts.get("candidates.users", 0) > 0
         largest = [counts["longest_list"], *([NOTHING] * 2 if not has_candidates else _candidates(counts))]
+        flags = (1, int(state.weighted), int(state.truth_digest is None))
+        tallies = [layout.vector(tally) for layout, tally in zip(self._tallies, state.item_tallies, strict=True)]
         return Vectors(
             digits_of([*integers, state.truth_digest or 0]),
-            np.array([1, int(state.weighted), int(state.truth_digest is None), *is_given, *added, *of_users], np.int64),
+            np.concatenate([np.array([*flags, *is_given, *added, *of_users], np.int64), *tallies]),
             np.array(largest, np.int64),
         )
 
@@ -118,12 +128,15 @@ class StateLayout:
         if 0 < weighted < parts:
             found = f"weights in {weighted} of {parts}"
             raise StateMismatchError(f"weights: expected weights in all updates or in none, found {found}", "weights")
-        template = self._templates[int(weighted > 0)]
         with plain_data("state", "the sums of updates"):
+            template = self._templates[int(weighted > 0)]
+            if template is None:
+                raise fail("no weights, which metrics of all lists together do not have", weighted)
             *integers, digest = integers_of(vectors.digits)
             plain = template.to_dict() | {
                 "counts": self._counts(vectors),
                 "totals": self._totals(template, integers, vectors.counts),
+                "item_tallies": self._tallies_as_text(vectors.counts),
                 "truth_digest": None if without_digest else f"{digest % 2**128:#034x}",
             }
             return State.from_dict(plain)
@@ -137,9 +150,19 @@ class StateLayout:
         extremes = {"longest_list": longest, "candidates.max": most, "candidates.min": -least}
         return counts | {name: extreme for name, extreme in extremes.items() if name in counts}
 
+    def _tallies_as_text(self, counts: NDArray[np.int64]) -> list[str]:
+        """Return the item tallies as plain data."""
+        texts = []
+        begin = self._tallies_begin
+        for layout in self._tallies:
+            tally = layout.tally(counts[begin : begin + layout.size])
+            texts.append(b64encode(tally_to_bytes(tally)).decode())
+            begin += layout.size
+        return texts
+
     def _totals(self, template: State, integers: Sequence[int], counts: NDArray[np.int64]) -> list[list[int | str]]:
         """Return the sums of each part as plain data."""
-        of_users = counts[3 + 2 * len(self._names) :].tolist()
+        of_users = counts[3 + 2 * len(self._names) : self._tallies_begin].tolist()
         totals: list[list[int | str]] = []
         for index, sums in enumerate(template.totals):
             row: list[int | str] = list(of_users[2 * index : 2 * index + 2])
