@@ -9,6 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -849,3 +850,43 @@ def test_two_processes_of_torch_give_the_state_of_one_call(tmp_path: Path) -> No
     truth = rng.random((50, 30)).argsort(axis=1)[:, :3]
     state = exactk.evaluate(truth, rng.standard_normal((50, 30)).astype("f4"), ["ndcg@10", "recall@5", "map"]).state
     assert [exactk.State.from_bytes(bytes.fromhex(process.stdout.decode())) for process in done] == [state, state]
+
+
+def test_an_update_without_items_does_not_hide_that_ids_differ() -> None:
+    """Of lists without items it is not known whether items have keys."""
+    whole = texts(lambda: exactk.evaluate([["a"], []], [["b"], []], "mrr"))
+    assert [text[:25] for text in whole] == ["no item of the truth (suc"]
+    evaluator = exactk.Evaluator("mrr")
+    evaluator.update([[]], [[]])
+    evaluator.update([["a"]], [["b"]])
+    assert [text[:25] for text in texts(evaluator.compute)] == ["no item of the truth is i"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_items_of_any_updates_are_known(seed: int) -> None:
+    """Whether an item of a truth is in any list, of the same update or of another, before or after."""
+    rng = np.random.default_rng(seed)
+    updates = [
+        ([[int(i)] for i in rng.choice(500, 9)], [[1000 + int(i)] for i in rng.choice(500, 9)]) for _ in range(40)
+    ]
+    evaluators = [exactk.Evaluator("mrr"), exactk.Evaluator("mrr")]
+    for number, (truth, lists) in enumerate(updates):
+        evaluators[number % 2].update(truth, lists)
+    evaluators[0].merge(evaluators[1])
+    assert [text[:20] for text in texts(evaluators[0].compute)] == ["no item of the truth"]
+    of_some_truth = updates[seed][0][4]
+    evaluators[0].update([[2000]], [of_some_truth])
+    assert texts(evaluators[0].compute) == []
+
+
+@pytest.mark.deadline
+def test_updates_cost_the_same_whatever_came_before() -> None:
+    """Also while no item of a truth has been in any list, so that all items are kept."""
+    evaluator, seconds = exactk.Evaluator("mrr", num_threads=1), []
+    for begin in range(0, 40_000, 40):
+        truth = [[f"a{i}"] for i in range(begin, begin + 40)]
+        lists = [[f"b{i}", f"c{i}"] for i in range(begin, begin + 40)]
+        started = time.perf_counter()
+        evaluator.update(truth, lists)
+        seconds.append(time.perf_counter() - started)
+    assert np.median(seconds[-200:]) < 4 * np.median(seconds[:200])

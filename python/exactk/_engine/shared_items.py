@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
+
     from exactk._inputs.model.lists import Lists
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.truth import Truth
@@ -26,8 +29,8 @@ class SharedItems:
         self._has_match = False
         self._fewest = 1
         self._counts = np.zeros(2, np.int64)  # numbers of items in the truth, and in the lists
-        self._truth_items: set[Any] = set()
-        self._list_items: set[Any] = set()
+        self._truth_items = _GrowingSet()
+        self._list_items = _GrowingSet()
 
     def add(self, truth: Truth | Rows, predictions: Predictions | Rows) -> None:
         """Add a block, before its items are aligned."""
@@ -37,26 +40,31 @@ class SharedItems:
         if not isinstance(lists, (Rankings, Rows)):  # scores of all items
             self._has_match = True
             return
-        if truth.user_vocabulary is None and truth.item_vocabulary is None and lists.item_vocabulary is None:
+        counts = (len(truth.items), len(lists.items))
+        are_unkeyed = truth.user_vocabulary is None and truth.item_vocabulary is None and lists.item_vocabulary is None
+        if are_unkeyed and any(counts):  # a block without items does not tell
             self._fewest = FEWEST_UNKEYED_ITEMS
-        self._counts += len(truth.items), len(lists.items)
+        self._counts += counts
         truth_items, list_items = _distinct_keys(truth), _distinct_keys(lists)
-        self._truth_items |= truth_items
-        self._list_items |= list_items
-        self._has_match = not (truth_items.isdisjoint(self._list_items) and list_items.isdisjoint(self._truth_items))
+        self._truth_items = self._truth_items.plus(truth_items)
+        self._list_items = self._list_items.plus(list_items)
+        self._has_match = self._list_items.has_any(truth_items) or self._truth_items.has_any(list_items)
 
     def merge(self, other: SharedItems) -> None:
         """Add the items of other users."""
         self._has_match |= other._has_match
         self._fewest = max(self._fewest, other._fewest)
         self._counts = self._counts + other._counts
-        self._truth_items |= other._truth_items
-        self._list_items |= other._list_items
-        self._has_match |= not self._truth_items.isdisjoint(self._list_items)
+        for items in other._truth_items.parts:
+            self._truth_items = self._truth_items.plus(items)
+        for items in other._list_items.parts:
+            self._list_items = self._list_items.plus(items)
+        self._has_match = self._has_match or any(map(self._list_items.has_any, self._truth_items.parts))
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`."""
-        return self._has_match, self._fewest, self._counts.tolist(), list(self._truth_items), list(self._list_items)
+        truth_items, list_items = self._truth_items.parts, self._list_items.parts
+        return self._has_match, self._fewest, self._counts.tolist(), truth_items, list_items
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> SharedItems:
@@ -64,12 +72,32 @@ class SharedItems:
         items = cls()
         items._has_match, items._fewest, counts, truth_items, list_items = plain
         items._counts = np.array(counts, np.int64)
-        items._truth_items, items._list_items = set(truth_items), set(list_items)
+        items._truth_items, items._list_items = _GrowingSet(tuple(truth_items)), _GrowingSet(tuple(list_items))
         return items
 
     def __bool__(self) -> bool:
         """Return whether an item of the truth is in any list, or one side has too few items to tell."""
         return self._has_match or bool(self._counts.min() < self._fewest)
+
+
+class _GrowingSet(NamedTuple):
+    """A set that never changes, in parts which sets made from it share, so that to extend it copies little."""
+
+    parts: tuple[frozenset[Any], ...] = ()  # each more than twice as large as the next
+
+    def plus(self, items: Iterable[Any]) -> _GrowingSet:
+        """Return this set and further items."""
+        further = frozenset(items)
+        for part in self.parts:  # one by one, as Python would go through all of each but the first
+            further -= part
+        parts = list(self.parts)
+        while further and parts and len(parts[-1]) <= 2 * len(further):
+            further |= parts.pop()
+        return _GrowingSet((*parts, further)) if further else self
+
+    def has_any(self, items: AbstractSet[Any]) -> bool:
+        """Return whether one of the items is here."""
+        return not all(part.isdisjoint(items) for part in self.parts)
 
 
 def _distinct_keys(lists: Lists | Rows) -> set[Any]:
