@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 import exactk
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.evaluation import Evaluation as EngineEvaluation
+from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.item_table import CanonicalItems
 from strategies import (
     Evaluation,
@@ -890,3 +891,20 @@ def test_updates_cost_the_same_whatever_came_before() -> None:
         evaluator.update(truth, lists)
         seconds.append(time.perf_counter() - started)
     assert np.median(seconds[-200:]) < 4 * np.median(seconds[:200])
+
+
+def test_merged_evaluators_share_nothing_that_threads_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if another thread updated one evaluator in the middle of an update of the other."""
+    evaluator, other = exactk.Evaluator(METRICS), filled()
+    evaluator.merge(other)
+    extend = Vocabulary.extend
+
+    def interleaved(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        other.update({"eve": ["film"]}, {"eve": ["film"]})
+        return extend(*arguments)
+
+    monkeypatch.setattr("exactk._engine.update_users.Vocabulary.extend", interleaved)
+    evaluator.update({"kim": ["film"]}, {"kim": ["film"]})
+    assert evaluator.compute().users.tolist() == ["ann", "sam", "kim"]
+    assert other.compute().users.tolist() == ["ann", "sam", "eve"]

@@ -52,6 +52,10 @@ class UpdateUsers(NamedTuple):
             raise StateMismatchError(message, "other")
         return self._joined(other.keys, other.size)
 
+    def copy(self) -> UpdateUsers:
+        """Return users of another vocabulary, which another thread may extend at the same time."""
+        return self if self.keys is None else self._replace(keys=self.keys.copy().snapshot())
+
     def _shared_user(self, users: Snapshot | None) -> str | None:
         """Return the first user who is among those so far, as a message shows it."""
         if users is None or self.keys is None:

@@ -119,8 +119,10 @@ class UpdateSums(NamedTuple):
         if evaluation.histories is not None and evaluation.histories.users is None:
             message = "other: expected train with user keys, found rows, which are of the users of one evaluator"
             raise StateMismatchError(message, "other")
-        if self.optional is None or other.optional is None:
-            return self if other.optional is None else other
+        if other.optional is None:
+            return self
+        if self.optional is None:
+            return other._replace(users=other.users.copy())
         for name, is_given in other.optional.items():
             if is_given != self.optional[name]:
                 words = ("without", "with")
