@@ -286,6 +286,19 @@ def test_what_depends_on_the_order_of_rows_is_refused() -> None:
             report_of(weights, LISTS, weights="age")
 
 
+@pytest.mark.parametrize(
+    ("metrics", "convention", "remedy"),
+    [
+        ("ndcg@2", "recommenders", "convention={'base': 'recommenders', 'ties': 'lowest_id'}"),
+        ("ndcg@2(ties=input_order)", "standard", "metrics='ndcg@2(ties=lowest_id)'"),
+    ],
+)
+def test_refused_orders_of_ties_say_what_to_write(metrics: str, convention: str, remedy: str) -> None:
+    with pytest.raises(exactk.InputTypeError) as caught:
+        plan_of_tables(TRUTH, LISTS, metrics=metrics, convention=convention)
+    assert str(caught.value).endswith(remedy)
+
+
 def test_a_bucket_gives_the_same_bytes_again_in_any_order_of_rows() -> None:
     tables = Tables(TRUTH, LISTS, {})
     once, again = (tables.results(split={"buckets": 1, "salt": 0, "seed": seed, "batch": 1 + seed}) for seed in (1, 2))

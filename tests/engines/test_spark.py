@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 
 import exactk
 import exactk.spark
+from exactk.spark import _frames
 
 METRICS = ["ndcg@[5,10]", "recall@10", "map", "mrr", "f1@5(average=micro)"]
 USERS, ITEMS = 400, 90
@@ -186,6 +187,24 @@ def test_tasks_add_the_counts_of_items(session: SparkSession, tmp_path: Path, bu
     report = exactk.spark.evaluate(**of_spark, metrics=metrics, num_buckets=buckets, **options)
     assert report.state == whole.state
     assert dict(report) == dict(whole)
+
+
+def test_tasks_add_many_states(session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case("int64", tmp_path, session)
+    whole = exactk.evaluate(case.truth, case.predictions, METRICS)
+    collect, collected = _frames.collect, []
+
+    def count(frame: DataFrame) -> Any:
+        states = collect(frame)
+        collected.append(len(states))
+        return states
+
+    monkeypatch.setattr(_frames, "_MOST_STATES", 8)
+    monkeypatch.setattr(_frames, "collect", count)
+    of_spark = case.frames(truth=case.truth, predictions=case.predictions)
+    for buckets in (8, 9):
+        assert exactk.spark.evaluate(**of_spark, metrics=METRICS, num_buckets=buckets).state == whole.state
+    assert collected == [8, 1]
 
 
 def test_states_are_kept_and_merged(session: SparkSession, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._runtime.errors import ExactkError
 
-_REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff"})
+_REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff", "input_order"})
 """The choices that hints propose to change."""
 
 

@@ -21,6 +21,7 @@ from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metric_strings import plan
 from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.faults import Option
 from exactk._runtime.threads import resolve_threads
 from exactk._sharded.sides import Side, check_kinds, named_tables, side_of_schema, values_of_truth
 from exactk._sharded.struct_columns import split_structs
@@ -159,7 +160,7 @@ def plan_shards(
         )
         for number, (argument, system, schema) in enumerate(given)
     )
-    _check_order(values, sides, columns)
+    _check_order(convention, values, sides, columns)
     shard_plan = ShardPlan(metrics, convention, columns, sides, of_truth, table, threads, comparison)
     empty = [side.schema.empty_table() for side in sides]
     align_systems(shard_plan.call(empty))  # raises and warns as for frames of these columns
@@ -186,11 +187,12 @@ def _check_comparison(
         raise input_error(name, "a test and an interval of the sums over users", repr(found), hint=hint)
 
 
-def _check_order(values: Sequence[Value], sides: Sequence[Side], columns: ColumnNames) -> None:
+def _check_order(convention: Convention, values: Sequence[Value], sides: Sequence[Side], columns: ColumnNames) -> None:
     """Raise InputError if ties are broken by the order of rows, which data frames of engines do not have."""
     has_rows = any(side.argument == "predictions" and side.has_item_column for side in sides)
     by_order = next((value for value in values if value.rules["ties"] == "input_order"), None)
     if by_order is not None and has_rows and columns.get("rank") is None:
         expected = "an order of ties that does not depend on the order of rows"
-        hint = f"ties='input_order' of {by_order.spelling} needs one row per user, with an array of items"
-        raise type_error("convention", expected, "ties='input_order'", hint=hint)
+        found = f"ties='input_order' of {by_order.spelling}"
+        hint = ("give one row per user, with an array of items, or ", Option("convention", {"ties": "lowest_id"}))
+        raise with_complete_hint(type_error("convention", expected, found, hint=hint), convention, values)

@@ -94,7 +94,10 @@ def check_systems(systems: object) -> None:
 
 
 def _union(sides: Sequence[Side], frames: Sequence[DataFrame]) -> DataFrame:
-    """Return the rows of all sides, with NULL in the columns of others."""
+    """Return the rows of all sides, with NULL or an empty array in the columns of others.
+
+    Spark writes Arrow batches with NULL arrays in a time that grows with the square of their rows.
+    """
     functions = optional.spark_functions()
     types: dict[str, Any] = {}
     for side, frame in zip(sides, frames, strict=True):
@@ -105,7 +108,8 @@ def _union(sides: Sequence[Side], frames: Sequence[DataFrame]) -> DataFrame:
         of_side = functions.lit(number).cast("tinyint").alias(SIDE)
         positions = zip(side.columns, _positions(side), strict=True)
         values = {column.name: functions.col(_name_of(position)) for column, position in positions}
-        return [of_side, *(values.get(name, functions.lit(None)).cast(types[name]).alias(name) for name in types)]
+        absent = {name: functions.array() if _is_array(dtype) else functions.lit(None) for name, dtype in types.items()}
+        return [of_side, *((absent | values)[name].cast(dtype).alias(name) for name, dtype in types.items())]
 
     # By position, as names may differ in case alone, which Spark cannot tell apart.
     numbered = [frame.toDF(*map(_name_of, range(len(frame.columns)))) for frame in frames]
@@ -116,6 +120,10 @@ def _union(sides: Sequence[Side], frames: Sequence[DataFrame]) -> DataFrame:
     for one in rest:
         first = first.union(one)
     return first
+
+
+def _is_array(dtype: Any) -> bool:  # noqa: ANN401 - its name, or Spark's own object
+    return not isinstance(dtype, str) and dtype.typeName() == "array"
 
 
 def _positions(side: Side) -> list[int]:
@@ -154,10 +162,14 @@ def state_frame(shard_plan: ShardPlan, frame: DataFrame, num_buckets: int | None
 
 
 def collect_added(shard_plan: ShardPlan, states: DataFrame, num_buckets: int | None) -> list[Bucket]:
-    """Return the states; those with a count per item after tasks have added them, so that the driver holds one."""
-    if shard_plan.has_item_tallies:
-        states = added(states.repartition(math.isqrt(_count_of_buckets(states, num_buckets))))
+    """Return the states; after tasks have added them, if they are many or have a count per item."""
+    count = _count_of_buckets(states, num_buckets)
+    if shard_plan.has_item_tallies or count > _MOST_STATES:
+        states = added(states.repartition(math.isqrt(count)))
     return collect(states)
+
+
+_MOST_STATES = 1000  # that the driver adds, at half a millisecond each
 
 
 def added(states: DataFrame) -> DataFrame:
