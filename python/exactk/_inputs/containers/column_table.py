@@ -12,6 +12,8 @@ from exactk._inputs.keys.columns import ChunkedColumn, NumberColumn, PackedColum
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from exactk._inputs.checks import Offsets
     from exactk._inputs.keys.columns import Column
 
@@ -68,6 +70,10 @@ class ColumnTable:
         """Return the table after replacing columns."""
         return ColumnTable({**self.columns, **columns}, self.list_offsets)
 
+    def filter(self, is_kept: NDArray[np.bool_]) -> ColumnTable:
+        """Return some of the rows of a table without lists."""
+        return ColumnTable({name: _filter(column, is_kept) for name, column in self.columns.items()})
+
     @staticmethod
     def concatenate(parts: Sequence[ColumnTable]) -> ColumnTable:
         """Return the rows of all parts, which have the same columns of the same types."""
@@ -79,6 +85,16 @@ class ColumnTable:
     def type_of(self, name: str) -> str:
         """Return the type of a column, for messages."""
         return f"lists of {_type_of(self.columns[name])}" if name in self.list_offsets else _type_of(self.columns[name])
+
+
+def _filter(column: Column, is_kept: NDArray[np.bool_]) -> Column:
+    if isinstance(column, NumberColumn):
+        return NumberColumn(column.array[is_kept])
+    if isinstance(column, PackedColumn):
+        return column.take(np.flatnonzero(is_kept))
+    assert isinstance(column, ChunkedColumn)  # noqa: S101 - files have no other columns
+    ends = np.cumsum([len(chunk) for chunk in column.chunks])
+    return ChunkedColumn(list(map(_filter, column.chunks, np.split(is_kept, ends[:-1]))))
 
 
 def _type_of(column: Column) -> str:

@@ -111,6 +111,12 @@ class PackedColumn:
         """Return the code of each string."""
         return vocabulary.encode_packed(self.offsets, self.data, threads, argument)
 
+    def take(self, positions: NDArray[Any]) -> PackedColumn:
+        """Return the strings at these positions."""
+        begins, sizes = self.offsets[:-1][positions], np.diff(self.offsets)[positions]
+        ends: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        return PackedColumn(ends, self.data[np.arange(ends[-1]) + np.repeat(begins - ends[:-1], sizes)], self.kind)
+
 
 def packed_column(texts: Sequence[str]) -> PackedColumn:
     """Return the column of these strings."""
@@ -153,10 +159,7 @@ class CodedColumn:
             return NumberColumn(self.categories.values(argument)[positions])
         distinct = _core.Vocabulary(False)  # noqa: FBT003 - of strings
         codes = self.categories.encode(distinct, argument, 1)[positions]
-        offsets, data = distinct.as_packed(len(distinct))
-        begins, sizes = offsets[:-1][codes], np.diff(offsets)[codes]
-        ends: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        return PackedColumn(ends, data[np.arange(ends[-1]) + np.repeat(begins - ends[:-1], sizes)], self.kind)
+        return PackedColumn(*distinct.as_packed(len(distinct)), self.kind).take(codes)
 
     def _checked_codes(self, argument: str) -> NDArray[Any]:
         codes, count = self.codes, len(self.categories)

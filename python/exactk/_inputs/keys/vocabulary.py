@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import Codes, id_array, read_only
-from exactk._inputs.keys.columns import NumberColumn, TextColumn
+from exactk._inputs.keys.columns import NumberColumn, PackedColumn
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option, Text
 
@@ -187,10 +187,10 @@ class Snapshot:
         return error.amended(user=self.repr_of(error.row if codes is None else int(codes[error.row])))
 
     def select(self, codes: NDArray[np.integer[Any]]) -> Snapshot:
-        """Return only the keys of these codes, which differ, in their order; keys have one part."""
-        keys, (kind,) = self.array[codes], self.kinds
+        """Return only the keys of these codes, which differ, in their order."""
         selected = Vocabulary.of_kinds(self.kinds, self.vocabulary.labels)
-        selected.encode([NumberColumn(keys) if kind == "int" else TextColumn(keys.tolist(), kind)], "keys")
+        parts = zip(self.vocabulary.parts, self.part_sizes, self.kinds, self.by_part, strict=True)
+        selected.encode([_key_column(part, size, kind, of_part[codes]) for part, size, kind, of_part in parts], "keys")
         return selected.snapshot()
 
     def positions_in_key_order(self) -> Codes:
@@ -305,6 +305,13 @@ def _key_array(part: _core.Vocabulary, size: int, kind: str) -> NDArray[Any]:
     if kind == "bytes":
         return object_array(keys)
     return text_array([key.decode("utf-8", "surrogatepass") for key in keys])
+
+
+def _key_column(part: _core.Vocabulary, size: int, kind: str, codes: Codes) -> Column:
+    """Return a column of the keys of these codes."""
+    if kind == "int":
+        return NumberColumn(part.as_integers(size)[codes])
+    return PackedColumn(*part.as_packed(size), kind).take(codes)
 
 
 _FEW_BYTES = 1 << 20
