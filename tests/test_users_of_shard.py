@@ -194,13 +194,10 @@ def test_errors_of_large_files_name_the_shard() -> None:
 def test_f18_keys_of_two_kinds_are_refused_where_no_shard_has_both(in_batches: bool) -> None:
     """Else 7 and '7' would be two users, of two shards."""
     frame = pa.table({"user": ["7"], "item": [1], "rank": [1]})
-    predictions = exactk.Batches(lambda: [frame]) if in_batches else exactk.as_predictions(frame)
-    refused = 0
+    predictions: Any = exactk.Batches(lambda: [frame]) if in_batches else exactk.as_predictions(frame)
     for number in range(1, 9):
         with pytest.raises(exactk.InputTypeError, match=r"predictions.*expected users of type int, as in the truth"):
             exactk.evaluate(*users_of_shard(exactk.as_truth({7: [1]}), predictions, Shard(number, 8)), "P@1")
-        refused += 1
-    assert refused == 8
 
 
 def test_users_without_keys_have_no_shards() -> None:

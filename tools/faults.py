@@ -101,7 +101,16 @@ ROWS = {
         "columnar files are read by pyarrow, whose crashes would be ours; files of states are not read yet",
     ),
     34: Row("names are text in LaTeX, Markdown, CSV and on a terminal: no command, formula, or cell of their own"),
-    38: Row("a user cut by the border of two batches is put together; one who comes again later is found"),
+    35: Row(
+        "a sharded run that is killed goes on, to the same bits; no shard is merged twice, and missing ones are named"
+    ),
+    36: Row(
+        "a shard is a function of its users' rows, in a file that is whole or absent, with a checksum and what it is of"
+    ),
+    37: Row("states and shards of different evaluations are not merged, and the message says what differs"),
+    38: Row(
+        "a user cut by the border of two batches is put together; one who comes again later is found; a shard has whole users"
+    ),
     41: Row("weights and groups are needed of the users whom a value counts, by its own users= too"),
     42: Row("objects of the core are safe under any interleaving of Python threads"),
     43: Row("every function of the core checks its number of threads"),

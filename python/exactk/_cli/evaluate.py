@@ -60,10 +60,20 @@ from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, user_table_file
+from exactk._cli.shards import (
+    NO_SHARDS,
+    Task,
+    add_shard_options,
+    check_shard_options,
+    evaluate_shards,
+    sharded_run,
+    shards_of_command,
+)
 from exactk._cli.stdin import input_path, path_text
 from exactk._cli.systems import advising_on_shards, find_files, find_systems, name_systems
 from exactk._evaluate import DEFAULTS
 from exactk._files import has_columns
+from exactk._inputs.users_of_shard import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import DEFAULT_METRICS, plan
 from exactk._report.display import printable
@@ -113,6 +123,7 @@ def add_evaluate(commands: Commands) -> None:
     _add_options(parser, several=False)
     parser.set_defaults(**NOT_GIVEN, **NO_GATES)
     add_state_option(parser)
+    add_shard_options(parser)
 
 
 def add_compare(commands: Commands) -> None:
@@ -135,7 +146,7 @@ def add_compare(commands: Commands) -> None:
     _add_options(parser, several=True)
     add_comparison_options(parser)
     add_gate_options(parser)
-    parser.set_defaults(on_error=write_junit_error)
+    parser.set_defaults(on_error=write_junit_error, **NO_SHARDS)
 
 
 _FILES = ("exclude", "candidates", "train", "catalogue", "base_predictions", "groups", "weights")
@@ -254,11 +265,52 @@ class _Request(NamedTuple):
     claims: Sequence[ClaimedValue]
 
 
+class _Data(NamedTuple):
+    """What the files of a command hold."""
+
+    truth: Any
+    predictions: Mapping[str, Any]  # by system
+    options: Options
+
+
 def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> int:
     """Evaluate the files of each system by its name; the only system of `exactk evaluate` has none."""
     inputs = _inputs(arguments, systems)
     _check_options(arguments, inputs)
     request = _request(arguments)
+    shards = shards_of_command(arguments, inputs)
+    result: Result
+    if arguments.shards:
+        data, result = None, _evaluate_shards(arguments, systems, inputs, request)
+    else:
+        data = _read(arguments, systems, request)
+        result = _evaluate(arguments, request, data if arguments.shard is None else _of_shard(data, arguments.shard))
+    if shards and isinstance(result, exactk.Report):
+        result = result.of_shards(shards)
+    if request.trec and data:
+        trec.check_judged(request.base, data.truth, data.predictions, result)
+        trec.check_evaluated(result)
+        trec.tell_missing_measures(request.trec.without_metric)
+    check_bounded(result, arguments.bounds)
+    gate = check_claims(result, request.claims) if isinstance(result, exactk.Comparison) else Gate(())
+    bounded = list(bound_cases(result, arguments.bounds))
+    _write_files(arguments, result, [*junit_cases(gate), *bounded])
+    provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
+    if request.trec and data:
+        tag = _runid(arguments, systems[""]) if "" in systems else ""  # others have their names
+        in_run = trec.users_of_run(request.base, data.predictions)
+        output = trec.Output(arguments.users, request.trec.header, tag, in_run)
+        print_text(format_result(result, arguments.format, provenance, output), is_data=True)
+    else:
+        has_differences = bool(_asked_differences(arguments))
+        text = format_result(result, arguments.format, provenance, has_differences=has_differences)
+        print_text(text, is_data=arguments.format in DATA_FORMATS)
+    has_violation = report_violations(bounded)
+    code = report_gate(gate)
+    return 1 if has_violation else code
+
+
+def _read(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], request: _Request) -> _Data:
     truth = read_file(arguments, arguments.truth, "truth")
     options: Options = {
         "convention": request.convention,
@@ -271,35 +323,39 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
     }
-    predictions = {system: read_system(arguments, paths) for system, paths in systems.items()}
+    return _Data(truth, {system: read_system(arguments, paths) for system, paths in systems.items()}, options)
+
+
+def _of_shard(data: _Data, shard: Shard) -> _Data:
+    """Return the data of the users of a shard; the other inputs may have more users."""
+    truth, predictions = users_of_shard(data.truth, data.predictions[""], shard)
+    return data._replace(truth=truth, predictions={"": predictions})
+
+
+def _evaluate(arguments: argparse.Namespace, request: _Request, data: _Data) -> Result:
     with naming_item_options():
-        result: Result
-        if "" in predictions:
-            result = exactk.evaluate(truth, predictions[""], request.metrics, **options)
-        else:
-            how = _comparison_options(arguments, request)
-            result = exactk.compare(truth, predictions, request.metrics, **options, **how)
-    if request.trec:
-        trec.check_judged(request.base, truth, predictions, result)
-        trec.check_evaluated(result)
-        trec.tell_missing_measures(request.trec.without_metric)
-    check_bounded(result, arguments.bounds)
-    gate = check_claims(result, request.claims) if isinstance(result, exactk.Comparison) else Gate(())
-    bounded = list(bound_cases(result, arguments.bounds))
-    _write_files(arguments, result, [*junit_cases(gate), *bounded])
-    provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
-    if request.trec:
-        tag = _runid(arguments, systems[""]) if "" in systems else ""  # others have their names
-        in_run = trec.users_of_run(request.base, predictions)
-        output = trec.Output(arguments.users, request.trec.header, tag, in_run)
-        print_text(format_result(result, arguments.format, provenance, output), is_data=True)
-    else:
-        has_differences = bool(_asked_differences(arguments))
-        text = format_result(result, arguments.format, provenance, has_differences=has_differences)
-        print_text(text, is_data=arguments.format in DATA_FORMATS)
-    has_violation = report_violations(bounded)
-    code = report_gate(gate)
-    return 1 if has_violation else code
+        if "" in data.predictions:
+            return exactk.evaluate(data.truth, data.predictions[""], request.metrics, **data.options)
+        how = _comparison_options(arguments, request)
+        return exactk.compare(data.truth, data.predictions, request.metrics, **data.options, **how)
+
+
+def _evaluate_shards(
+    arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], inputs: Sequence[Input], request: _Request
+) -> exactk.Report:
+    """Evaluate the shards that the folder lacks; the files are read once, and not at all if it has all."""
+    read: list[_Data] = []
+
+    def evaluate(shard: Shard) -> exactk.Report:
+        if not read:
+            read.append(_read(arguments, systems, request))
+        report = _evaluate(arguments, request, _of_shard(read[0], shard))
+        assert isinstance(report, exactk.Report)  # noqa: S101 - of `exactk evaluate`
+        return report
+
+    run = sharded_run(arguments, inputs, arguments.shards)
+    task = Task(run, plan(request.metrics, request.convention), request.convention, evaluate)
+    return evaluate_shards(task, arguments.shard_folder)
 
 
 def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
@@ -312,6 +368,7 @@ def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> No
     option = _asked_differences(arguments)
     if option and as_trec and not arguments.gates:
         arguments.parser.error(f"{option} goes with any format but trec, which has no differences, or with a gate")
+    check_shard_options(arguments)
     if arguments.by_user:
         check_user_table_path(arguments.by_user)
     outputs = {"--by-user": arguments.by_user, "--state": _state_path(arguments), "--junit": arguments.junit}

@@ -9,19 +9,19 @@ from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, format_result
-from exactk._cli.stdin import input_path
-from exactk._files.faults import File
-from exactk._report.state import STATE_PREFIX
-from exactk._runtime.errors import ExactkError, input_error
+from exactk._cli.shards import check_shards
+from exactk._cli.state_files import find_states, read_state
+from exactk._cli.stdin import input_path, path_text
+from exactk._report.state import check_same_plan
+from exactk._runtime.errors import StateMismatchError, input_error
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from exactk._cli.arguments import Commands
     from exactk._cli.output_files import Identity
-
-_MAX_STATE = 1 << 28  # bytes; a state has a few hundred bytes per value, for any number of users
 
 
 def add_merge(commands: Commands) -> None:
@@ -39,7 +39,13 @@ def add_merge(commands: Commands) -> None:
         type=input_path,
         nargs="+",
         metavar="STATE",
-        help="file written by --state, or - for stdin; files must not share users: a state has no keys, so this is not checked",
+        help="file written by --state, a folder of them, or - for stdin; files must not share users: a state has no keys, "
+        "so this is checked only of those with --shard or --shard-name",
+    )
+    parser.add_argument(
+        "--incomplete",
+        action="store_true",
+        help="merge some of the shards of --shard K/N, although others are missing: the report says which it has",
     )
     add_format_option(parser)
     add_bound_options(parser)
@@ -47,21 +53,14 @@ def add_merge(commands: Commands) -> None:
 
 
 def run_merge(arguments: argparse.Namespace) -> int:
-    inputs = [Input("states", path) for path in arguments.states]
-    check_outputs({"--state": arguments.state}, arguments.states)
+    paths = find_states(arguments.states)
+    inputs = [Input("states", path) for path in paths]
+    check_outputs({"--state": arguments.state}, paths)
     check_inputs(arguments, inputs)
-    seen: set[Identity] = set()
-    parts = []
-    for path in arguments.states:
-        identities = set(file_identities(path))
-        if identities & seen:
-            raise input_error(
-                "states", "each file once, because users in several files count several times", f"{str(path)!r} again"
-            )
-        seen |= identities
-        with arguments.stdin.opened(path) as content:
-            parts.append(_read_state(content))
-    report = exactk.merge(parts)
+    states = _read_states(arguments, paths)
+    _check_same_plan(states)
+    check_shards(states, may_miss=arguments.incomplete)
+    report = exactk.merge(list(states.values()))
     check_bounded(report, arguments.bounds)
     if arguments.state:
         write_file(arguments.state, report.state.to_bytes())
@@ -70,17 +69,28 @@ def run_merge(arguments: argparse.Namespace) -> int:
     return int(report_violations(bound_cases(report, arguments.bounds)))
 
 
-def _read_state(path: Path) -> exactk.State:
-    file = File(path, "states")
-    file.check_kind(pipes=True)
-    with path.open("rb") as stream:
-        data = stream.read(_MAX_STATE + 1)
-    if len(data) > _MAX_STATE:
-        raise file.fault(f"a state of at most {_MAX_STATE} bytes", "more")
-    try:
-        return exactk.State.from_bytes(data)
-    except ExactkError as error:
-        if not data.startswith(STATE_PREFIX):
-            found = f"a file that begins with {data[:16]!r}" if data else "an empty file"
-            raise file.fault("a state file", found, "exactk evaluate --state FILE writes one") from None
-        raise error.amended(source=str(path)) from None
+def _read_states(arguments: argparse.Namespace, paths: Sequence[Path]) -> dict[str, exactk.State]:
+    """Return the states by file. Raise InputError if a file is named twice."""
+    seen: set[Identity] = set()
+    states = {}
+    for path in paths:
+        identities = set(file_identities(path))
+        if identities & seen:
+            raise input_error(
+                "states", "each file once, because users in several files count several times", f"{str(path)!r} again"
+            )
+        seen |= identities
+        with arguments.stdin.opened(path) as content:
+            states[repr(path_text(path))] = read_state(content)
+    return states
+
+
+def _check_same_plan(states: Mapping[str, exactk.State]) -> None:
+    """Raise StateMismatchError, which names two files, if they differ in what they evaluate."""
+    (first, state), *others = states.items()
+    for name, other in others:
+        try:
+            check_same_plan(state, other, "states")
+        except StateMismatchError as error:
+            message = f"{error} (in {first} and {name})"
+            raise StateMismatchError(message, "states") from None

@@ -101,8 +101,11 @@ def _check_replaceable(option: str, path: Path) -> None:
         )
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write the file whole or not at all; devices, pipes and descriptors of this process are written in place."""
+def write_file(path: Path, data: bytes, prefix: str = ".exactk-") -> None:
+    """Write the file whole or not at all; devices, pipes and descriptors of this process are written in place.
+
+    Until it is whole, it has a hidden name with this prefix, which a kill may leave.
+    """
     descriptor = _descriptor(path)
     if descriptor is not None:
         if sys.stdout is not None:
@@ -114,7 +117,7 @@ def write_file(path: Path, data: bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return
-    _replace_file(target, data)
+    _replace_file(target, data, prefix)
 
 
 def _descriptor(path: Path) -> int | None:
@@ -130,9 +133,9 @@ def _descriptor(path: Path) -> int | None:
     return None
 
 
-def _replace_file(target: Path, data: bytes) -> None:
+def _replace_file(target: Path, data: bytes, prefix: str) -> None:
     """Put a new file with the mode, owner and extended attributes of the old one in its place."""
-    descriptor, temporary = tempfile.mkstemp(prefix=".exactk-", suffix=".tmp", dir=target.parent)
+    descriptor, temporary = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             _copy_attributes(target, descriptor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from exactk._report.disparity import DisparityMeasure
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
+    from exactk._report.shards import Shards
     from exactk._report.sums import Label, Sums
     from exactk._report.tables import Columns, Table
 
@@ -491,6 +493,10 @@ class Report(Exports, Mapping[str, float]):
         """Return the report without what is kept of each user but the keys."""
         return Report(self._state, self._users)
 
+    def of_shards(self, shards: Shards | None) -> Report:
+        """Return the report as that of some shards of an evaluation."""
+        return Report(replace(self._state, shards=shards), self._users, self._user_table)
+
     def undefined_users(self, index: int, label: Label | None = None) -> int:
         """Return how many users have NaN as a value, of all users or of a group."""
         sums = self._state.totals if label is None else (self._state.groups or {}).get(label, ())
@@ -712,7 +718,8 @@ class Report(Exports, Mapping[str, float]):
             fewest, mean, most = _summarize_candidates(candidates).values()
             text = f"{fewest} to {most} candidates per user (mean {mean:.5g})"
             remarks.append(text if fewest < most else f"{plural(candidates.fewest, 'candidate')} per user")
-        return printable(f"{self.rules_text}; {', '.join(remarks) or '0 users'}")
+        shards = [] if self._state.shards is None else self._state.shards.remarks
+        return printable("; ".join([self.rules_text, ", ".join(remarks) or "0 users", *shards]))
 
     @property
     def rules_text(self) -> str:

@@ -19,6 +19,7 @@ from exactk._report.counts import Counts
 from exactk._report.customs import by_name, checked_customs, custom_to_plain, customs_of
 from exactk._report.group_tally_bytes import group_tally_from_bytes, group_tally_to_bytes
 from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
+from exactk._report.shards import Shards, united_shards
 from exactk._report.validation import (
     checked_digest,
     checked_fields,
@@ -48,6 +49,7 @@ STATE_PREFIX = b"exactk-state\n"
 _VERSION = 3
 _OLD_VERSIONS = (1, 2)  # without a digest of the truth; without a catalogue
 _LATER_FIELDS = ("truth_digest", "catalogue", "custom_metrics")  # which old versions lack
+_OPTIONAL_FIELDS = (*_LATER_FIELDS, "shards")  # only states of shards have the last
 _EXPECTED = "the output of State.to_dict"
 
 
@@ -92,6 +94,10 @@ class State:
         At which ranks lists have items of each group, for the values of groups of items, such as exposure.
     custom_metrics : tuple of CustomInfo
         The name, the range, the direction and a digest of the function of each metric of `exactk.custom`.
+    shards : Shards or None
+        The ``names`` of the shards that the state has, if it is of some shards of an evaluation, as the command line writes
+        them; `exactk.merge` refuses a shard that is in several states. None for other states, and for all shards of a run.
+        States are ``==`` whatever their shards.
 
     Examples
     --------
@@ -119,6 +125,7 @@ class State:
     item_tallies: tuple[ItemTally, ...] = ()
     custom_metrics: tuple[CustomInfo, ...] = ()
     group_tallies: tuple[GroupTally, ...] = ()
+    shards: Shards | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
@@ -203,6 +210,7 @@ class State:
             "truth_digest": None if self.truth_digest is None else f"{self.truth_digest:#034x}",
             "catalogue": None if self.catalogue is None else self.catalogue.to_plain(),
             "custom_metrics": list(map(custom_to_plain, self.custom_metrics)),
+            **({} if self.shards is None else {"shards": self.shards.to_plain()}),
         }
 
     @classmethod
@@ -226,7 +234,7 @@ class State:
     def _from_plain(cls, data: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
         with plain_data("state", _EXPECTED):
             fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
-            checked_fields(data, (*fields, "grade_column"), "a state", optional=_LATER_FIELDS)
+            checked_fields(data, (*fields, "grade_column"), "a state", optional=_OPTIONAL_FIELDS)
             if type(data["weighted"]) is not bool:
                 raise fail("weighted to be true or false", data["weighted"])
             convention = Convention.from_dict(data["convention"])
@@ -254,6 +262,7 @@ class State:
                 item_tallies,
                 customs_of(values),
                 group_tallies,
+                Shards.from_plain(data["shards"]) if "shards" in data else None,
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -342,6 +351,9 @@ class StateSums:
         self._group_tallies = first.group_tallies
         self._group_orders = {first.group_order}
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
+        self._shards = {0: first.shards}  # by the number of the state; of states without shards, only the first
+        self._has_unsharded = first.shards is None
+        self._size = 1  # states
 
     def add(self, state: State) -> None:
         """Add a state; raise StateMismatchError if its plan, or the type of its group labels, differs."""
@@ -353,6 +365,7 @@ class StateSums:
         self._grade_columns.add(state.grade_column)
         self._group_orders.add(state.group_order)
         self._truth_digest = _sum_of_digests(self._truth_digest, state.truth_digest)
+        self._add_shards(state.shards)
         tallies = zip(self._item_tallies, state.item_tallies, strict=True)
         self._item_tallies = tuple(one.plus(other) for one, other in tallies)
         of_groups = zip(self._group_tallies, state.group_tallies, strict=True)
@@ -367,8 +380,14 @@ class StateSums:
             else:
                 self._groups[label] = list(sums)
 
+    def _add_shards(self, shards: Shards | None) -> None:
+        if shards is not None or not self._has_unsharded:
+            self._shards[self._size] = shards
+        self._has_unsharded = self._has_unsharded or shards is None
+        self._size += 1
+
     def state(self) -> State:
-        """Return the state of all users added so far."""
+        """Return the state of all users added so far; raise StateMismatchError if a shard is in several of the states."""
         groups = None if self._groups is None else {label: tuple(sums) for label, sums in self._groups.items()}
         first = self._first
         totals, grade_column = tuple(self._totals), first.grade_column if len(self._grade_columns) == 1 else None
@@ -387,6 +406,7 @@ class StateSums:
             self._item_tallies,
             first.custom_metrics,
             self._group_tallies,
+            united_shards({f"{self._argument}[{number}]": one for number, one in self._shards.items()}, self._argument),
         )
 
 

@@ -1,0 +1,257 @@
+"""Evaluation in shards of the users: by several processes or machines, or by one that goes on after it was killed."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import exactk
+from exactk._cli.output import print_message
+from exactk._cli.output_files import write_file
+from exactk._cli.state_files import read_state
+from exactk._files.faults import File
+from exactk._files.formats import format_of
+from exactk._inputs.users_of_shard import Shard
+from exactk._report.shards import MOST_SHARDS, ShardedRun, Shards, listed, united_shards
+from exactk._runtime.errors import EvaluationWarning, InputError, input_error
+from exactk._runtime.faults import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from exactk._cli.provenance import Input
+    from exactk._cli.stdin import StandardInput
+    from exactk._plan.metric_strings import Value
+
+NO_SHARDS: Mapping[str, None] = dict.fromkeys(("shard", "shard_name", "shards", "shard_folder"))
+"""The options, not given."""
+
+READING_OPTIONS = (
+    *("text_ids", "user", "item", "score", "rank", "grade"),
+    *("item_group", "item_value", "item_feature"),
+)  # fmt: skip
+"""The options that say how files are read, on which values depend beside the files, the metrics and the convention."""
+
+_TEMPORARY = ".exactk-shard-"  # begins the name of a file that is not whole
+_MOST_CHARACTERS = 200  # of a name
+
+
+def add_shard_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    group = parser.add_argument_group("shards of the users, for exactk merge")
+    which = group.add_mutually_exclusive_group()
+    which.add_argument(
+        "--shard",
+        type=_parse_shard,
+        metavar="K/N",
+        help="evaluate only the K-th of N shards of the users, which their keys decide, and write it with --state",
+    )
+    which.add_argument(
+        "--shard-name",
+        type=_parse_name,
+        metavar="NAME",
+        help="a name for the users of these files, in the file of --state: exactk merge refuses the same name twice",
+    )
+    which.add_argument(
+        "--shards",
+        type=_parse_shards,
+        metavar="N",
+        help="evaluate N shards, one after another, and keep each in --shard-folder: after a kill, the same command goes on",
+    )
+    group.add_argument(
+        "--shard-folder",
+        type=Path,
+        metavar="DIR",
+        help="the folder of the states of --shards, which is made if it does not exist; those that it has are used",
+    )
+
+
+def _parse_shard(text: str) -> Shard:
+    match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]) <= MOST_SHARDS:
+        message = (
+            f"expected K/N such as 3/8, with K from 1 to N, found {text!r}; --shard-name names a shard of your own"
+        )
+        raise argparse.ArgumentTypeError(message)
+    return Shard(int(match[1]), int(match[2]))
+
+
+def _parse_name(text: str) -> str:
+    if not text.isprintable() or not 0 < len(text) <= _MOST_CHARACTERS:
+        message = f"expected a name of 1 to {_MOST_CHARACTERS} printable characters, found {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return text
+
+
+def _parse_shards(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= MOST_SHARDS:
+        message = f"expected an integer from 1 to {MOST_SHARDS}, found {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return int(text)
+
+
+def check_shard_options(arguments: argparse.Namespace) -> None:
+    """End the program for options that do not go together."""
+    error = arguments.parser.error
+    for option, value in (("--shard", arguments.shard), ("--shard-name", arguments.shard_name)):
+        if value and not arguments.state:
+            error(f"{option} goes with --state FILE, which exactk merge reads")
+    if bool(arguments.shards) != bool(arguments.shard_folder):
+        given, needed = ("--shards", "--shard-folder DIR") if arguments.shards else ("--shard-folder", "--shards N")
+        error(f"{given} goes with {needed}")
+    if arguments.shards and arguments.by_user:
+        error("--by-user goes with --shard K/N, or without shards: states have no values of users")
+    if (arguments.shards or arguments.shard) and arguments.format == "trec":
+        error("--format trec goes without shards; exactk merge --format trec prints their states")
+
+
+def sharded_run(arguments: argparse.Namespace, inputs: Sequence[Input], shards: int) -> ShardedRun:
+    """Return what says that shards belong together. Raise InputError for an input that can be read only once."""
+    by_argument: dict[str, list[Input]] = {}
+    for one in inputs:
+        by_argument.setdefault(one.argument, []).append(one)
+    digests = [_digests(argument, files, arguments.stdin) for argument, files in by_argument.items()]
+    options = [(f"--{name.replace('_', '-')}", getattr(arguments, name)) for name in READING_OPTIONS]
+    given = tuple((name, str(value)) for name, value in options if value)
+    return ShardedRun(shards, exactk.__version__, tuple(digests), given)
+
+
+def _digests(argument: str, files: Sequence[Input], stdin: StandardInput) -> tuple[str, str]:
+    """Return an argument with the format of its files, and the SHA-256 of the file, or of those of several files."""
+    digests = [_digest(argument, one.path, stdin) for one in files]
+    format_name = format_of(File(files[0].path, argument))
+    if len(digests) == 1:
+        return f"{argument} ({format_name})", digests[0]
+    return f"{argument} ({len(files)} files, {format_name})", hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _digest(argument: str, path: Path, stdin: StandardInput) -> str:
+    with stdin.opened(path) as content:
+        file = File(content, argument)
+        file.check_kind(pipes=False)
+        with file.translate_errors("a file"), content.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class Task(NamedTuple):
+    """An evaluation in shards."""
+
+    run: ShardedRun
+    plan: Sequence[Value]
+    convention: exactk.Convention
+    evaluate: Callable[[Shard], exactk.Report]
+
+    def difference(self, state: exactk.State) -> str:
+        """Return how the evaluation that a state is of differs from this one; empty if it is one of its shards."""
+        if state.shards is None or state.shards.run is None:
+            return "it is no shard of --shard or --shards"
+        differences = [state.shards.run.describe_difference(self.run)]
+        spellings = tuple(value.spelling for value in self.plan)
+        if state.spellings != spellings:
+            differences.append(f"metrics {', '.join(state.spellings)} and {', '.join(spellings)}")
+        convention = state.convention.diff(self.convention)
+        differences += [f"{name} {one!r} and {other!r}" for name, (one, other) in convention.items()]
+        return "; ".join(filter(None, differences))
+
+
+def evaluate_shards(task: Task, folder: Path) -> exactk.Report:
+    """Return the report of all shards, after evaluating those that the folder lacks, each into a file of its own."""
+    folder.mkdir(exist_ok=True)
+    states = _states_of_folder(task, folder)
+    missing = _missing_shards(task.run, states)
+    if states:
+        kept = f"kept {plural(task.run.shards - len(missing), 'shard')} of {folder}"
+        print_message("note", f"{kept}; warnings about their users were printed when they were evaluated")
+    for shard in missing:
+        with _naming_shard(shard):
+            report = task.evaluate(shard)
+        path = folder / _file_name(shard)
+        states[path] = report.of_shards(Shards((str(shard),), task.run)).state
+        write_file(path, states[path].to_bytes(), _TEMPORARY)
+    _remove_leftovers(folder)
+    return exactk.merge(list(states.values()))
+
+
+def _states_of_folder(task: Task, folder: Path) -> dict[Path, exactk.State]:
+    """Return the states that the folder has. Raise InputError for any file that is not of this evaluation."""
+    states = {}
+    own_names = {_file_name(Shard(number, task.run.shards)) for number in range(1, task.run.shards + 1)}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):  # left by a kill
+            continue
+        try:
+            state = read_state(path)
+        except InputError as error:
+            if path.name not in own_names:
+                raise
+            print_message("warning", f"{error}; exactk evaluates this shard again")
+            continue
+        if difference := task.difference(state):
+            found = f"{str(path)!r} of another: {difference}"
+            hint = "name another folder, or remove the file"
+            raise input_error("--shard-folder", "shards of this evaluation alone", found, hint=hint)
+        states[path] = state
+    return states
+
+
+def _missing_shards(run: ShardedRun, states: Mapping[Path, exactk.State]) -> list[Shard]:
+    """Return the shards that no state has. Raise StateMismatchError if several have one."""
+    of_files = {repr(str(path)): state.shards for path, state in states.items()}
+    united_shards(of_files, "--shard-folder")
+    names = {name for shards in of_files.values() if shards is not None for name in shards.names}
+    shards = (Shard(number, run.shards) for number in range(1, run.shards + 1))
+    return [shard for shard in shards if str(shard) not in names]
+
+
+def _file_name(shard: Shard) -> str:
+    return f"shard-{shard.number}-of-{shard.shards}.state"
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the files that killed runs began to write, once the folder has all shards: nobody else writes them then."""
+    for leftover in folder.glob(f"{_TEMPORARY}*.tmp"):
+        leftover.unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming_shard(shard: Shard) -> Iterator[None]:
+    """Name the shard in the warnings of this block."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_with_name(message: Warning | str, category: type[Warning], *where: Any, **lines: Any) -> None:  # noqa: ANN401
+            if isinstance(message, EvaluationWarning):
+                message = EvaluationWarning(f"shard {shard}: ", *message.args)
+            show(message, category, *where, **lines)
+
+        warnings.showwarning = show_with_name
+        yield
+
+
+def shards_of_command(arguments: argparse.Namespace, inputs: Sequence[Input]) -> Shards | None:
+    """Return the shard that the command evaluates, by its number or its name; None without one."""
+    if arguments.shard_name:
+        return Shards((arguments.shard_name,))
+    if arguments.shard:
+        return Shards((str(arguments.shard),), sharded_run(arguments, inputs, arguments.shard.shards))
+    return None
+
+
+def check_shards(states: Mapping[str, exactk.State], *, may_miss: bool) -> None:
+    """Raise an error if a shard is in several of the states, by file, they are of several runs, or shards are missing."""
+    shards = united_shards({name: state.shards for name, state in states.items()}, "states")
+    missing = () if shards is None else shards.missing
+    if not missing or shards is None:
+        return
+    are_missing = f"{listed(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    if may_miss:
+        print_message("warning", f"states: {are_missing}")
+        return
+    hint = f"exactk evaluate --shard {missing[0]} --state FILE makes one; --incomplete merges the others"
+    found = f"{len(shards.names)}: {are_missing}"
+    raise input_error("states", f"all {len(shards.names) + len(missing)} shards", found, hint=hint)
