@@ -23,7 +23,10 @@ def tally_of_counts(plan: TallyPlan, counted: ItemCounts, items: CanonicalItems,
     keys = items.keys.array
     if len(counted.foreign_ids):
         keys = np.concatenate([keys, _keys_of_ids(counted.foreign_ids, inputs)])
-    by_key: Any = keys if items.keys.integers is not None else keys.tolist()
+    by_key: Any = keys
+    listed = np.flatnonzero(counted.counts[:, -1] > 0)
+    if items.keys.integers is None and len(listed):  # only of these, as a block of users lists few of a large catalogue
+        by_key = dict(zip(listed.tolist(), keys[listed].tolist(), strict=True))
     short_lists = counted.short_lists if plan.has_short_lists else None
     return item_tally(plan.cutoffs, by_key, counted.counts, counted.list_lengths, short_lists)
 

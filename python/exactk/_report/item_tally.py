@@ -10,7 +10,7 @@ import numpy as np
 from exactk._runtime.errors import StateMismatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -87,7 +87,7 @@ class ItemTally:
 
 def item_tally(
     cutoffs: Sequence[int | None],
-    keys: NDArray[Any] | Sequence[Any],
+    keys: NDArray[Any] | Sequence[Any] | Mapping[int, Any],
     counts: Integers,
     list_lengths: Iterable[Integers],
     short_lists: Sequence[Integers] | None = None,
