@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import warnings
@@ -21,35 +20,26 @@ from pyspark.sql import DataFrame, SparkSession, functions
 
 import exactk
 import exactk.spark
+from engines.cases import ITEMS, METRICS, USERS, Case, long_rows, page_blocks
 from exactk.spark import _frames
 
-METRICS = ["ndcg@[5,10]", "recall@10", "map", "mrr", "f1@5(average=micro)"]
-USERS, ITEMS = 400, 90
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[SparkSession]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "8").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
 
 
-def long_rows(random: np.random.Generator, users: range, most: int, kind: str) -> pa.Table:
-    who = np.repeat(users, random.integers(0, most, len(users)))
-    table = pa.table({"user_id": who, "item_id": random.integers(0, ITEMS, len(who))})
-    table = table.group_by(["user_id", "item_id"], use_threads=False).aggregate([])
-    if kind == "string":
-        return pa.table({name: [f"{name[0]}{one}" for one in table[name].to_pylist()] for name in table.column_names})
-    return table if kind == "int64" else table.cast(pa.schema([("user_id", pa.int32()), ("item_id", pa.int32())]))
-
-
-class Case:
-    """Users on one side only, ties at the cutoffs, exclusions, weights and groups."""
+class SparkCase(Case):
+    """A case with its tables as data frames."""
 
     def __init__(self, kind: str, folder: Path, session: SparkSession, *, truth_kind: str | None = None) -> None:
-        random = np.random.default_rng(24)
-        self.truth = long_rows(random, range(USERS), 9, truth_kind or kind)
-        self.truth = self.truth.append_column("grade", pa.array(random.integers(0, 4, len(self.truth))))
-        self.predictions = long_rows(random, range(20, USERS + 20), 30, kind)
-        scores = pa.array(np.round(random.random(len(self.predictions)), 1))
-        self.predictions = self.predictions.append_column("score", scores)
-        self.exclude = long_rows(random, range(0, USERS + 40, 2), 9, kind)
-        users = self.truth.group_by("user_id", use_threads=False).aggregate([])["user_id"]
-        self.weights = pa.table({"user_id": users, "weight": random.integers(1, 9, len(users)) / 8})
-        self.groups = pa.table({"user_id": users, "segment": random.choice(["new", "old"], len(users))})
+        super().__init__(kind, truth_kind)
         self.folder, self.session = folder, session
 
     def frame(self, table: pa.Table) -> DataFrame:
@@ -74,7 +64,7 @@ def _quiet() -> Iterator[None]:
 def test_the_state_is_that_of_one_evaluation(
     session: SparkSession, tmp_path: Path, kind: str, truth_kind: str, buckets: int
 ) -> None:
-    case = Case(kind, tmp_path, session, truth_kind=truth_kind)
+    case = SparkCase(kind, tmp_path, session, truth_kind=truth_kind)
     options = {"exclude": case.exclude, "weights": case.weights, "groups": case.groups}
     whole = exactk.evaluate(case.truth, case.predictions, METRICS, **options)
     of_spark = case.frames(truth=case.truth, predictions=case.predictions, **options)
@@ -85,14 +75,14 @@ def test_the_state_is_that_of_one_evaluation(
 
 @pytest.mark.parametrize("convention", ["replay", "trec_eval", {"ties": "expected"}])
 def test_conventions(session: SparkSession, tmp_path: Path, convention: Any) -> None:
-    case = Case("int64", tmp_path, session)
+    case = SparkCase("int64", tmp_path, session)
     whole = exactk.evaluate(case.truth, case.predictions, METRICS, convention=convention)
     of_spark = case.frames(truth=case.truth, predictions=case.predictions)
     assert exactk.spark.evaluate(**of_spark, metrics=METRICS, convention=convention).state == whole.state
 
 
 def test_columns_of_the_truth_as_weights_and_groups(session: SparkSession, tmp_path: Path) -> None:
-    case = Case("string", tmp_path, session)
+    case = SparkCase("string", tmp_path, session)
     whole = exactk.evaluate(case.truth, case.predictions, METRICS, weights=case.weights, groups=case.groups)
     truth = case.truth.join(case.weights, "user_id").join(case.groups, "user_id")
     of_spark = case.frames(truth=truth, predictions=case.predictions)
@@ -101,7 +91,7 @@ def test_columns_of_the_truth_as_weights_and_groups(session: SparkSession, tmp_p
 
 
 def test_arrays_of_items_and_the_structs_of_als(session: SparkSession, tmp_path: Path) -> None:
-    case = Case("int64", tmp_path, session)
+    case = SparkCase("int64", tmp_path, session)
     truth, rows = case.frame(case.truth), case.frame(case.predictions)
     structs = rows.select(
         functions.col("user_id").cast("int"),
@@ -127,7 +117,7 @@ def test_arrays_of_items_and_the_structs_of_als(session: SparkSession, tmp_path:
 
 
 def test_a_comparison_has_the_differences_of_one_call(session: SparkSession, tmp_path: Path) -> None:
-    case = Case("string", tmp_path, session)
+    case = SparkCase("string", tmp_path, session)
     systems = {"als": case.predictions, "ease": long_rows(np.random.default_rng(5), range(USERS), 20, "string")}
     systems["ease"] = systems["ease"].append_column(
         "score", pa.array(np.random.default_rng(6).random(len(systems["ease"])))
@@ -166,7 +156,7 @@ def test_spark_connect() -> None:
 
 
 def test_items_reach_the_workers(session: SparkSession, tmp_path: Path) -> None:
-    case = Case("int64", tmp_path, session)
+    case = SparkCase("int64", tmp_path, session)
     items = exactk.Items(train=case.exclude)
     metrics = ["novelty@10", "arp@5", "serendipity@5(serendipity_of=popularity)"]
     options: dict[str, Any] = {"items": items, "convention": {"foreign_items": "ignore", "unseen_items": "skip"}}
@@ -177,7 +167,7 @@ def test_items_reach_the_workers(session: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("buckets", [1, 8, 37])
 def test_tasks_add_the_counts_of_items(session: SparkSession, tmp_path: Path, buckets: int) -> None:
-    case = Case("string", tmp_path, session)
+    case = SparkCase("string", tmp_path, session)
     catalogue = [f"i{one}" for one in range(10, ITEMS + 5)]
     items = exactk.Items(catalogue, item_groups={key: index % 3 for index, key in enumerate(catalogue)})
     metrics = ["coverage@10", "gini@10", "entropy@5", "personalization@10", "exposure@10", "ndcg@10"]
@@ -190,7 +180,7 @@ def test_tasks_add_the_counts_of_items(session: SparkSession, tmp_path: Path, bu
 
 
 def test_tasks_add_many_states(session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = Case("int64", tmp_path, session)
+    case = SparkCase("int64", tmp_path, session)
     whole = exactk.evaluate(case.truth, case.predictions, METRICS)
     collect, collected = _frames.collect, []
 
@@ -208,7 +198,7 @@ def test_tasks_add_many_states(session: SparkSession, tmp_path: Path, monkeypatc
 
 
 def test_states_are_kept_and_merged(session: SparkSession, tmp_path: Path) -> None:
-    case = Case("int64", tmp_path, session)
+    case = SparkCase("int64", tmp_path, session)
     truth, predictions = case.frame(case.truth), case.frame(case.predictions)
     is_even = functions.col("user_id") % 2 == 0
     for name, users in (("even", is_even), ("odd", ~is_even)):
@@ -225,7 +215,7 @@ def test_states_are_kept_and_merged(session: SparkSession, tmp_path: Path) -> No
 
 
 def test_values_of_users_with_null_for_those_who_are_skipped(session: SparkSession, tmp_path: Path) -> None:
-    case = Case("string", tmp_path, session)
+    case = SparkCase("string", tmp_path, session)
     of_spark = case.frames(truth=case.truth, predictions=case.predictions)
     whole = exactk.evaluate(case.truth, case.predictions, METRICS, per_user=True)
     frame = exactk.spark.per_user(**of_spark, metrics=METRICS)
@@ -241,14 +231,14 @@ def test_values_of_users_with_null_for_those_who_are_skipped(session: SparkSessi
 
 
 def test_no_rows(session: SparkSession, tmp_path: Path) -> None:
-    case = Case("int64", tmp_path, session)
+    case = SparkCase("int64", tmp_path, session)
     of_spark = case.frames(truth=case.truth.slice(0, 0), predictions=case.predictions.slice(0, 0))
     whole = exactk.evaluate(case.truth.slice(0, 0), case.predictions.slice(0, 0), "ndcg@5")
     assert exactk.spark.evaluate(**of_spark, metrics="ndcg@5").state == whole.state
 
 
 def test_faults_name_the_user_and_what_the_types_show_needs_no_job(session: SparkSession, tmp_path: Path) -> None:
-    case = Case("string", tmp_path, session)
+    case = SparkCase("string", tmp_path, session)
     truth, predictions = case.frame(case.truth), case.frame(case.predictions)
     repeated = predictions.union(predictions.where("user_id = 'u30'").limit(1))
     with pytest.raises(exactk.InputError, match=r"again; .* \(user 'u30'\) \(in 1 of 8 buckets\)$"):
@@ -278,13 +268,12 @@ def test_faults_name_the_user_and_what_the_types_show_needs_no_job(session: Spar
 
 def test_the_page_runs(session: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its code for Spark, on the frames that it speaks of."""
-    case = Case("int64", tmp_path, session)
+    case = SparkCase("int64", tmp_path, session)
     frames = case.frames(
         truth=case.truth.join(case.groups, "user_id"), predictions=case.predictions, train=case.exclude
     )
     frames["popularity"] = frames["predictions"].where("item_id % 2 = 0")
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "larger_than_one_machine.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    blocks = page_blocks("Spark")
     arrays = frames["predictions"].groupBy("user_id").agg(functions.collect_list(functions.struct("item_id", "score")))
     model = SimpleNamespace(recommendForAllUsers=lambda _: arrays)
     variables = {**frames, "model": model, "exactk": exactk}

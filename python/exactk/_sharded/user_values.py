@@ -12,7 +12,7 @@ from exactk._sharded.sides import tables_of_batches
 from exactk._sharded.worker import evaluate_tables, without_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from exactk._sharded.shard_plan import ShardPlan
     from exactk._sharded.sides import Column
@@ -30,23 +30,35 @@ def user_value_columns(shard_plan: ShardPlan) -> tuple[tuple[Column, ...], list[
     return users, names
 
 
+def user_value_schema(shard_plan: ShardPlan) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the Arrow schema of the values of users."""
+    pa = optional.arrow("a table")
+    columns, names = user_value_columns(shard_plan)
+    types = {"int": pa.int64(), "str": pa.string()}
+    keys = [(column.source, types[column.kind]) for column in columns]
+    return pa.schema([*keys, *((name, pa.float64()) for name in names)])
+
+
 def evaluate_users(shard_plan: ShardPlan, batches: Iterable[Any]) -> Iterator[Any]:
     """Yield the users of the rows and their values, with null for users who are not evaluated."""
-    pa = optional.arrow("a table")
     tables, rows = tables_of_batches(shard_plan.sides, batches)
-    if not rows:
-        return
+    if rows:
+        yield from values_of_tables(shard_plan, tables, rows).to_batches(max_chunksize=_ROWS)
+
+
+def values_of_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the same of a table per side, as a table."""
+    pa = optional.arrow("a table")
     try:
         report = evaluate_tables(shard_plan, tables, rows, per_user=True).reports[""]
     except ExactkError as error:
         raise without_row(error) from None
+    schema = user_value_schema(shard_plan)
     columns, names = user_value_columns(shard_plan)
     keys = report.users.tolist()
     parts = [keys] if len(columns) == 1 else [[key[i] for key in keys] for i in range(len(columns))]
-    types = {"int": pa.int64(), "str": pa.string()}
-    arrays = [pa.array(part, types[column.kind]) for part, column in zip(parts, columns, strict=True)]
+    arrays = [pa.array(part, schema.field(i).type) for i, part in enumerate(parts)]
     for name in names:
         values = np.asarray(report.per_user[name])
         arrays.append(pa.array(values, pa.float64(), mask=np.isnan(values)))
-    table = pa.Table.from_arrays(arrays, [*(column.source for column in columns), *names])
-    yield from table.to_batches(max_chunksize=_ROWS)
+    return pa.Table.from_arrays(arrays, schema=schema)

@@ -36,7 +36,11 @@ def evaluate_bucket(shard_plan: ShardPlan, batches: Iterable[Any]) -> Iterator[A
 
 def result_of_batches(shard_plan: ShardPlan, batches: Iterable[Any]) -> Bucket | None:
     """Return the result of the rows; None for no rows."""
-    tables, rows = tables_of_batches(shard_plan.sides, batches)
+    return result_of_tables(shard_plan, *tables_of_batches(shard_plan.sides, batches))
+
+
+def result_of_tables(shard_plan: ShardPlan, tables: Sequence[Any], rows: int) -> Bucket | None:
+    """Return the result of the rows, with a table per side; None for no rows."""
     if not rows:
         return None
     try:

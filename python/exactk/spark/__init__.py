@@ -19,6 +19,7 @@ from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
+from exactk._sharded.inputs import check_systems
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
 from exactk._sharded.results import Bucket
 from exactk._sharded.user_values import evaluate_users, user_value_columns
@@ -27,7 +28,6 @@ from exactk.spark._frames import (
     SQL_TYPES,
     added,
     check_frame,
-    check_systems,
     collect,
     collect_added,
     in_buckets,

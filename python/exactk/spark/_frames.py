@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import partial
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from exactk._runtime import optional
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import type_error
+from exactk._sharded.inputs import Inputs, check_num_buckets
 from exactk._sharded.results import Bucket, add_results
-from exactk._sharded.shard_plan import Schemas, plan_shards
+from exactk._sharded.shard_plan import plan_shards
 from exactk._sharded.sides import SIDE
 from exactk._sharded.worker import evaluate_bucket
+from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
 from exactk.spark._types import arrow_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison_options import ComparisonOptions
@@ -52,32 +53,17 @@ def planned_frame(
 ) -> tuple[ShardPlan, DataFrame]:
     """Return the plan, and the rows of all inputs; raise what the types of the columns and the workers show."""
     optional.spark_functions()  # raises where pyspark is missing
-    others = {"exclude": exclude, "weights": weights, "groups": groups}
-    given = {name: frame for name, frame in others.items() if frame is not None and not isinstance(frame, str)}
-    frames = {"truth": truth, **given}
-    for name, frame in (*frames.items(), *(("predictions", frame) for frame in systems.values())):
-        check_frame(frame, name)
-    schemas = {name: arrow_schema(frame.schema.jsonValue()) for name, frame in frames.items()}
-    of_truth = {name: one for name, one in (("weights", weights), ("groups", groups)) if isinstance(one, str)}
-    shard_plan = plan_shards(
-        Schemas(
-            schemas["truth"],
-            {name: arrow_schema(frame.schema.jsonValue()) for name, frame in systems.items()},
-            schemas.get("exclude"),
-            **{name: of_truth.get(name, schemas.get(name)) for name in ("weights", "groups")},
-        ),
-        metrics,
-        convention,
-        {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
-        items,
-        threads,
-        comparison,
-    )
+    inputs = Inputs(truth, systems, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    schemas = inputs.schemas(_schema_of_frame)
+    shard_plan = plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
     _check_workers(truth.sparkSession)
-    of_sides = [
-        systems[side.system] if side.argument == "predictions" else frames[side.argument] for side in shard_plan.sides
-    ]
-    return shard_plan, _union(shard_plan.sides, of_sides)
+    return shard_plan, _union(shard_plan.sides, inputs.of_sides(shard_plan))
+
+
+def _schema_of_frame(frame: Any, argument: str) -> Any:  # noqa: ANN401 - a frame of Spark; pyarrow has no types
+    check_frame(frame, argument)
+    return arrow_schema(frame.schema.jsonValue())
 
 
 def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - a frame of Spark, or of Spark Connect
@@ -85,12 +71,6 @@ def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - a frame of
     if not all(hasattr(kind, name) for name in ("mapInArrow", "sparkSession", "schema")):
         found = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
         raise type_error(argument, "a data frame of Spark 3.4 or newer", found.removeprefix("builtins."))
-
-
-def check_systems(systems: object) -> None:
-    """Raise InputTypeError for anything but a mapping with a system, whose frames are checked later."""
-    if not isinstance(systems, Mapping) or not systems:
-        raise type_error("systems", "a mapping from each system's name to its data frame", repr(systems))
 
 
 def _union(sides: Sequence[Side], frames: Sequence[DataFrame]) -> DataFrame:
@@ -149,9 +129,7 @@ def _count_of_buckets(frame: DataFrame, num_buckets: int | None) -> int:
     if num_buckets is None:
         partitions = str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
         num_buckets = int(partitions) if partitions.isdigit() else _DEFAULT_BUCKETS
-    if type(num_buckets) is not int or num_buckets < 1:
-        raise input_error("num_buckets", "an integer from 1 on", repr(num_buckets))
-    return num_buckets
+    return check_num_buckets(num_buckets)
 
 
 _DEFAULT_BUCKETS = 200  # Spark's own default, where it is "auto"
@@ -185,31 +163,20 @@ def collect(frame: DataFrame) -> list[Bucket]:
 
 def _check_workers(session: SparkSession) -> None:
     """Raise ImportError unless the Python of a worker has this version of exactk."""
-    expected = version("exactk")
+    describe = describe_worker()
 
-    def probe(batches: Iterable[Any]) -> Iterator[Any]:  # pickled by value: it must run without exactk
-        import importlib.metadata  # noqa: PLC0415 - on the worker
-        import socket  # noqa: PLC0415 - likewise
-        import sys  # noqa: PLC0415 - likewise
+    def probe(batches: Iterable[Any]) -> Iterator[Any]:
+        import importlib  # noqa: PLC0415 - on the worker
 
         pyarrow = importlib.import_module("pyarrow")
         for _ in batches:
-            try:
-                found = importlib.metadata.version("exactk")
-            except ImportError:
-                found = ""
-            one_row = [[found], [sys.executable], [socket.gethostname()]]
-            yield pyarrow.RecordBatch.from_arrays([pyarrow.array(one) for one in one_row], ["found", "python", "host"])
+            one_row = [pyarrow.array([one]) for one in describe()]
+            yield pyarrow.RecordBatch.from_arrays(one_row, ["found", "python", "host"])
 
     try:
         (row,) = session.range(1).coalesce(1).mapInArrow(probe, "found string, python string, host string").collect()
     except Exception as error:
         error.add_note("exactk.spark ran a job of one row to check the workers' Python; PYSPARK_PYTHON names it")
         raise
-    if row.found != expected:
-        found = f"has exactk {row.found}" if row.found else "has no exactk"
-        message = (
-            f"the workers' Python {found}, and the driver has exactk {expected}: {row.python} on {row.host}; "
-            "install it there, or set the environment variable PYSPARK_PYTHON to a Python that has it"
-        )
-        raise ImportError(message)
+    hint = "install it there, or set the environment variable PYSPARK_PYTHON to a Python that has it"
+    check_worker(WorkerPython(row.found, row.python, row.host), hint)
