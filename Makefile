@@ -89,8 +89,8 @@ portable: oldest
 		if $$python --version; then $(MAKE) test VENV=build/$$python PYTHON=$$python || exit 1; fi; \
 	done
 
-# For the night: evaluation on Spark, which needs Java 17 or newer, and with torchmetrics. Their packages are large.
-# As above, the rest comes from the environment of the tests.
+# For the night: evaluation on Spark, which needs Java 17 or newer, on Dask and Ray, and with torchmetrics. Their
+# packages are large. As above, the rest comes from the environment of the tests.
 ENGINES := build/engines/venv/bin/python
 engines: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip build/engines/venv

@@ -13,8 +13,13 @@ settings.register_profile("dev", deadline=None, suppress_health_check=[HealthChe
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
-# `make engines` installs Spark and torchmetrics, and runs these tests.
-ENGINES = {"pyspark": "engines/test_spark.py", "torchmetrics": "engines/test_torch_metric.py"}
+# `make engines` installs the engines and runs these tests.
+ENGINES = {
+    "dask": "engines/test_dask.py",
+    "pyspark": "engines/test_spark.py",
+    "ray": "engines/test_ray.py",
+    "torchmetrics": "engines/test_torch_metric.py",
+}
 collect_ignore = [path for library, path in ENGINES.items() if not find_spec(library)]
 
 

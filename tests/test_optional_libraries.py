@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -29,6 +30,7 @@ PACKAGE = ROOT / "python" / "exactk"
 
 # By library: what needs it, and code that does.
 NEEDS: dict[str, list[tuple[str, str]]] = {
+    "dask": [("exactk.dask", "__import__('exactk.dask').dask.evaluate(TRUTH, SCORES)")],
     "pandas": [("to_pandas()", "report.to_pandas()"), ("to_pandas()", "best.to_pandas()")],
     "polars": [("to_polars()", "report.to_polars()"), ("to_polars()", "best.to_polars()")],
     "pyarrow": [
@@ -37,6 +39,7 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
         ("an Arrow IPC file", "exactk.read('a.arrow', 'truth')"),
     ],
     "pyspark": [("exactk.spark", "__import__('exactk.spark').spark.evaluate(TRUTH, SCORES)")],
+    "ray": [("exactk.ray", "__import__('exactk.ray').ray.evaluate(TRUTH, SCORES)")],
     "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
     "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')")],
     "threadpoolctl": [],
@@ -102,14 +105,14 @@ def test_extras_are_those_of_the_project() -> None:
     together = extras.pop("all")
     compare = extras["compare"]  # SciPy comes with embeddings too
     libraries = {
-        text.partition(">=")[0]: extra
+        re.split(r"\[|>=", text)[0]: extra
         for extra, texts in extras.items()
         for text in texts
         if texts is not compare and not text.startswith("exactk[")
     }
     assert compare == [text for text in extras["embeddings"] if text.startswith("scipy")]
     assert libraries == optional.EXTRAS
-    small = [extra for extra in extras if extra not in {"spark", "torch"}]
+    small = [extra for extra in extras if extra not in {"spark", "dask", "ray", "torch"}]
     assert together == [f"exactk[{','.join(small)}]"]
 
 

@@ -17,8 +17,10 @@ _GIVES = {
     "compare": "tests and intervals of differences between systems; `report.interval`",
     "progress": "the bar of `progress=True` and of the command line",
     "spark": "`exactk.spark`; clusters of Spark mostly have it already",
+    "dask": "`exactk.dask`",
+    "ray": "`exactk.ray`",
     "torch": "`exactk.torch`, a metric of torchmetrics",
-    "all": "all of these except `spark` and `torch`",
+    "all": "all of these except `spark`, `dask`, `ray` and `torch`",
 }
 
 

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 EXTRAS: Mapping[str, str] = MappingProxyType(
     {
+        "dask": "dask",
         "pandas": "pandas",
         "polars": "polars",
         "pyarrow": "arrow",
         "pyspark": "spark",
+        "ray": "ray",
         "rich": "progress",
         "scipy": "embeddings",
         "threadpoolctl": "embeddings",
@@ -249,6 +251,35 @@ def torch_and_torchmetrics() -> tuple[Any, Any]:
     with _importing("torchmetrics", "exactk.torch"):
         import torchmetrics  # noqa: PLC0415 - an optional library
     return torch, torchmetrics
+
+
+def dask_dataframe() -> Any:  # noqa: ANN401 - dask may not be installed
+    """Return Dask's module of data frames."""
+    with _importing("dask", "exactk.dask"):
+        import dask.dataframe  # noqa: PLC0415 - an optional library
+    return dask.dataframe
+
+
+def dask_delayed() -> Any:  # noqa: ANN401 - likewise
+    """Return Dask's function that makes a call a task."""
+    with _importing("dask", "exactk.dask"):
+        from dask import delayed  # noqa: PLC0415 - an optional library
+    return delayed
+
+
+def pandas() -> Any:  # noqa: ANN401 - it is a part of Dask's frames
+    """Return pandas, which Dask's data frames need."""
+    with _importing("pandas", "exactk.dask"):
+        import pandas as pd  # noqa: PLC0415 - an optional library
+    return pd
+
+
+def ray() -> Any:  # noqa: ANN401 - ray may not be installed
+    """Return Ray, with its datasets."""
+    with _importing("ray", "exactk.ray"):
+        import ray  # noqa: PLC0415 - an optional library
+        import ray.data  # noqa: PLC0415 - likewise
+    return ray
 
 
 def parquet(table: pa.Table) -> bytes:

@@ -108,7 +108,8 @@ def key_kind(schema: Any, name: str, argument: str) -> str:  # noqa: ANN401 - py
     if types.is_string(dtype) or types.is_large_string(dtype):
         return "str"
     hint = "cast the column to integers or strings"
-    raise type_error(f"{argument}.{name}", "keys of integers or strings", str(dtype), hint=hint)
+    found = "values that are all missing, or have no one type" if types.is_null(dtype) else str(dtype)
+    raise type_error(f"{argument}.{name}", "keys of integers or strings", found, hint=hint)
 
 
 def check_kinds(sides: Iterable[Side], tables: Iterable[Any], requested: ColumnNames) -> None:

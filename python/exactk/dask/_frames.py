@@ -1,0 +1,172 @@
+"""The data frames of an evaluation: the rows of all inputs, in one partition per bucket of users, and the results."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._runtime import optional
+from exactk._runtime.errors import type_error
+from exactk._sharded.inputs import Inputs, check_num_buckets
+from exactk._sharded.parts import parts_of_table, parts_schema, tables_of_parts
+from exactk._sharded.results import Bucket, add_results
+from exactk._sharded.shard_plan import plan_shards
+from exactk._sharded.user_values import user_value_schema, values_of_tables
+from exactk._sharded.worker import result_of_tables
+from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
+from exactk.dask._partitions import (
+    arrow_schema,
+    pandas_of_table,
+    schema_from_bytes,
+    schema_to_bytes,
+    table_of_pandas,
+    table_of_rows,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd  # noqa: TID251 - for the type checker alone
+    from dask.dataframe import DataFrame
+
+    from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._plan.conventions import ConventionLike
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.comparison_options import ComparisonOptions
+    from exactk._sharded.shard_plan import ShardPlan
+
+
+class Buckets(NamedTuple):
+    """The rows of all inputs, to be evaluated."""
+
+    shard_plan: ShardPlan
+    task: Any  # the same as a task, which a cluster sends to each worker once
+    parts: DataFrame  # with each bucket in a partition of its own
+
+
+def planned_buckets(
+    truth: DataFrame,
+    systems: Mapping[str, DataFrame],
+    metrics: MetricsLike,
+    convention: ConventionLike,
+    exclude: DataFrame | None,
+    weights: DataFrame | str | None,
+    groups: DataFrame | str | None,
+    items: CatalogueLike | None,
+    user: str | Sequence[str] | None,
+    item: str | None,
+    score: str | None,
+    rank: str | None,
+    grade: str | None,
+    num_buckets: int | None,
+    threads: int,
+    comparison: ComparisonOptions | None = None,
+) -> Buckets:
+    """Return the rows of all inputs; raise what the types of the columns and the workers show."""
+    optional.dask_dataframe()  # raises where dask is missing
+    inputs = Inputs(truth, systems, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    schemas = inputs.schemas(_schema_of_frame)
+    shard_plan = plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
+    frames = inputs.of_sides(shard_plan)
+    if num_buckets is None:
+        num_buckets = sum(frame.npartitions for frame in frames)
+    check_num_buckets(num_buckets)
+    _check_workers()
+    task = optional.dask_delayed()(shard_plan, name=f"exactk-plan-{uuid.uuid4().hex}", traverse=False)
+    return Buckets(shard_plan, task, _in_buckets(shard_plan, task, frames, num_buckets))
+
+
+def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - whatever a caller gives
+    if not isinstance(frame, optional.dask_dataframe().DataFrame):
+        raise type_error(argument, "a data frame of Dask", f"{type(frame).__module__}.{type(frame).__qualname__}")
+
+
+def _schema_of_frame(frame: Any, argument: str) -> Any:  # noqa: ANN401 - likewise; pyarrow has no types
+    """Return the Arrow schema; for columns of Python objects, that of the first partition with values."""
+    check_frame(frame, argument)
+    pa = optional.arrow("exactk.dask")
+    schema = arrow_schema(frame)
+    unknown = [field.name for field in schema if pa.types.is_null(field.type)]
+    for partition in frame[unknown].to_delayed() if unknown else ():
+        found = schema_from_bytes(optional.dask_delayed()(schema_to_bytes)(partition).compute())
+        for field in found:
+            if not pa.types.is_null(field.type):
+                schema = schema.set(schema.get_field_index(field.name), field)
+                unknown.remove(field.name)
+        if not unknown:
+            break
+    return schema
+
+
+def _in_buckets(shard_plan: ShardPlan, task: Any, frames: Sequence[DataFrame], num_buckets: int) -> DataFrame:  # noqa: ANN401 - a task of Dask
+    """Return the parts of all rows, with each bucket in the partition of its number."""
+    parts = [
+        frame[list(dict.fromkeys(column.source for column in side.columns))].map_partitions(
+            _parts_of_partition, task, number, num_buckets, meta=_meta(parts_schema()), clear_divisions=True
+        )
+        for number, (side, frame) in enumerate(zip(shard_plan.sides, frames, strict=True))
+    ]
+    return optional.dask_dataframe().concat(parts).set_index("bucket", divisions=list(range(num_buckets + 1)))
+
+
+def _parts_of_partition(partition: pd.DataFrame, shard_plan: ShardPlan, number: int, num_buckets: int) -> pd.DataFrame:
+    table = table_of_rows(partition, shard_plan.sides[number].argument)
+    return pandas_of_table(parts_of_table(shard_plan, number, table, num_buckets))
+
+
+def _meta(schema: Any) -> pd.DataFrame:  # noqa: ANN401 - pyarrow has no types
+    """Return a frame without rows, by which Dask knows the columns."""
+    return pandas_of_table(schema.empty_table())
+
+
+def state_schema() -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the Arrow schema of the states of buckets."""
+    pa = optional.arrow("exactk.dask")
+    return pa.schema([("bucket", pa.int64()), *Bucket.schema()])
+
+
+def state_frame(buckets: Buckets) -> DataFrame:
+    """Return the state of each bucket."""
+    meta = _meta(state_schema())
+    return buckets.parts.map_partitions(_state_of_partition, buckets.task, meta=meta, clear_divisions=True)
+
+
+def _state_of_partition(partition: pd.DataFrame, shard_plan: ShardPlan) -> pd.DataFrame:
+    pa = optional.arrow("exactk.dask")
+    result = result_of_tables(shard_plan, *tables_of_parts(shard_plan, table_of_pandas(partition)))
+    if result is None:
+        return _meta(state_schema())
+    batch = result.to_batch()
+    return pandas_of_table(pa.table([pa.array(partition.index[:1]), *batch.columns], schema=state_schema()))
+
+
+def user_frame(buckets: Buckets) -> DataFrame:
+    """Return the values of the users of each bucket."""
+    meta = _meta(user_value_schema(buckets.shard_plan))
+    return buckets.parts.map_partitions(_values_of_partition, buckets.task, meta=meta, clear_divisions=True)
+
+
+def _values_of_partition(partition: pd.DataFrame, shard_plan: ShardPlan) -> pd.DataFrame:
+    tables, rows = tables_of_parts(shard_plan, table_of_pandas(partition))
+    if not rows:
+        return _meta(user_value_schema(shard_plan))
+    return pandas_of_table(values_of_tables(shard_plan, tables, rows))
+
+
+def collect_added(states: DataFrame) -> list[Bucket]:
+    """Return the sum of the states, which tasks add in a tree, and each error."""
+    sums = states[list(Bucket._fields)].reduction(_added, meta=_meta(Bucket.schema()))
+    return [Bucket(**row) for row in table_of_pandas(sums.compute()).to_pylist()]
+
+
+def _added(states: pd.DataFrame) -> pd.DataFrame:
+    pa = optional.arrow("exactk.dask")
+    return pandas_of_table(pa.Table.from_batches(add_results([table_of_pandas(states)]), schema=Bucket.schema()))
+
+
+def _check_workers() -> None:
+    """Raise ImportError unless the Python of a worker has this version of exactk."""
+    hint = "install it there, such as by the plugin PipInstall of dask.distributed"
+    check_worker(WorkerPython(*optional.dask_delayed()(describe_worker(), pure=False)().compute()), hint)

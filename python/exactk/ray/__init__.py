@@ -1,0 +1,390 @@
+"""Evaluation of Ray datasets: exact, on the workers, without collecting rows.
+
+Users are hashed into buckets, each bucket is evaluated in one call, and tasks add the exact sums. The values equal those
+of one `exactk.evaluate` of all rows, bit for bit, whatever the blocks and the number of buckets. The workers need exactk.
+Install it with ``pip install 'exactk[ray]'``.
+
+Examples
+--------
+>>> import exactk.ray
+>>> report = exactk.ray.evaluate(truth, predictions, ["ndcg@10", "recall@10"])  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exactk._plan.metric_strings import DEFAULT_METRICS
+from exactk._report.comparison_options import ComparisonOptions
+from exactk._runtime.errors import input_error
+from exactk._sharded.inputs import check_systems
+from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
+from exactk._sharded.results import Bucket
+from exactk._sharded.worker import result_of_no_rows
+from exactk.ray._datasets import (
+    check_frame,
+    collect_added,
+    collect_states,
+    column_names,
+    planned_buckets,
+    state_frame,
+    user_frame,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal
+
+    from ray.data import Dataset
+
+    from exactk._inference.significance import Alternative
+    from exactk._inputs.items import CatalogueLike
+    from exactk._plan.conventions import ConventionLike
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._report.comparison import Comparison
+    from exactk._report.comparison_options import Adjustment, Family, MarginLike, Missing, RunsLike
+    from exactk._report.report import Report
+
+__all__ = ["compare", "evaluate", "merge", "per_user", "states"]
+
+
+def evaluate(
+    truth: Dataset,
+    predictions: Dataset,
+    metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: Dataset | None = None,
+    weights: Dataset | str | None = None,
+    groups: Dataset | str | None = None,
+    items: CatalogueLike | None = None,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+    num_buckets: int | None = None,
+    threads: int = 1,
+) -> Report:
+    """Evaluate the predictions of one system against the truth.
+
+    Parameters
+    ----------
+    truth : Dataset
+        The relevant items: one row per user and item, with or without a column of grades, or one row per user with a
+        list of items.
+    predictions : Dataset
+        The lists: one row per user and item, with a score (higher is better) or a rank, or one row per user with a list
+        of items, best first, or of structs of item and score.
+    metrics : str or iterable of str, default precision, recall, ndcg, map and mrr at 10
+        As in `exactk.evaluate`.
+    convention : Convention, str or mapping
+        As in `exactk.evaluate`. Rows have no order, so that ``ties="input_order"`` needs lists of items.
+    exclude : Dataset, optional
+        Items to remove from each user's list, such as training items: one row per user and item.
+    weights, groups : Dataset or str, optional
+        The weight or the group of each user: a dataset with the user columns and one other column, or the name of a
+        column of the truth that has the same value in all rows of a user.
+    items : Items, optional
+        As in `exactk.evaluate`. They are sent to every worker.
+    user, item, score, rank, grade : str, optional
+        Column names in all datasets alike, as in `exactk.evaluate`; without them, usual names are detected. Users and
+        items are integers of any width or strings. Users may have several columns.
+    num_buckets : int, optional
+        The number of buckets, by default ``ray.data.DataContext.default_hash_shuffle_parallelism``. A call holds the rows
+        of one bucket in memory, about three times the size of their Arrow tables; 2 million rows per bucket take about
+        200 MB.
+    threads : int
+        The number of threads per task. More than its CPUs compete with other tasks.
+
+    Returns
+    -------
+    Report
+        Its values, counts and state equal those of `exactk.evaluate`. It has no users: `per_user` returns their values.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. What the types of the columns show is raised before the rows are moved; other messages
+        name a user, and how many buckets have a fault.
+    ImportError
+        If the Python of the workers lacks exactk, or has another version of it.
+
+    Warns
+    -----
+    EvaluationWarning
+        As `exactk.evaluate` warns, once, on the driver.
+
+    Examples
+    --------
+    >>> import exactk.ray
+    >>> truth, predictions = ray.data.read_parquet("truth"), ray.data.read_parquet("predictions")  # doctest: +SKIP
+    >>> exactk.ray.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]  # doctest: +SKIP
+    """
+    buckets = planned_buckets(
+        truth,
+        {"": predictions},
+        metrics,
+        convention,
+        exclude,
+        weights,
+        groups,
+        items,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        num_buckets,
+        threads,
+    )
+    results = collect_states(buckets)
+    return report_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
+
+
+def compare(
+    truth: Dataset,
+    systems: Mapping[str, Dataset],
+    metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    baseline: str | None = None,
+    test: Literal["t", "sign"] = "t",
+    alternative: Alternative = "two_sided",
+    confidence: float = 0.95,
+    adjust: Adjustment = "holm",
+    family: Family = "metric",
+    margin: MarginLike | None = None,
+    missing: Missing = "drop",
+    runs: RunsLike | None = None,
+    convention: ConventionLike = "standard",
+    exclude: Dataset | None = None,
+    weights: Dataset | str | None = None,
+    groups: Dataset | str | None = None,
+    items: CatalogueLike | None = None,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+    num_buckets: int | None = None,
+    threads: int = 1,
+) -> Comparison:
+    """Evaluate several systems on one truth, and test how they differ.
+
+    The driver gets exact sums over each pair of systems, so that differences, intervals and p-values equal those of
+    `exactk.compare`, bit for bit.
+
+    Parameters
+    ----------
+    truth : Dataset
+        As in `evaluate`.
+    systems : mapping from str to Dataset
+        The predictions of each system by its name, as in `evaluate`.
+    metrics : str or iterable of str
+        As in `evaluate`.
+    test : {"t", "sign"}
+        The test behind the p-values. Others need the values of all users in one place.
+    baseline, alternative, confidence, adjust, family, margin, missing, runs : optional
+        As in `exactk.compare`. Intervals are those of ``interval="t"``.
+    convention, exclude, weights, groups, items : optional
+    user, item, score, rank, grade, num_buckets, threads : optional
+        As in `evaluate`.
+
+    Returns
+    -------
+    Comparison
+        Its values and differences equal those of `exactk.compare`.
+
+    Examples
+    --------
+    >>> import exactk.ray
+    >>> systems = {"popularity": popularity, "als": predictions}  # doctest: +SKIP
+    >>> exactk.ray.compare(truth, systems, "ndcg@10").differences  # doctest: +SKIP
+    """
+    check_systems(systems)
+    how = ComparisonOptions(
+        baseline=baseline,
+        test=test,
+        alternative=alternative,
+        confidence=confidence,
+        adjust=adjust,
+        family=family,
+        margin=margin,
+        missing=missing,
+        runs=runs,
+    )
+    buckets = planned_buckets(
+        truth,
+        systems,
+        metrics,
+        convention,
+        exclude,
+        weights,
+        groups,
+        items,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        num_buckets,
+        threads,
+        how,
+    )
+    results = collect_states(buckets)
+    return comparison_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
+
+
+def states(
+    truth: Dataset,
+    predictions: Dataset,
+    metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: Dataset | None = None,
+    weights: Dataset | str | None = None,
+    groups: Dataset | str | None = None,
+    items: CatalogueLike | None = None,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+    num_buckets: int | None = None,
+    threads: int = 1,
+) -> Dataset:
+    """Return a lazy dataset with the state of each bucket, to keep and to `merge` later.
+
+    States of different users, such as those of several days with different queries, can be united before they are merged.
+
+    Parameters
+    ----------
+    truth, predictions, metrics, convention, exclude, weights, groups, items : optional
+    user, item, score, rank, grade, num_buckets, threads : optional
+        As in `evaluate`.
+
+    Returns
+    -------
+    Dataset
+        The columns ``bucket``, ``state`` (bytes of `exactk.State.to_bytes`), ``facts`` (what warnings need, as JSON) and
+        ``error``. Buckets without rows are left out.
+
+    Examples
+    --------
+    >>> import exactk.ray
+    >>> monday = exactk.ray.states(truth, predictions, "ndcg@10")  # doctest: +SKIP
+    >>> monday.write_parquet("monday")  # doctest: +SKIP
+    """
+    buckets = planned_buckets(
+        truth,
+        {"": predictions},
+        metrics,
+        convention,
+        exclude,
+        weights,
+        groups,
+        items,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        num_buckets,
+        threads,
+    )
+    return state_frame(buckets)
+
+
+def merge(frame: Dataset) -> Report:
+    """Return the report of the states of a dataset that `states` returned, or of a union of several.
+
+    Parameters
+    ----------
+    frame : Dataset
+        The states of different users, with the same metrics and convention. Tasks add them; the driver gets their sum.
+
+    Returns
+    -------
+    Report
+        The report of all users.
+
+    Raises
+    ------
+    InputError
+        If there is no state, or the evaluation of a bucket raised an error.
+    StateMismatchError
+        If the states were computed differently.
+
+    Examples
+    --------
+    >>> import exactk.ray
+    >>> monday = exactk.ray.states(truth, predictions, "ndcg@10")  # doctest: +SKIP
+    >>> report = exactk.ray.merge(monday)  # doctest: +SKIP
+    """
+    check_frame(frame, "frame")
+    missing = {*Bucket._fields} - {*column_names(frame)}
+    if missing:
+        raise input_error("frame", "the columns of exactk.ray.states", f"no {', '.join(sorted(missing))}")
+    results = collect_added(frame)
+    if not results:
+        raise input_error("frame", "at least one state", "none")
+    return report_of_buckets(results)
+
+
+def per_user(
+    truth: Dataset,
+    predictions: Dataset,
+    metrics: MetricsLike = DEFAULT_METRICS,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: Dataset | None = None,
+    weights: Dataset | str | None = None,
+    groups: Dataset | str | None = None,
+    items: CatalogueLike | None = None,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+    num_buckets: int | None = None,
+    threads: int = 1,
+) -> Dataset:
+    """Return a lazy dataset with the values of each user.
+
+    Parameters
+    ----------
+    truth, predictions, metrics, convention, exclude, weights, groups, items : optional
+    user, item, score, rank, grade, num_buckets, threads : optional
+        As in `evaluate`.
+
+    Returns
+    -------
+    Dataset
+        The user columns of the truth, and a column of doubles per value, named as it is spelled. A user without a
+        value has null, which Ray's means leave out: one who is not evaluated, or whose value is NaN by
+        ``undefined="nan"``.
+
+    Examples
+    --------
+    >>> import exactk.ray
+    >>> values = exactk.ray.per_user(truth, predictions, "ndcg@10")  # doctest: +SKIP
+    >>> values.mean("ndcg@10")  # doctest: +SKIP
+    """
+    buckets = planned_buckets(
+        truth,
+        {"": predictions},
+        metrics,
+        convention,
+        exclude,
+        weights,
+        groups,
+        items,
+        user,
+        item,
+        score,
+        rank,
+        grade,
+        num_buckets,
+        threads,
+    )
+    return user_frame(buckets)
