@@ -134,6 +134,18 @@ def test_f35_a_run_goes_on(run: Run) -> None:
     assert [path.stat().st_mtime_ns for path in paths[1:]] == modified
 
 
+def test_warnings_of_one_kind_are_shown_once(run: Run) -> None:
+    """With the shard that is the first to have it; a run that goes on shows it again."""
+    options = ["--exclude", "exclude.csv", "--shards", 4, "--shard-folder", "shards"]
+    lines = run("evaluate", *INPUTS, *METRICS, *options).err.splitlines()
+    (first,) = (line for line in lines if "relevant items are in exclude" in line)
+    assert re.match(r"exactk: warning: shard 1/4: \d+ relevant items are in exclude and count as misses", first)
+    assert re.fullmatch(r"exactk: note: \d more warnings of these kinds, of other shards", lines[-1])
+    Path("shards/shard-3-of-4.state").unlink()
+    lines = run("evaluate", *INPUTS, *METRICS, *options).err.splitlines()
+    assert any("warning: shard 3/4: " in line and "relevant items are in exclude" in line for line in lines)
+
+
 def test_f35_shards_of_commands_of_their_own_are_used(run: Run) -> None:
     Path("shards").mkdir()
     evaluate(run, "--shard", "2/3", "--state", "shards/second")

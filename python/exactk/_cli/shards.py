@@ -167,13 +167,15 @@ def evaluate_shards(task: Task, folder: Path) -> exactk.Report:
     if states:
         kept = f"kept {plural(task.run.shards - len(missing), 'shard')} of {folder}"
         print_message("note", f"{kept}; warnings about their users were printed when they were evaluated")
+    of_shards = _Warnings()
     for shard in missing:
-        with _naming_shard(shard):
+        with of_shards.of(shard):
             report = task.evaluate(shard)
         path = folder / _file_name(shard)
         states[path] = report.of_shards(Shards((str(shard),), task.run)).state
         write_file(path, states[path].to_bytes(), _TEMPORARY)
     _remove_leftovers(folder)
+    of_shards.tell_others()
     return exactk.merge(list(states.values()))
 
 
@@ -218,19 +220,36 @@ def _remove_leftovers(folder: Path) -> None:
         leftover.unlink(missing_ok=True)
 
 
-@contextmanager
-def _naming_shard(shard: Shard) -> Iterator[None]:
-    """Name the shard in the warnings of this block."""
-    with warnings.catch_warnings():
-        show = warnings.showwarning
+class _Warnings:
+    """The warnings of all shards: the first of each kind is shown at once, with its shard, and the others are counted."""
 
-        def show_with_name(message: Warning | str, category: type[Warning], *where: Any, **lines: Any) -> None:  # noqa: ANN401
-            if isinstance(message, EvaluationWarning):
-                message = EvaluationWarning(f"shard {shard}: ", *message.args)
-            show(message, category, *where, **lines)
+    def __init__(self) -> None:
+        self._kinds: set[str] = set()
+        self._others = 0
 
-        warnings.showwarning = show_with_name
-        yield
+    @contextmanager
+    def of(self, shard: Shard) -> Iterator[None]:
+        """Show the warnings of this block as those of the shard."""
+        with warnings.catch_warnings():
+            show = warnings.showwarning
+
+            def show_first(message: Warning | str, category: type[Warning], *where: Any, **lines: Any) -> None:  # noqa: ANN401
+                kind = re.sub("[0-9.]+", "0", str(message))
+                if kind in self._kinds:
+                    self._others += 1
+                    return
+                self._kinds.add(kind)
+                if isinstance(message, EvaluationWarning):
+                    message = EvaluationWarning(f"shard {shard}: ", *message.args)
+                show(message, category, *where, **lines)
+
+            warnings.showwarning = show_first
+            yield
+
+    def tell_others(self) -> None:
+        """Say how many warnings were not shown."""
+        if self._others:
+            print_message("note", f"{plural(self._others, 'more warning')} of these kinds, of other shards")
 
 
 def shards_of_command(arguments: argparse.Namespace, inputs: Sequence[Input]) -> Shards | None:

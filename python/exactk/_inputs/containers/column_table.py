@@ -90,11 +90,8 @@ class ColumnTable:
 def _filter(column: Column, is_kept: NDArray[np.bool_]) -> Column:
     if isinstance(column, NumberColumn):
         return NumberColumn(column.array[is_kept])
-    if isinstance(column, PackedColumn):
-        return column.take(np.flatnonzero(is_kept))
-    assert isinstance(column, ChunkedColumn)  # noqa: S101 - files have no other columns
-    ends = np.cumsum([len(chunk) for chunk in column.chunks])
-    return ChunkedColumn(list(map(_filter, column.chunks, np.split(is_kept, ends[:-1]))))
+    assert isinstance(column, PackedColumn)  # noqa: S101 - parts of text files have no other columns
+    return column.take(np.flatnonzero(is_kept))
 
 
 def _type_of(column: Column) -> str:
