@@ -284,7 +284,9 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
         data, result = None, _evaluate_shards(arguments, systems, inputs, request)
     else:
         data = _read(arguments, systems, request)
-        result = _evaluate(arguments, request, data if arguments.shard is None else _of_shard(data, arguments.shard))
+        if arguments.shard:
+            data = _of_shard(data, arguments.shard)
+        result = _evaluate(arguments, request, data)
     if shards and isinstance(result, exactk.Report):
         result = result.of_shards(shards)
     if request.trec and data:
