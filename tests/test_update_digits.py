@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._engine.update_digits import UpdateLayout, check_fixed_size
+from exactk._engine import update_digits
+from exactk._engine.update_digits import _NUM_COUNTS, UpdateLayout, check_fixed_size
 from exactk._engine.updates import Update
 from exactk._report.state_digits import NUM_DIGITS, Vectors, carried, digits_of, integers_of
 from strategies import examples, reads_base
@@ -249,6 +251,31 @@ def test_sums_of_other_plans_are_refused(other: dict[str, Any]) -> None:
             exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention and"
         ):
             one.report(of_both)
+
+
+def test_sums_of_a_plan_whose_digest_is_lower_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes keep the larger bytes, which are those of the other plan."""
+    layout, vectors = sums_of("recall@2", ([[1]], [[1, 2]]))
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            update_digits, "blake2b", lambda *_arguments, **_options: SimpleNamespace(digest=lambda: bytes(16))
+        )
+        _, others = sums_of("recall@3", ([[1]], [[1, 2]]))
+    with pytest.raises(exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention and"):
+        layout.report(vectors.plus(others))
+
+
+def test_counts_of_items_that_no_lists_have_are_refused() -> None:
+    evaluator = exactk.Evaluator("coverage@[1,2]", items=exactk.Items(2))
+    layout = UpdateLayout(evaluator._evaluation)
+    vectors = layout.update(layout.empty, Update([[1]], [[1, 0]]))
+    begin = len(vectors.counts) - 4 - 2 - 3 - _NUM_COUNTS  # of 2 items x 2 cutoffs, lists of up to 1 and 2 items
+    assert vectors.counts[begin:-_NUM_COUNTS].tolist() == [0, 1, 1, 1, 0, 1, 0, 0, 1]
+    for position, number in ((begin, -1), (begin, 2), (begin + 4, -1)):
+        damaged = vectors.counts.copy()
+        damaged[position] = number
+        with pytest.raises(exactk.InputError, match="counts of items that grow with the cutoff"):
+            layout.report(vectors._replace(counts=damaged))
 
 
 def test_damaged_sums_are_refused() -> None:
