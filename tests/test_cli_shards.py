@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import re
@@ -11,7 +12,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,6 +100,75 @@ def test_f36_shards_print_what_the_whole_prints(name: str, format_name: str, run
         assert documents[0] == documents[1] == documents[2]
     else:
         assert found.out == merged.out == whole.out
+
+
+def _rows() -> tuple[list[list[str]], list[list[str]]]:
+    truth, predictions = (Path(name).read_text().splitlines()[1:] for name in INPUTS)
+    return [line.split(",") for line in truth], [line.split(",") for line in predictions]
+
+
+def write_trec() -> tuple[str, str]:
+    truth, predictions = _rows()
+    Path("q").write_text("".join(f"{user.replace(' ', '_')} 0 {item} 1\n" for user, item in truth))
+    lines = (f"{user.replace(' ', '_')} Q0 {item} 0 {score} x\n" for user, item, score in predictions)
+    Path("r").write_text("".join(lines))
+    return "q", "r"
+
+
+def write_json() -> tuple[str, str]:
+    truth: dict[str, list[int]] = {}
+    predictions: dict[str, dict[str, float]] = {}
+    for user, item in _rows()[0]:
+        truth.setdefault(user, []).append(int(item))
+    for user, item, score in _rows()[1]:
+        predictions.setdefault(user, {})[item] = float(score)
+    Path("t.json").write_text(json.dumps({user: list(map(str, items)) for user, items in truth.items()}))
+    Path("p.json").write_text(json.dumps(predictions))
+    lines = ({"user": user, "items": items} for user, items in truth.items())
+    Path("t.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return "t.json", "p.json"
+
+
+def write_lists() -> tuple[str, str]:
+    write_json()
+    return "t.jsonl", "predictions.csv"
+
+
+def write_directory() -> tuple[str, str]:
+    Path("parts").mkdir()
+    head, *lines = Path("predictions.csv").read_text().splitlines()
+    for part in range(3):  # a user's rows are in several files
+        Path(f"parts/{part}.csv").write_text("\n".join([head, *lines[part::3], ""]))
+    return "truth.csv", "parts"
+
+
+def write_compressed() -> tuple[str, str]:
+    Path("p.csv.gz").write_bytes(gzip.compress(Path("predictions.csv").read_bytes()))
+    return "truth.csv", "p.csv.gz"
+
+
+def write_archives() -> tuple[str, str]:
+    for path, rows in (("t.npz", _rows()[0]), ("p.npz", _rows()[1])):
+        by_user: dict[str, list[list[str]]] = {}
+        for user, *row in rows:
+            by_user.setdefault(user, []).append(row)
+        values = [row for of_user in by_user.values() for row in of_user]
+        arrays: dict[str, Any] = {"scores": [float(row[1]) for row in values]} if path == "p.npz" else {}
+        indptr = np.cumsum([0, *map(len, by_user.values())])
+        np.savez(path, indptr=indptr, items=[int(row[0]) for row in values], users=list(by_user), **arrays)
+    return "t.npz", "p.npz"
+
+
+WRITERS = (write_trec, write_json, write_lists, write_directory, write_compressed, write_archives)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_f38_shards_of_any_format(write: Callable[[], tuple[str, str]], run: Run) -> None:
+    arguments = ["evaluate", *write(), *METRICS]
+    whole = run(*arguments, "--state", "whole")
+    assert whole.code == 0, whole.err
+    assert run(*arguments, "--shards", 5, "--shard-folder", "shards", "--state", "merged").out == whole.out
+    assert Path("merged").read_bytes() == Path("whole").read_bytes()
 
 
 def test_f38_shards_of_other_formats_and_orders(run: Run) -> None:

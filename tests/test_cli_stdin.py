@@ -135,7 +135,10 @@ def test_a_closed_stdin(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_cut_state(run: Run, feed: Callable[[bytes], None]) -> None:
     feed(Path("one.state").read_bytes()[:-5])
-    assert "found a truncated or corrupted state (checksum mismatch) in stdin\n" in run("merge", "-").err
+    assert (
+        "found a truncated or corrupted state (checksum mismatch) in stdin; evaluate these users again"
+        in run("merge", "-").err
+    )
 
 
 def test_a_file_of_that_name(run: Run) -> None:
