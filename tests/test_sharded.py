@@ -16,6 +16,7 @@ import exactk
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
 from exactk._sharded.results import Bucket, add_results
+from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
 from sharded_rows import plan_of_tables, results_of
 from strategies import examples
 
@@ -429,3 +430,11 @@ def test_what_does_not_add_is_told() -> None:
     ):
         with pytest.raises(exactk.InputError, match=message):
             report_of_buckets(added([*one[1:], broken]))
+
+
+def test_workers_without_this_version_are_refused() -> None:
+    python = WorkerPython(*describe_worker()())
+    check_worker(python, "")
+    for found, message in (("", "has no exactk"), ("0.0.0", "has exactk 0.0.0")):
+        with pytest.raises(ImportError, match=rf"the workers' Python {message}, .* on {python.host}; install it"):
+            check_worker(python._replace(found=found), "install it")
