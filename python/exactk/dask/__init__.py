@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime.errors import input_error
-from exactk._sharded.inputs import check_systems
+from exactk._sharded.inputs import Inputs, check_systems
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
 from exactk._sharded.results import Bucket
 from exactk._sharded.worker import result_of_no_rows
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.significance import Alternative
     from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
@@ -114,23 +115,9 @@ def evaluate(
     >>> truth, predictions = dd.read_parquet("truth"), dd.read_parquet("predictions")  # doctest: +SKIP
     >>> exactk.dask.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]  # doctest: +SKIP
     """
-    buckets = planned_buckets(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        num_buckets,
-        threads,
-    )
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
     results = collect_added(state_frame(buckets))
     return report_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
 
@@ -206,24 +193,9 @@ def compare(
         missing=missing,
         runs=runs,
     )
-    buckets = planned_buckets(
-        truth,
-        systems,
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        num_buckets,
-        threads,
-        how,
-    )
+    inputs = Inputs(truth, systems, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads, how)
     results = collect_added(state_frame(buckets))
     return comparison_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
 
@@ -268,23 +240,9 @@ def states(
     >>> monday = exactk.dask.states(truth, predictions, "ndcg@10")  # doctest: +SKIP
     >>> monday.to_parquet("monday")  # doctest: +SKIP
     """
-    buckets = planned_buckets(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        num_buckets,
-        threads,
-    )
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
     return state_frame(buckets)
 
 
@@ -363,21 +321,7 @@ def per_user(
     >>> values = exactk.dask.per_user(truth, predictions, "ndcg@10")  # doctest: +SKIP
     >>> values["ndcg@10"].mean().compute()  # doctest: +SKIP
     """
-    buckets = planned_buckets(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        num_buckets,
-        threads,
-    )
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
     return user_frame(buckets)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
-from exactk._sharded.inputs import Inputs, check_num_buckets
+from exactk._sharded.inputs import check_num_buckets
 from exactk._sharded.parts import parts_of_table, parts_schema, tables_of_parts
 from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.shard_plan import plan_shards
@@ -24,7 +24,7 @@ from exactk.dask._partitions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd  # noqa: TID251 - for the type checker alone
     from dask.dataframe import DataFrame
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison_options import ComparisonOptions
+    from exactk._sharded.inputs import Inputs
     from exactk._sharded.shard_plan import ShardPlan
 
 
@@ -46,27 +47,17 @@ class Buckets(NamedTuple):
 
 
 def planned_buckets(
-    truth: DataFrame,
-    systems: Mapping[str, DataFrame],
+    inputs: Inputs,
     metrics: MetricsLike,
     convention: ConventionLike,
-    exclude: DataFrame | None,
-    weights: DataFrame | str | None,
-    groups: DataFrame | str | None,
+    columns: ColumnNames,
     items: CatalogueLike | None,
-    user: str | Sequence[str] | None,
-    item: str | None,
-    score: str | None,
-    rank: str | None,
-    grade: str | None,
     num_buckets: int | None,
     threads: int,
     comparison: ComparisonOptions | None = None,
 ) -> Buckets:
     """Return the rows of all inputs; raise what the types of the columns and the workers show."""
     optional.dask_dataframe()  # raises where dask is missing
-    inputs = Inputs(truth, systems, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     schemas = inputs.schemas(_schema_of_frame)
     shard_plan = plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
     frames = inputs.of_sides(shard_plan)

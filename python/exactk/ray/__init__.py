@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime.errors import input_error
-from exactk._sharded.inputs import check_systems
+from exactk._sharded.inputs import Inputs, check_systems
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
 from exactk._sharded.results import Bucket
 from exactk._sharded.worker import result_of_no_rows
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.significance import Alternative
     from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
@@ -121,23 +122,9 @@ def evaluate(
     >>> truth, predictions = ray.data.read_parquet("truth"), ray.data.read_parquet("predictions")  # doctest: +SKIP
     >>> exactk.ray.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]  # doctest: +SKIP
     """
-    buckets = planned_buckets(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        num_buckets,
-        threads,
-    )
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
     results = collect_states(buckets)
     return report_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
 
@@ -213,24 +200,9 @@ def compare(
         missing=missing,
         runs=runs,
     )
-    buckets = planned_buckets(
-        truth,
-        systems,
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        num_buckets,
-        threads,
-        how,
-    )
+    inputs = Inputs(truth, systems, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads, how)
     results = collect_states(buckets)
     return comparison_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
 
@@ -275,23 +247,9 @@ def states(
     >>> monday = exactk.ray.states(truth, predictions, "ndcg@10")  # doctest: +SKIP
     >>> monday.write_parquet("monday")  # doctest: +SKIP
     """
-    buckets = planned_buckets(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        num_buckets,
-        threads,
-    )
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
     return state_frame(buckets)
 
 
@@ -370,21 +328,7 @@ def per_user(
     >>> values = exactk.ray.per_user(truth, predictions, "ndcg@10")  # doctest: +SKIP
     >>> values.mean("ndcg@10")  # doctest: +SKIP
     """
-    buckets = planned_buckets(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        num_buckets,
-        threads,
-    )
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
     return user_frame(buckets)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
-from exactk._sharded.inputs import Inputs, check_num_buckets
+from exactk._sharded.inputs import check_num_buckets
 from exactk._sharded.parts import parts_of_table, parts_schema, plain_type, tables_of_parts
 from exactk._sharded.results import Bucket, add_results, error_from_json, error_to_json
 from exactk._sharded.shard_plan import plan_shards
@@ -16,8 +16,6 @@ from exactk._sharded.worker import result_of_tables
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ray.data import Dataset
 
     from exactk._inputs.items import CatalogueLike
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison_options import ComparisonOptions
+    from exactk._sharded.inputs import Inputs
     from exactk._sharded.shard_plan import ShardPlan
 
 
@@ -42,27 +41,17 @@ class Buckets(NamedTuple):
 
 
 def planned_buckets(
-    truth: Dataset,
-    systems: Mapping[str, Dataset],
+    inputs: Inputs,
     metrics: MetricsLike,
     convention: ConventionLike,
-    exclude: Dataset | None,
-    weights: Dataset | str | None,
-    groups: Dataset | str | None,
+    columns: ColumnNames,
     items: CatalogueLike | None,
-    user: str | Sequence[str] | None,
-    item: str | None,
-    score: str | None,
-    rank: str | None,
-    grade: str | None,
     num_buckets: int | None,
     threads: int,
     comparison: ComparisonOptions | None = None,
 ) -> Buckets:
     """Return the rows of all inputs; raise what the types of the columns and the workers show."""
     ray = optional.ray()
-    inputs = Inputs(truth, systems, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     schemas = inputs.schemas(_schema_of_dataset)
     shard_plan = plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
     if num_buckets is None:

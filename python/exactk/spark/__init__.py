@@ -12,28 +12,24 @@ Examples
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
-from exactk._sharded.inputs import check_systems
+from exactk._sharded.inputs import Inputs, check_systems
 from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
 from exactk._sharded.results import Bucket
-from exactk._sharded.user_values import evaluate_users, user_value_columns
 from exactk._sharded.worker import result_of_no_rows
 from exactk.spark._frames import (
-    SQL_TYPES,
     added,
     check_frame,
     collect,
-    collect_added,
-    in_buckets,
-    planned_frame,
-    quoted,
+    collect_states,
+    planned_buckets,
     state_frame,
+    user_frame,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +40,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.significance import Alternative
     from exactk._inputs.items import CatalogueLike
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
@@ -123,24 +120,11 @@ def evaluate(
     EvaluationWarning
         As `exactk.evaluate` warns, once, on the driver.
     """
-    shard_plan, frame = planned_frame(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        threads,
-    )
-    results = collect_added(shard_plan, state_frame(shard_plan, frame, num_buckets), num_buckets)
-    return report_of_buckets(results or [result_of_no_rows(shard_plan)])
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
+    results = collect_states(buckets)
+    return report_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
 
 
 def compare(
@@ -208,25 +192,11 @@ def compare(
         missing=missing,
         runs=runs,
     )
-    shard_plan, frame = planned_frame(
-        truth,
-        systems,
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        threads,
-        how,
-    )
-    results = collect_added(shard_plan, state_frame(shard_plan, frame, num_buckets), num_buckets)
-    return comparison_of_buckets(results or [result_of_no_rows(shard_plan)])
+    inputs = Inputs(truth, systems, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads, how)
+    results = collect_states(buckets)
+    return comparison_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
 
 
 def states(
@@ -263,24 +233,11 @@ def states(
         The columns ``bucket``, ``state`` (bytes of `exactk.State.to_bytes`), ``facts`` (what warnings need, as JSON) and
         ``error``. Buckets without rows are left out.
     """
-    shard_plan, frame = planned_frame(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        threads,
-    )
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
     functions = optional.spark_functions()
-    return state_frame(shard_plan, frame, num_buckets).select(functions.spark_partition_id().alias("bucket"), "*")
+    return state_frame(buckets).select(functions.spark_partition_id().alias("bucket"), "*")
 
 
 def merge(frame: DataFrame) -> Report:
@@ -345,24 +302,7 @@ def per_user(
         The user columns of the truth, and a column of doubles per value, named as it is spelled. A user without a
         value has NULL, which Spark's means leave out: one who is not evaluated, or whose value is NaN by ``undefined="nan"``.
     """
-    shard_plan, frame = planned_frame(
-        truth,
-        {"": predictions},
-        metrics,
-        convention,
-        exclude,
-        weights,
-        groups,
-        items,
-        user,
-        item,
-        score,
-        rank,
-        grade,
-        threads,
-    )
-    users, names = user_value_columns(shard_plan)
-    columns = [f"{quoted(one.source)} {SQL_TYPES[one.kind]}" for one in users]
-    columns += [f"{quoted(name)} double" for name in names]
-    buckets = in_buckets(shard_plan, frame, num_buckets)
-    return buckets.mapInArrow(partial(evaluate_users, shard_plan), ", ".join(columns))
+    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
+    return user_frame(buckets)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
-from exactk._sharded.inputs import Inputs, check_num_buckets
+from exactk._sharded.inputs import check_num_buckets
 from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.shard_plan import plan_shards
 from exactk._sharded.sides import SIDE
+from exactk._sharded.user_values import evaluate_users, user_value_columns
 from exactk._sharded.worker import evaluate_bucket
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
 from exactk.spark._types import arrow_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison_options import ComparisonOptions
+    from exactk._sharded.inputs import Inputs
     from exactk._sharded.shard_plan import ShardPlan
     from exactk._sharded.sides import Side
 
@@ -34,31 +36,40 @@ SQL_TYPES = {"int": "bigint", "str": "string"}
 _RESULT = "state binary, facts string, error string"
 
 
-def planned_frame(
-    truth: DataFrame,
-    systems: Mapping[str, DataFrame],
+class Buckets(NamedTuple):
+    """The rows of all inputs, to be evaluated."""
+
+    shard_plan: ShardPlan
+    rows: DataFrame  # with each bucket in a partition of its own
+    num_buckets: int
+
+
+def planned_buckets(
+    inputs: Inputs,
     metrics: MetricsLike,
     convention: ConventionLike,
-    exclude: DataFrame | None,
-    weights: DataFrame | str | None,
-    groups: DataFrame | str | None,
+    columns: ColumnNames,
     items: CatalogueLike | None,
-    user: str | Sequence[str] | None,
-    item: str | None,
-    score: str | None,
-    rank: str | None,
-    grade: str | None,
+    num_buckets: int | None,
     threads: int,
     comparison: ComparisonOptions | None = None,
-) -> tuple[ShardPlan, DataFrame]:
-    """Return the plan, and the rows of all inputs; raise what the types of the columns and the workers show."""
+) -> Buckets:
+    """Return the rows of all inputs; raise what the types of the columns and the workers show."""
     optional.spark_functions()  # raises where pyspark is missing
-    inputs = Inputs(truth, systems, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     schemas = inputs.schemas(_schema_of_frame)
     shard_plan = plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
-    _check_workers(truth.sparkSession)
-    return shard_plan, _union(shard_plan.sides, inputs.of_sides(shard_plan))
+    session = inputs.truth.sparkSession
+    if num_buckets is None:
+        partitions = str(session.conf.get("spark.sql.shuffle.partitions"))
+        num_buckets = int(partitions) if partitions.isdigit() else _DEFAULT_BUCKETS
+    check_num_buckets(num_buckets)
+    _check_workers(session)
+    rows = _union(shard_plan.sides, inputs.of_sides(shard_plan))
+    users = [column.name for column in shard_plan.sides[0].users]
+    return Buckets(shard_plan, rows.repartition(num_buckets, *users), num_buckets)
+
+
+_DEFAULT_BUCKETS = 200  # Spark's own default, where it is "auto"
 
 
 def _schema_of_frame(frame: Any, argument: str) -> Any:  # noqa: ANN401 - a frame of Spark; pyarrow has no types
@@ -115,35 +126,28 @@ def _name_of(position: int) -> str:
     return f"column_{position}"
 
 
-def quoted(name: str) -> str:
+def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def in_buckets(shard_plan: ShardPlan, frame: DataFrame, num_buckets: int | None) -> DataFrame:
-    """Return the rows with each user's in one partition."""
-    users = [column.name for column in shard_plan.sides[0].users]
-    return frame.repartition(_count_of_buckets(frame, num_buckets), *users)
+def state_frame(buckets: Buckets) -> DataFrame:
+    """Return the state of each bucket."""
+    return buckets.rows.mapInArrow(partial(evaluate_bucket, buckets.shard_plan), _RESULT)
 
 
-def _count_of_buckets(frame: DataFrame, num_buckets: int | None) -> int:
-    if num_buckets is None:
-        partitions = str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
-        num_buckets = int(partitions) if partitions.isdigit() else _DEFAULT_BUCKETS
-    return check_num_buckets(num_buckets)
+def user_frame(buckets: Buckets) -> DataFrame:
+    """Return the values of the users of each bucket."""
+    users, names = user_value_columns(buckets.shard_plan)
+    columns = [f"{_quoted(one.source)} {SQL_TYPES[one.kind]}" for one in users]
+    columns += [f"{_quoted(name)} double" for name in names]
+    return buckets.rows.mapInArrow(partial(evaluate_users, buckets.shard_plan), ", ".join(columns))
 
 
-_DEFAULT_BUCKETS = 200  # Spark's own default, where it is "auto"
-
-
-def state_frame(shard_plan: ShardPlan, frame: DataFrame, num_buckets: int | None) -> DataFrame:
-    return in_buckets(shard_plan, frame, num_buckets).mapInArrow(partial(evaluate_bucket, shard_plan), _RESULT)
-
-
-def collect_added(shard_plan: ShardPlan, states: DataFrame, num_buckets: int | None) -> list[Bucket]:
+def collect_states(buckets: Buckets) -> list[Bucket]:
     """Return the states; after tasks have added them, if they are many or have a count per item."""
-    count = _count_of_buckets(states, num_buckets)
-    if shard_plan.has_item_tallies or count > _MOST_STATES:
-        states = added(states.repartition(math.isqrt(count)))
+    states = state_frame(buckets)
+    if buckets.shard_plan.has_item_tallies or buckets.num_buckets > _MOST_STATES:
+        states = added(states.repartition(math.isqrt(buckets.num_buckets)))
     return collect(states)
 
 
