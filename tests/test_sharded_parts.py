@@ -96,6 +96,7 @@ def test_a_bucket_depends_on_the_values_of_a_user_alone() -> None:
 
 TRUTH = pa.table({"user": [1, 2], "item": ["a", "b"], "grade": [1.0, 2.0]})
 LISTS = pa.table({"user": [1, 2], "items": [["a", "c"], ["b"]]})
+SCORES = pa.table({"user": [1, 2], "item": ["a", "b"], "score": pa.array([0.5, 0.6], pa.float32())})
 
 
 @pytest.mark.parametrize(
@@ -129,14 +130,23 @@ def test_partitions_may_have_other_types_of_the_same_kind(side: int, column: str
         (0, "item", pa.array([b"a", b"b"]), "string in every partition, found binary"),
         (0, "grade", pa.array(["1", "2"]), "double in every partition, found string"),
         (0, "grade", pa.array([2**53 + 1, 2]), "double in every partition, found int64"),
+        (2, "score", pa.array([0.5, 0.6]), "float in every partition, found double"),
         (1, "items", pa.array([[1], [2]]), "found list<item: int64>"),
         (1, "items", pa.array(["a", "b"]), "found string"),
     ],
 )
 def test_partitions_of_another_kind_are_refused(side: int, column: str, values: Any, found: str) -> None:
-    plan = plan_of_tables(TRUTH, LISTS, "ndcg@2")
-    table = (TRUTH, LISTS)[side]
+    table = (TRUTH, LISTS, SCORES)[side]
+    plan = plan_of_tables(TRUTH, LISTS if side == 0 else table, "ndcg@2")
     table = table.set_column(table.schema.get_field_index(column), column, values)
-    argument = ("truth", "predictions")[side]
+    argument = ("truth", "predictions")[side > 0]
     with pytest.raises(exactk.InputTypeError, match=rf"^{argument}.{column}: expected .*{found}; cast the column"):
-        parts_of_table(plan, side, table, 2)
+        parts_of_table(plan, int(side > 0), table, 2)
+
+
+def test_keys_that_no_int64_holds_are_refused() -> None:
+    keys = pa.table({"user": pa.array([1, 2**63], pa.uint64()), "item": ["a", "b"]})
+    with pytest.raises(
+        exactk.InputTypeError, match=r"^truth.user: expected values that fit int64, found .*22337203685"
+    ):
+        parts_of_table(plan_of_tables(keys, LISTS, "ndcg@2"), 0, keys, 2)

@@ -89,8 +89,9 @@ def _cast(column: Any, field: Any, argument: str, planned: Any) -> Any:  # noqa:
     if _is_same_kind(column.type, planned):
         try:
             return column.cast(field.type)
-        except pa.ArrowInvalid:  # an integer or a float that the type cannot hold
-            pass
+        except pa.ArrowInvalid as error:  # an integer or a float that the type cannot hold
+            if column.type == planned:
+                raise type_error(f"{argument}.{field.name}", f"values that fit {field.type}", str(error)) from None
     hint = "cast the column to one type"
     raise type_error(f"{argument}.{field.name}", f"{planned} in every partition", str(column.type), hint=hint)
 
@@ -106,7 +107,9 @@ def _is_same_kind(found: Any, planned: Any) -> bool:  # noqa: ANN401 - pyarrow h
     if types.is_struct(found) and types.is_struct(planned):
         pairs = zip(found, planned, strict=False)
         return len(found) == len(planned) and all(a.name == b.name and _is_same_kind(a.type, b.type) for a, b in pairs)
-    kinds = (types.is_integer, types.is_floating, lambda dtype: types.is_string(dtype) or types.is_large_string(dtype))
+    if types.is_floating(found) and types.is_floating(planned):
+        return bool(found.bit_width <= planned.bit_width)  # a narrower type would make scores equal that are not
+    kinds = (types.is_integer, lambda dtype: types.is_string(dtype) or types.is_large_string(dtype))
     is_number = types.is_integer(found) and types.is_floating(planned)
     return is_number or any(is_kind(found) and is_kind(planned) for is_kind in kinds)
 
