@@ -313,6 +313,8 @@ def objects(*partitions: list[Any]) -> Any:
         ([[1], [2.5]], "predictions.user: expected int64 in every partition, found double"),
         ([[1], [2.0]], "predictions.user: expected int64 in every partition, found double"),
         ([[1.5, 2]], "predictions.user: expected keys of integers or strings, found double"),
+        ([[2**64]], "predictions.user: expected keys of integers or strings, found values that"),
+        ([[1], [2**64]], "predictions.user: expected values of one type, found "),
         ([[None], []], "predictions.user: expected keys of integers or strings, found values that are all missing"),
     ],
 )
@@ -320,6 +322,32 @@ def test_python_objects_of_several_kinds_are_refused(partitions: list[Any], mess
     truth = dd.from_pandas(pd.DataFrame({"user": [1, 2], "item": [1, 1]}), npartitions=1)
     with pytest.raises(exactk.InputTypeError, match=message):
         exactk.dask.evaluate(truth, objects(*partitions), "ndcg@2")
+
+
+def test_the_first_partition_may_have_empty_lists_alone() -> None:
+    truth = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
+    lists = pd.DataFrame({"user": [1, 2], "items": [[], [1, 2]]})
+    parts = [lists.iloc[:1], lists.iloc[1:]]
+    with dask.config.set({"dataframe.convert-string": False}):
+        of_dask = dd.from_map(lambda part: part, parts, meta=lists.iloc[:0])
+        report = exactk.dask.evaluate(dd.from_pandas(truth, npartitions=1), of_dask, "mrr")
+    assert report.state == exactk.evaluate(truth, lists, "mrr").state
+
+
+def test_scores_of_several_widths_are_not_made_equal() -> None:
+    truth = dd.from_pandas(pd.DataFrame({"user": [1, 2], "item": [1, 2]}), npartitions=1)
+    narrow = pd.DataFrame({"user": [1], "item": [1], "score": np.array([0.5], np.float32)})
+    wide = pd.DataFrame({"user": [2, 2], "item": [1, 2], "score": [1.0, 1.0 + 1e-12]})
+    predictions = dd.from_map(lambda part: part, [narrow, wide], meta=narrow.iloc[:0])
+    with pytest.raises(exactk.InputTypeError, match=r"predictions.score: expected float in every .* found double"):
+        exactk.dask.evaluate(truth, predictions, "mrr")
+
+
+def test_columns_of_the_same_name_are_refused() -> None:
+    rows = pd.DataFrame({"user": [1], "item": [1], "score": [0.5]})
+    twice = dd.from_pandas(pd.concat([rows, rows[["score"]]], axis=1), npartitions=1)
+    with pytest.raises(exactk.InputError, match=r"predictions: expected columns of different names, found .* score"):
+        exactk.dask.evaluate(dd.from_pandas(rows[["user", "item"]], npartitions=1), twice, "mrr")
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

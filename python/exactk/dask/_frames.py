@@ -78,7 +78,7 @@ def _schema_of_frame(frame: Any, argument: str) -> Any:  # noqa: ANN401 - likewi
     """Return the Arrow schema; for columns of Python objects, that of the first partition with values."""
     check_frame(frame, argument)
     pa = optional.arrow("exactk.dask")
-    schema = arrow_schema(frame)
+    schema = arrow_schema(frame, argument)
     unknown = [field.name for field in schema if pa.types.is_null(field.type)]
     for partition in frame[unknown].to_delayed() if unknown else ():
         found = schema_from_bytes(optional.dask_delayed()(schema_to_bytes)(partition).compute())

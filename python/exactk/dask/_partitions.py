@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from exactk._runtime import optional
-from exactk._runtime.errors import type_error
+from exactk._runtime.errors import input_error, type_error
 from exactk._sharded.parts import plain_type
 
 if TYPE_CHECKING:
@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame
 
 
-def arrow_schema(frame: DataFrame) -> Any:  # noqa: ANN401 - pyarrow has no types
+def arrow_schema(frame: DataFrame, argument: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the Arrow schema of a frame of Dask; null for columns whose type only values show."""
     pa = optional.arrow("exactk.dask")
     meta = frame._meta  # noqa: SLF001 - where Dask keeps its types
+    if not meta.columns.is_unique:
+        repeated = sorted({str(name) for name in meta.columns[meta.columns.duplicated()]})
+        raise input_error(argument, "columns of different names", f"several columns {', '.join(repeated)}")
     types = [pa.null() if _is_unknown(frame[name]) else _type(meta[name]) for name in meta.columns]
     return pa.schema(list(zip(map(str, meta.columns), types, strict=True)))
 
@@ -46,9 +49,18 @@ def schema_from_bytes(schema: bytes) -> Any:  # noqa: ANN401 - pyarrow has no ty
 
 def _type(column: pd.Series[Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
     try:
-        return plain_type(_array(column).type)
-    except optional.arrow("exactk.dask").ArrowException:
+        dtype = plain_type(_array(column).type)
+    except (optional.arrow("exactk.dask").ArrowException, OverflowError):
         return optional.arrow("exactk.dask").null()
+    return dtype if _has_values(dtype) else optional.arrow("exactk.dask").null()
+
+
+def _has_values(dtype: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+    """Return whether a type is not that of lists which are all empty."""
+    types = optional.arrow("exactk.dask").types
+    while types.is_list(dtype):
+        dtype = dtype.value_type
+    return not types.is_null(dtype)
 
 
 def _array(column: pd.Series[Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -69,7 +81,7 @@ def table_of_rows(partition: pd.DataFrame, argument: str) -> Any:  # noqa: ANN40
     for name in partition.columns:
         try:
             arrays[name] = _array(partition[name])
-        except pa.ArrowException as error:
+        except (pa.ArrowException, OverflowError) as error:  # the latter for Python integers beyond 64 bits
             hint = "cast the column to one type"
             raise type_error(f"{argument}.{name}", "values of one type", str(error), hint=hint) from None
     return pa.table(arrays)
