@@ -290,6 +290,17 @@ def test_f35_other_files_in_the_folder_are_refused(name: str, content: bytes | N
     assert message in evaluate(run, *folder, code=2)
 
 
+@pytest.mark.parametrize("name", ["pipe", "shard-2-of-2.state"])
+def test_f54_pipes_in_the_folder_are_not_waited_for(name: str, run: Run) -> None:
+    folder = ["--shards", "2", "--shard-folder", "shards"]
+    evaluate(run, *folder)
+    Path("shards/shard-2-of-2.state").unlink()
+    os.mkfifo(f"shards/{name}")
+    message = f"expected a regular file, because it is read more than once, found a pipe in shards/{name}"
+    assert f"--shard-folder: {message}" in evaluate(run, *folder, code=2)
+    assert f"states: {message}" in run("merge", "shards").err
+
+
 def test_f35_merge_refuses_a_shard_twice_and_names_missing_ones(run: Run) -> None:
     paths = make_shards(run, 4)
     Path("copy").write_bytes(paths[2].read_bytes())

@@ -186,6 +186,7 @@ def _states_of_folder(task: Task, folder: Path) -> dict[Path, exactk.State]:
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):  # left by a kill
             continue
+        File(path, "--shard-folder").check_kind(pipes=False)
         try:
             state = read_state(path)
         except InputError as error:

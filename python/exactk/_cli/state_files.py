@@ -18,7 +18,13 @@ _MAX_STATE = 1 << 28  # bytes; a state has a few hundred bytes per value, for an
 
 
 def find_states(paths: Iterable[Path]) -> list[Path]:
-    """Return the files, and those of directories: all but hidden ones, which a killed run may leave, sorted by name."""
+    """Return the files, and those of directories: all but hidden ones, which a killed run may leave, sorted by name.
+
+    Raises
+    ------
+    InputError
+        If a folder has no files, or something else, such as a pipe that nobody may write.
+    """
     return [file for path in paths for file in (files_of_folder(path) if _is_folder(path) else [path])]
 
 
@@ -31,6 +37,8 @@ def files_of_folder(folder: Path) -> list[Path]:
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     if not paths:
         raise input_error("states", "a folder with states", f"{str(folder)!r}, which has no files")
+    for path in paths:
+        File(path, "states").check_kind(pipes=False)
     return paths
 
 
