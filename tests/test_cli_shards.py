@@ -301,6 +301,28 @@ def test_f54_pipes_in_the_folder_are_not_waited_for(name: str, run: Run) -> None
     assert f"states: {message}" in run("merge", "shards").err
 
 
+@pytest.mark.parametrize("options", [["--shards", "3", "--shard-folder", "shards"], ["--shard", "2/3", "--state", "s"]])
+def test_f35_inputs_that_change_during_a_run(options: list[str], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No state says that it is of a content which may not be what was read."""
+    evaluate_part = exactk.evaluate
+    calls = []
+
+    def evaluate_and_change(*arguments: Any, **named: Any) -> exactk.Report:
+        report = evaluate_part(*arguments, **named)
+        calls.append(report)
+        if len(calls) == 2 or options[0] == "--shard":
+            text = Path("predictions.csv").read_text()
+            Path("predictions.csv").write_text(text.replace(",0.", ",0.0"))
+        return report
+
+    monkeypatch.setattr(exactk, "evaluate", evaluate_and_change)
+    text = evaluate(run, *options, code=2)
+    assert "predictions: expected a file that nothing changes while it is read, found 'predictions.csv', which" in text
+    assert not Path("s").exists()
+    if options[0] == "--shards":
+        assert names_in("shards") == ["shard-1-of-3.state"]
+
+
 def test_f35_merge_refuses_a_shard_twice_and_names_missing_ones(run: Run) -> None:
     paths = make_shards(run, 4)
     Path("copy").write_bytes(paths[2].read_bytes())

@@ -62,6 +62,7 @@ from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, user_table_file
 from exactk._cli.shards import (
     NO_SHARDS,
+    FilesOfRun,
     Task,
     add_shard_options,
     check_shard_options,
@@ -278,16 +279,18 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     inputs = _inputs(arguments, systems)
     _check_options(arguments, inputs)
     request = _request(arguments)
+    files = FilesOfRun(inputs)
     shards = shards_of_command(arguments, inputs)
     result: Result
     if arguments.shards:
-        data, result = None, _evaluate_shards(arguments, systems, inputs, request)
+        data, result = None, _evaluate_shards(arguments, systems, inputs, request, files)
     else:
         data = _read(arguments, systems, request)
         if arguments.shard:
             data = _of_shard(data, arguments.shard)
         result = _evaluate(arguments, request, data)
     if shards and isinstance(result, exactk.Report):
+        files.check()
         result = result.of_shards(shards)
     if request.trec and data:
         trec.check_judged(request.base, data.truth, data.predictions, result)
@@ -343,7 +346,11 @@ def _evaluate(arguments: argparse.Namespace, request: _Request, data: _Data) -> 
 
 
 def _evaluate_shards(
-    arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], inputs: Sequence[Input], request: _Request
+    arguments: argparse.Namespace,
+    systems: Mapping[str, Sequence[Path]],
+    inputs: Sequence[Input],
+    request: _Request,
+    files: FilesOfRun,
 ) -> exactk.Report:
     """Evaluate the shards that the folder lacks; the files are read once, and not at all if it has all."""
     read: list[_Data] = []
@@ -356,7 +363,7 @@ def _evaluate_shards(
         return report
 
     run = sharded_run(arguments, inputs, arguments.shards)
-    task = Task(run, plan(request.metrics, request.convention), request.convention, evaluate)
+    task = Task(run, plan(request.metrics, request.convention), request.convention, evaluate, files)
     return evaluate_shards(task, arguments.shard_folder)
 
 

@@ -138,6 +138,30 @@ def _digest(argument: str, path: Path, stdin: StandardInput) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+class FilesOfRun:
+    """The input files of a command as they were when it began: a state says which content it is of."""
+
+    def __init__(self, inputs: Sequence[Input]) -> None:
+        self._inputs = inputs
+        self._before = [_version(one.path) for one in inputs]
+
+    def check(self) -> None:
+        """Raise InputError if a file was changed since, so that what was read may not be what was hashed."""
+        for one, before in zip(self._inputs, self._before, strict=True):
+            if _version(one.path) != before:
+                expected = "a file that nothing changes while it is read"
+                found = f"{str(one.path)!r}, which was changed"
+                raise input_error(one.argument, expected, found, hint="run the command again")
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    try:
+        status = path.stat()
+    except OSError:  # stdin; or a file that is missing, about which reading it raises
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
 class Task(NamedTuple):
     """An evaluation in shards."""
 
@@ -145,6 +169,7 @@ class Task(NamedTuple):
     plan: Sequence[Value]
     convention: exactk.Convention
     evaluate: Callable[[Shard], exactk.Report]
+    files: FilesOfRun
 
     def difference(self, state: exactk.State) -> str:
         """Return how the evaluation that a state is of differs from this one; empty if it is one of its shards."""
@@ -171,6 +196,7 @@ def evaluate_shards(task: Task, folder: Path) -> exactk.Report:
     for shard in missing:
         with of_shards.of(shard):
             report = task.evaluate(shard)
+        task.files.check()
         path = folder / _file_name(shard)
         states[path] = report.of_shards(Shards((str(shard),), task.run)).state
         write_file(path, states[path].to_bytes(), _TEMPORARY)
