@@ -101,12 +101,17 @@ def _describe_disjoint_users(users: Snapshot, inputs: AlignedInputs) -> str:
     return _describe_disjoint("user", *(users.repr_of(int(np.argmax(flags))) for flags in (in_truth, in_predictions)))
 
 
-def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shared_items: bool) -> str:
-    """Return the same text for users, keyed or not, whose predictions were read in blocks and freed."""
+def describe_disjoint_keys_of_blocks(
+    report: Report, *, is_keyed: bool, has_shared_items: bool, within: str = ""
+) -> str:
+    """Return the same text for users, keyed or not, whose predictions were read in blocks and freed.
+
+    If items of one part of the users were not looked for in the predictions of another, `within` says so.
+    """
     if is_keyed and not _has_common_user(report):
         counts = report.state.counts
         return _NO_PREDICTIONS if counts.missing_predictions == counts.users else _describe_disjoint("user")
-    return _describe_disjoint("item") if has_no_hit(report) and not has_shared_items else ""
+    return _describe_disjoint("item", within=within) if has_no_hit(report) and not has_shared_items else ""
 
 
 def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
@@ -142,11 +147,11 @@ def has_no_hit(report: Report) -> bool:
     )
 
 
-def _describe_disjoint(what: str, *examples: str) -> str:
+def _describe_disjoint(what: str, *examples: str, within: str = "") -> str:
     """Return the warning; the examples are one of the truth's users or items, and one of the predictions'."""
     of_truth, of_predictions = (f" (such as {example})" for example in examples) if examples else ("", "")
     return (
-        f"no {what} of the truth{of_truth} is in the predictions{of_predictions}: "
+        f"no {what} of the truth{of_truth} is in the predictions{within}{of_predictions}: "
         f"check that both use the same {what} ids"
     )
 

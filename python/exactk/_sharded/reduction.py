@@ -85,7 +85,9 @@ def _warn(reports: Mapping[str, Report], facts: Facts) -> None:
 
 
 def _evaluated_system(report: Report, facts: Facts, of_system: SystemFacts) -> EvaluatedSystem:
-    disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=of_system.has_shared_items)
+    disjoint_keys = describe_disjoint_keys_of_blocks(
+        report, is_keyed=True, has_shared_items=of_system.has_shared_items, within=" of the same bucket"
+    )
     return EvaluatedSystem(
         report,
         describe_ties(report, None),
