@@ -27,6 +27,7 @@ OPTIONAL_LIBRARIES: Mapping[str, str] = {
     "scipy": "sparse matrices and, with threadpoolctl, fast embeddings",
     "threadpoolctl": "fast embeddings, with limited BLAS threads",
     "torch": "tensors",
+    "torchmetrics": "metrics whose state processes add",
 }
 """The optional libraries and their purposes."""
 

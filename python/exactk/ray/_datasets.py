@@ -205,5 +205,5 @@ def _added(states: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
 def _check_workers() -> None:
     """Raise ImportError unless the Python of a worker has this version of exactk."""
     ray = optional.ray()
-    hint = "install it there, such as by ray.init(runtime_env={'pip': ['exactk']})"
+    hint = "install it there, such as by Ray's runtime environment: {'pip': ['exactk']}"
     check_worker(WorkerPython(*ray.get(ray.remote(describe_worker()).remote())), hint)
