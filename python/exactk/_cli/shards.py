@@ -106,8 +106,14 @@ def check_shard_options(arguments: argparse.Namespace) -> None:
         error(f"{given} goes with {needed}")
     if arguments.shards and arguments.by_user:
         error("--by-user goes with --shard K/N, or without shards: states have no values of users")
+    if arguments.shard_folder and arguments.state and _is_in(arguments.state, arguments.shard_folder):
+        error("--state FILE goes into another folder than --shard-folder, which has the states of shards alone")
     if (arguments.shards or arguments.shard) and arguments.format == "trec":
         error("--format trec goes without shards; exactk merge --format trec prints their states")
+
+
+def _is_in(path: Path, folder: Path) -> bool:
+    return path.resolve().parent == folder.resolve()
 
 
 def sharded_run(arguments: argparse.Namespace, inputs: Sequence[Input], shards: int) -> ShardedRun:
