@@ -42,7 +42,7 @@ def draw_rows(generator: np.random.Generator, users: np.ndarray[Any, Any], mean:
 def write_rows(folder: Path) -> tuple[int, int]:
     """Write the truth and the lists, whose scores differ, as Parquet; return how many rows they have."""
     import pyarrow as pa  # noqa: PLC0415 - only for files
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415 - likewise
 
     generator = np.random.default_rng(1)
     users = np.arange(USERS)

@@ -266,7 +266,7 @@ class _Warnings:
         with warnings.catch_warnings():
             show = warnings.showwarning
 
-            def show_first(message: Warning | str, category: type[Warning], *where: Any, **lines: Any) -> None:  # noqa: ANN401
+            def show_first(message: Warning | str, category: type[Warning], *where: Any, **lines: Any) -> None:  # noqa: ANN401 - of showwarning
                 kind = re.sub("[0-9.]+", "0", str(message))
                 if kind in self._kinds:
                     self._others += 1

@@ -129,14 +129,17 @@ class BlockSums:
         return {name: sums.state for name, sums in self._systems.items()}
 
     def evaluated_systems(
-        self, users: Snapshot | NDArray[Any] | None, convention: Convention
+        self, users: Snapshot | NDArray[Any] | None, convention: Convention, within: str = ""
     ) -> dict[str, EvaluatedSystem]:
-        """Return each system, with the users of all blocks, and warn of ratings."""
+        """Return each system, with the users of all blocks, and warn of ratings.
+
+        `within` is that of `describe_disjoint_keys_of_blocks`.
+        """
         if self._rating_column is not None:
             warn_of_ratings(self._rating_column, self._rating_scale, convention)
         has_unknown = self._has_exclusions and not self._has_excluded_users
         return {
-            name: sums.evaluated_system(users, is_keyed=self._is_keyed, has_unknown_exclusions=has_unknown)
+            name: sums.evaluated_system(users, within, is_keyed=self._is_keyed, has_unknown_exclusions=has_unknown)
             for name, sums in self._systems.items()
         }
 
@@ -211,12 +214,14 @@ class _SystemSums:
         return sums
 
     def evaluated_system(
-        self, users: Snapshot | NDArray[Any] | None, *, is_keyed: bool, has_unknown_exclusions: bool
+        self, users: Snapshot | NDArray[Any] | None, within: str, *, is_keyed: bool, has_unknown_exclusions: bool
     ) -> EvaluatedSystem:
         """Return the system, with the users of all blocks."""
         report = Report(self.state, users, UserTable.concatenate(self._tables) if self._tables else None)
         has_shared_items = self._has_hit or bool(self._shared_items)
-        disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=is_keyed, has_shared_items=has_shared_items)
+        disjoint_keys = describe_disjoint_keys_of_blocks(
+            report, is_keyed=is_keyed, has_shared_items=has_shared_items, within=within
+        )
         flags = UserFlags.concatenate(self._flags) if self._flags else NO_FLAGS
         return EvaluatedSystem(
             report,

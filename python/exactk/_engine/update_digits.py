@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _INSTEAD = "exactk.Evaluator takes them; torch.distributed.all_gather_object gathers evaluators, and merge adds them"
 _PLAN_FIELDS = ("metrics", "convention", "catalogue", "custom_metrics")
 _NUM_COUNTS, _NUM_LARGEST = 12, 8
-_DISJOINT_ITEMS = "no item of the truth is in the predictions of the same update: check that both use the same item ids"
 
 
 def check_fixed_size(values: Sequence[Value]) -> None:
@@ -114,10 +113,7 @@ class UpdateLayout:
         system = (state, has_hit > 0, complete == updates, shared_items, _rows(of_rows, largest_of_rows), use)
         flags, ratings = (False, False, False), (None, RatingScale())
         sums = BlockSums.from_plain((state.counts.users, {"": system}, flags, ratings))
-        evaluated = {
-            name: one if one.disjoint_keys in {"", use.describe()} else one._replace(disjoint_keys=_DISJOINT_ITEMS)
-            for name, one in sums.evaluated_systems(None, self._evaluation.convention).items()
-        }
+        evaluated = sums.evaluated_systems(None, self._evaluation.convention, within=" of the same update")
         report = evaluated[""].report
         warn_of_evaluated_systems(self._evaluation.values, evaluated, tie_bounds(report))
         return report
