@@ -31,6 +31,8 @@ PACKAGE = ROOT / "python" / "exactk"
 # By library: what needs it, and code that does.
 NEEDS: dict[str, list[tuple[str, str]]] = {
     "dask": [("exactk.dask", "__import__('exactk.dask').dask.evaluate(TRUTH, SCORES)")],
+    "jinja2": [("to_html()", "report.to_html()")],
+    "matplotlib": [],
     "pandas": [("to_pandas()", "report.to_pandas()"), ("to_pandas()", "best.to_pandas()")],
     "polars": [("to_polars()", "report.to_polars()"), ("to_polars()", "best.to_polars()")],
     "pyarrow": [
@@ -75,6 +77,8 @@ def test_without_a_library_a_feature_says_what_to_install(library: str, tmp_path
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     assert (process.returncode, process.stderr) == (0, "")
     extra = {
+        "jinja2": "report",
+        "matplotlib": "plots",
         "pyarrow": "arrow",
         "pyspark": "spark",
         "rich": "progress",

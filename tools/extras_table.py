@@ -16,6 +16,8 @@ _GIVES = {
     "embeddings": "fast ranking of embeddings; `.npz` files with a sparse matrix of SciPy",
     "compare": "tests and intervals of differences between systems; `report.interval`",
     "progress": "the bar of `progress=True` and of the command line",
+    "report": "`to_html()` of reports and comparisons; `exactk report`",
+    "plots": "`plot()` of reports and comparisons; `exactk.displays`",
     "spark": "`exactk.spark`; clusters of Spark mostly have it already",
     "dask": "`exactk.dask`",
     "ray": "`exactk.ray`",

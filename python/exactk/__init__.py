@@ -75,6 +75,7 @@ from exactk._report.differences import Differences
 from exactk._report.gate import Gate
 from exactk._report.judged_lists import JudgedLists
 from exactk._report.merge import merge
+from exactk._report.presentation import register_page
 from exactk._report.ranks import RankInterval, Ranks
 from exactk._report.report import Report
 from exactk._report.state import State
@@ -101,9 +102,19 @@ def _load_reader() -> FileReader:
 
 register_reader(_load_reader)
 
+
+def _load_page() -> PageMaker:
+    from exactk._html import html_page  # noqa: PLC0415 - loaded with the first page
+
+    return html_page
+
+
+register_page(_load_page)
+
 if TYPE_CHECKING:
     from exactk._files import read
     from exactk._inputs.paths import FileReader
+    from exactk._report.presentation import PageMaker
 else:  # type checkers would take every name for one that this finds
 
     def __getattr__(name: str) -> object:

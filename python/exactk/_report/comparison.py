@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -30,13 +30,14 @@ from exactk._report.comparison_table import ComparisonTable, best_systems
 from exactk._report.difference import Compared, RunValues, UserValues, significant_side
 from exactk._report.difference_table import ComparisonMethod, warn_of_few_flips
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
-from exactk._report.exports import Exports
+from exactk._report.exports import Exports, return_or_write
 from exactk._report.flat_names import flat_dict
 from exactk._report.gate import Gate, check_claim
 from exactk._report.json_document import Document
 from exactk._report.kept_numbers import KeptUsers
 from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
 from exactk._report.paired_plain import paired_from_plain
+from exactk._report.presentation import PageRequest, html_page
 from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
 from exactk._report.resampling import Calls, resample
@@ -54,8 +55,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.margins import Margin
+    from exactk._inputs.types import PredictionsLike, TruthLike
     from exactk._plan.metric_strings import Value
     from exactk._report.difference import Difference
+    from exactk._report.exports import FilePath
     from exactk._report.gate import Claim
     from exactk._report.paired_sums import Pair, PairedState, PairedSums
     from exactk._report.resampled import Resampled
@@ -687,6 +690,83 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """Return the columns of all systems, stacked, after a column ``system`` with the system's name."""
         reports = {system: _respell(report, tuple(self)) for system, report in self._reports.items()}
         return stack_systems({system: report.columns(table, wide=wide) for system, report in reports.items()})
+
+    @overload
+    def to_html(
+        self,
+        path: None = None,
+        *,
+        title: str | None = None,
+        note: str = "",
+        examples: int = 20,
+        item_names: Mapping[Any, str] | None = None,
+        truth: TruthLike | None = None,
+        predictions: Mapping[str, PredictionsLike] | None = None,
+    ) -> str: ...
+    @overload
+    def to_html(
+        self,
+        path: FilePath,
+        *,
+        title: str | None = None,
+        note: str = "",
+        examples: int = 20,
+        item_names: Mapping[Any, str] | None = None,
+        truth: TruthLike | None = None,
+        predictions: Mapping[str, PredictionsLike] | None = None,
+    ) -> None: ...
+    def to_html(
+        self,
+        path: FilePath | None = None,
+        *,
+        title: str | None = None,
+        note: str = "",
+        examples: int = 20,
+        item_names: Mapping[Any, str] | None = None,
+        truth: TruthLike | None = None,
+        predictions: Mapping[str, PredictionsLike] | None = None,
+    ) -> str | None:
+        """Return the comparison as one HTML page, or write it to a file.
+
+        The page has no script and loads nothing. It says which system is better, by how much and for whom, how the
+        numbers were computed, and contains them as JSON. Sections whose data are missing say in one line what to write
+        for them: ``per_user=True``, ``groups=``, several cutoffs. Needs jinja2: ``pip install 'exactk[report]'``.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write. Without it, the text is returned.
+        title : str, optional
+            The heading.
+        note : str
+            A paragraph below the heading.
+        examples : int
+            How many of the users who lose most, and of those who gain most, are shown with their keys and values, and
+            with their lists where `truth` and `predictions` are given. 0 leaves no user's data on the page. The default is 20.
+        item_names : mapping of item to str, optional
+            Names of items, shown in the lists instead of their keys.
+        truth : optional
+            The truth of the comparison, as `exactk.compare` took it.
+        predictions : mapping of str to predictions, optional
+            The predictions of the systems, as `exactk.compare` took them.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If an argument is invalid, or the truth or the predictions are not those of the comparison.
+        ImportError
+            If jinja2 is not installed.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+        >>> page = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a").to_html(examples=0)
+        >>> "<script>" in page
+        False
+        """
+        request = PageRequest(title, note, examples, item_names, truth, predictions or {})
+        return return_or_write(html_page(self, request), path)
 
     def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
         """Return the values under names that experiment trackers accept, with the system before a slash; see `Report`.

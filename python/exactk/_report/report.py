@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -23,11 +23,12 @@ from exactk._report.counts import count_text
 from exactk._report.customs import by_name
 from exactk._report.disparity import disparity_of_groups
 from exactk._report.display import format_number, format_text, printable
-from exactk._report.exports import Exports
+from exactk._report.exports import Exports, return_or_write
 from exactk._report.flat_names import flat_dict
 from exactk._report.json_document import Document, json_counts, json_number
 from exactk._report.metric_mapping import MetricMapping
 from exactk._report.per_user import kept_from_plain, kept_to_plain
+from exactk._report.presentation import PageRequest, html_page
 from exactk._report.state import State, plan_of_state
 from exactk._report.statistics import (
     evaluated_users,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.disparity import DisparityMeasure
+    from exactk._report.exports import FilePath
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.shards import Shards
@@ -593,6 +595,42 @@ class Report(Exports, Mapping[str, float]):
             state = State.from_dict(data["state"])
             users = users_from_plain(data["users"], state.counts.users)
             return cls(state, users, kept_from_plain(data["per_user"], data["kept"], state))
+
+    @overload
+    def to_html(self, path: None = None, *, title: str | None = None, note: str = "") -> str: ...
+    @overload
+    def to_html(self, path: FilePath, *, title: str | None = None, note: str = "") -> None: ...
+    def to_html(self, path: FilePath | None = None, *, title: str | None = None, note: str = "") -> str | None:
+        """Return the report as one HTML page, or write it to a file.
+
+        The page has no script and loads nothing. Needs jinja2: ``pip install 'exactk[report]'``. No users are named on it.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            The file to write. Without it, the text is returned.
+        title : str, optional
+            The heading.
+        note : str
+            A paragraph below the heading.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 is not installed.
+
+        See Also
+        --------
+        Comparison.to_html : Several systems on a page, with their differences.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> page = exactk.evaluate([[1], [2]], [[1], [3]], "P@1").to_html(title="A first page")
+        >>> "<title>A first page</title>" in page
+        True
+        """
+        return return_or_write(html_page(self, PageRequest(title, note)), path)
 
     def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
         """Return the values under names that experiment trackers such as MLflow and W&B accept.

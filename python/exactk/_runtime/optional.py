@@ -15,6 +15,7 @@ from exactk._runtime.frame_columns import NullableIntegers, OrderedCategories
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import jinja2
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 EXTRAS: Mapping[str, str] = MappingProxyType(
     {
         "dask": "dask",
+        "jinja2": "report",
+        "matplotlib": "plots",
         "pandas": "pandas",
         "polars": "polars",
         "pyarrow": "arrow",
@@ -304,3 +307,23 @@ def progress_bar() -> rich.progress.Progress:
         redirect_stdout=False,  # it would replace stdout and stderr for the whole process
         redirect_stderr=False,
     )
+
+
+def html_templates(package: str) -> jinja2.Environment:
+    """Return the templates of a package of ours, which escape all text. Raise if jinja2 is missing."""
+    with _importing("jinja2", "to_html()"):
+        import jinja2  # noqa: PLC0415 - an optional library
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def pyplot() -> Any:  # noqa: ANN401 - matplotlib may not be installed
+    """Return matplotlib's functions that make figures."""
+    with _importing("matplotlib", "plot()"):
+        from matplotlib import pyplot as plt  # noqa: PLC0415 - an optional library
+    return plt

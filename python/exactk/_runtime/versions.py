@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 OPTIONAL_LIBRARIES: Mapping[str, str] = {
     "dask": "data frames of Dask",
+    "jinja2": "reports as HTML",
+    "matplotlib": "plots",
     "pandas": "data frames",
     "polars": "data frames",
     "pyarrow": "tables, Parquet and Arrow files, and large JSON lines faster",
