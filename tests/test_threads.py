@@ -24,6 +24,11 @@ def _no_limits_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _no_quota_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads_module, "_last_quota", [])
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.parametrize(("when", "what"), [("before", "lists"), ("after", "lists"), ("after", "embeddings")])
 def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when: str, what: str) -> None:
@@ -195,3 +200,18 @@ def test_f29_no_more_files_are_read_than_needed(
         monkeypatch.setenv(name, value)
     default_threads()
     assert len(read) == reads
+
+
+def test_f29_a_quota_is_read_again_after_a_second_and_in_a_copy_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, process, quotas = 100.0, 7, iter([3, 5, 2])
+    monkeypatch.setattr(threads_module, "_affinity_threads", lambda: 8)
+    monkeypatch.setattr(threads_module, "_cgroup_quota", lambda *_: next(quotas))
+    monkeypatch.setattr(threads_module.time, "monotonic", lambda: now)
+    monkeypatch.setattr(threads_module.os, "getpid", lambda: process)
+    assert [default_threads(), default_threads()] == [3, 3]
+    now += 0.99
+    assert default_threads() == 3
+    now += 0.01
+    assert default_threads() == 5
+    process = 8
+    assert [default_threads(), default_threads()] == [2, 2]

@@ -1,8 +1,9 @@
-"""The default number of threads, determined anew for every call, as limits may change."""
+"""The default number of threads, determined anew for every call, as limits may change; quotas once a second."""
 
 from __future__ import annotations
 
 import os
+import time
 from numbers import Integral
 from operator import attrgetter
 from pathlib import Path
@@ -56,8 +57,30 @@ def effective_limit() -> ThreadLimit:
     )
     if lowest.threads == 1:
         return lowest
+    return _lowest_limit(lowest, ThreadLimit(_current_quota(), "the CPU quota of the cgroup"))
+
+
+class _ReadQuota(NamedTuple):
+    """A quota, and when it was read and by which process: a copy of a process may be in another cgroup."""
+
+    time: float
+    process: int
+    threads: int
+
+
+_QUOTA_SECONDS = 1.0  # until it is read again, which takes longer than a small evaluation
+_last_quota: list[_ReadQuota] = []
+
+
+def _current_quota() -> int:
+    """Return the quota of the cgroup, at most a second old."""
+    now, process = time.monotonic(), os.getpid()
+    for last in _last_quota:
+        if last.process == process and now - last.time < _QUOTA_SECONDS:
+            return last.threads
     quota = _cgroup_quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
-    return _lowest_limit(lowest, ThreadLimit(quota, "the CPU quota of the cgroup"))
+    _last_quota[:] = [_ReadQuota(now, process, quota)]
+    return quota
 
 
 def _lowest_limit(*limits: ThreadLimit) -> ThreadLimit:
