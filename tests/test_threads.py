@@ -206,8 +206,8 @@ def test_f29_a_quota_is_read_again_after_a_second_and_in_a_copy_of_the_process(m
     now, process, quotas = 100.0, 7, iter([3, 5, 2])
     monkeypatch.setattr(threads_module, "_affinity_threads", lambda: 8)
     monkeypatch.setattr(threads_module, "_cgroup_quota", lambda *_: next(quotas))
-    monkeypatch.setattr(threads_module.time, "monotonic", lambda: now)
-    monkeypatch.setattr(threads_module.os, "getpid", lambda: process)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(os, "getpid", lambda: process)
     assert [default_threads(), default_threads()] == [3, 3]
     now += 0.99
     assert default_threads() == 3
