@@ -207,10 +207,12 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
 def _tied_values(report: Report) -> list[tuple[Value, int]]:
     """Return the values that the order of ties may change much, each with the number of users whose value it is."""
     counts = report.state.counts
+    if counts.ties is None or not any(ties.dependent for ties in counts.ties):
+        return []
     evaluated = report.counts["evaluated"]
     return [
         (value, ties.dependent)
-        for value, ties in zip(plan_of_state(report.state), counts.ties or (), strict=counts.ties is not None)
+        for value, ties in zip(plan_of_state(report.state), counts.ties, strict=True)
         if ties.dependent > _MANY_TIED_USERS * counts.users and ties.spread >= _SMALLEST_SPREAD * evaluated[value.name]
     ]
 
@@ -358,7 +360,9 @@ def _reason_of_no_users(report: Report) -> str:
 
 
 def describe_values_without_weight(report: Report) -> str:
-    names = _weightless_values(report) if report.state.weighted else []
+    if not report.state.weighted:
+        return ""
+    names = _weightless_values(report)
     is_micro = {
         name: value.rules["average"] == "micro" for name, value in zip(report, plan_of_state(report.state), strict=True)
     }

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -221,10 +221,7 @@ class Convention(FieldValues):
 
     def rules(self, metric: str) -> dict[str, Any]:
         """Return every field's value for a metric, or for ``metric@k`` with a cutoff, after overrides."""
-        rules = {name: getattr(self, name) for name in FIELDS}
-        for name in dict.fromkeys((metric.removesuffix(_AT_CUTOFF), metric)):
-            rules |= self.overrides.get(name, {})
-        return rules
+        return dict(_rules(self, metric))
 
     def replace(self, **changes: Unpack[FieldChanges]) -> Convention:
         """Return a convention with some fields changed.
@@ -298,6 +295,14 @@ class Convention(FieldValues):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Convention.from_dict, (self.to_dict(),))
+
+
+@lru_cache(maxsize=1024)  # each call reads those of its values
+def _rules(convention: Convention, metric: str) -> dict[str, Any]:
+    rules = {name: getattr(convention, name) for name in FIELDS}
+    for name in dict.fromkeys((metric.removesuffix(_AT_CUTOFF), metric)):
+        rules |= convention.overrides.get(name, {})
+    return rules
 
 
 _STANDARD = Convention(name="standard")

@@ -63,7 +63,7 @@ class Value:
     custom: CustomInfo | None = None
     function: Callable[[Any], object] | None = field(default=None, compare=False)  # of a custom metric
 
-    @property
+    @cached_property
     def info(self) -> _core.MetricInfo | CustomInfo:
         """The description of the metric."""
         return self.custom or metrics[self.metric]

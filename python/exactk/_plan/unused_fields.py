@@ -24,8 +24,11 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
     """
     warned: set[str] = set()
     for value in values:
+        changed = _fields_of_metric(value, convention)
+        if not changed and not value.unused_fields:
+            continue
         ignored = ignored_fields(value.info)
-        for name in _fields_of_metric(value, convention):
+        for name in changed:
             text = f"{name} has no effect on {value.metric}: leave it out"
             if name not in ignored or text in warned or not _is_of_metric(name, value, convention):
                 continue
@@ -65,6 +68,8 @@ def _fields_of_metric(value: Value, convention: Convention) -> list[str]:
     override = override_name(value.metric, value.cutoff)
     rules = convention.rules(override)
     overrides = {*convention.overrides.get(override, ()), *convention.overrides.get(value.metric, ())}
+    if not overrides and value.rules == rules:
+        return []
     return [name for name in FIELDS if name in overrides or value.rules[name] != rules[name]]
 
 

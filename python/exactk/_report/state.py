@@ -7,6 +7,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,10 @@ class State:
     custom_metrics: tuple[CustomInfo, ...] = ()
     group_tallies: tuple[GroupTally, ...] = ()
     shards: Shards | None = field(default=None, compare=False)
+
+    @cached_property
+    def _plan(self) -> tuple[Value, ...]:
+        return plan(self.spellings, self.convention, compares_lists=None, customs=by_name(self.custom_metrics))
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
@@ -492,4 +497,4 @@ def _sums_to_plain(sums: Sums) -> list[int | str]:
 
 def plan_of_state(state: State) -> tuple[Value, ...]:
     """Return the plan that the state was computed by, with the caller's spellings."""
-    return plan(state.spellings, state.convention, compares_lists=None, customs=by_name(state.custom_metrics))
+    return state._plan  # noqa: SLF001 - kept by the state, of whose class it is no public part
