@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from types import MappingProxyType
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.tied_systems import tied_systems
 from exactk._plan.metric_strings import plan
-from exactk._report import display
 from exactk._report.comparison import Comparison
 from exactk._report.customs import by_name
 from exactk._report.report import Report
+from exactk._report.table_display import DisplaysTables, DisplayTable
+from exactk._report.tables import TextTable
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class Option(NamedTuple):
         return " ".join([self.system] * bool(self.system) + [f"@{self.cutoff}"] * (self.cutoff is not None))
 
 
-@dataclass(frozen=True)
-class Choice:
+@dataclass(frozen=True, repr=False)
+class Choice(DisplaysTables):
     """The result of `exactk.choose`: the best option, and the constraints that the others fail.
 
     Attributes
@@ -79,7 +80,7 @@ class Choice:
     tied: tuple[Option, ...] = ()
     untested: str = ""
 
-    def __repr__(self) -> str:
+    def _display_tables(self) -> Sequence[DisplayTable]:
         rows = []
         for option in self.options:
             failed = [f"fails {constraint}: {value:.4f}" for constraint, value in option.failed.items()]
@@ -89,8 +90,8 @@ class Choice:
             lines.append(f"tied with: {', '.join(map(str, self.tied))} (not significantly worse)")
         if self.untested:
             lines.append(f"whether it is significantly better was not tested: {self.untested}")
-        table = display.format_text(["option", self.optimized, "constraints"], rows, left=3)
-        return "\n".join([table, *map(display.printable, lines)])
+        table = TextTable(["option", self.optimized, "constraints"], rows, left=3)
+        return [DisplayTable(f"Choice by {self.optimized}", table, lines)]
 
 
 def choose(

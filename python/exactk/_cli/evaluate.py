@@ -77,10 +77,10 @@ from exactk._files import has_columns
 from exactk._inputs.users_of_shard import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import DEFAULT_METRICS, plan
-from exactk._report.display import printable
 from exactk._report.gate import Gate, junit_cases
 from exactk._report.junit import Case, junit_report
 from exactk._runtime import optional
+from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from exactk import EvaluationWarning
 from exactk._cli.hints import as_command_option
-from exactk._report.display import printable
+from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

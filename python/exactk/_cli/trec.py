@@ -13,9 +13,9 @@ from exactk._files.faults import File
 from exactk._files.formats import is_trec
 from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import part_indices, plan
-from exactk._report.display import printable
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error
+from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

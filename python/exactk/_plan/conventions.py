@@ -416,5 +416,6 @@ def changes_from(convention: Convention, changes: Mapping[str, Any]) -> dict[str
 conventions: Registry[Convention] = Registry(
     {"standard": _STANDARD, **{name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}},
     departures,
+    "convention",
 )
 """The presets, by name."""

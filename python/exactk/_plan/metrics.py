@@ -22,6 +22,7 @@ def _describe(info: _core.MetricInfo) -> str:
 metrics: Registry[_core.MetricInfo] = Registry(
     {info.name: info for info in _core.metric_table()},
     _describe,
+    "metric",
     {alias: info.name for info in _core.metric_table() for alias in info.aliases},
 )
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
@@ -29,7 +30,7 @@ metrics: Registry[_core.MetricInfo] = Registry(
 
 def _select(*, compares_lists: bool) -> Registry[_core.MetricInfo]:
     infos = {name: info for name, info in metrics.items() if info.compares_lists == compares_lists}
-    return Registry(infos, _describe, {alias: name for name, info in infos.items() for alias in info.aliases})
+    return Registry(infos, _describe, "metric", {alias: name for name, info in infos.items() for alias in info.aliases})
 
 
 evaluation_metrics = _select(compares_lists=False)

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from exactk._report.resampled import Resampled
     from exactk._report.significance_marks import SignificanceMarks
     from exactk._report.sums import Label
+    from exactk._report.table_display import DisplayTable
     from exactk._report.tables import Columns, Table
     from exactk._report.user_table import UserTable
 
@@ -780,8 +781,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         by_system = ((system, metric) for system in self._reports for metric in self)
         return flat_dict((((system, metric), self[metric][system]) for system, metric in by_system), prefix)
 
-    def _footer(self) -> str:
-        return self._table.footer(self._labels())
+    def _display_tables(self) -> Sequence[DisplayTable]:
+        return self._table.to_display(self._labels())
 
 
 def _without_variance(compared: Sequence[Compared], difference: object) -> InputError:

@@ -7,8 +7,9 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.counts import count_label
-from exactk._report.display import DIGITS, format_number, format_text
+from exactk._report.display import DIGITS, format_number
 from exactk._report.state import plan_of_state
+from exactk._report.table_display import DisplayTable
 from exactk._report.tables import TextTable
 from exactk._runtime.faults import plural
 
@@ -59,9 +60,13 @@ class ComparisonTable(NamedTuple):
             ["group", "metric", *self.reports, "evaluated"], list(self._rows_of_groups(labels)), digits, left=2
         )
 
-    def footer(self, labels: Sequence[Label]) -> str:
-        """Return what stands below the values: the first groups, if there are any, and the convention."""
-        return "\n".join([*self._groups_in_brief(labels), self._remarks()])
+    def to_display(self, labels: Sequence[Label]) -> Sequence[DisplayTable]:
+        """Return the values and, if there are any, the first groups; the convention is below."""
+        values = self.of_values(DIGITS)
+        tables = [DisplayTable(f"Comparison of {plural(len(self.reports), 'system')}", values)]
+        tables += self._groups_in_brief(labels)
+        tables[-1] = tables[-1]._replace(notes=[*tables[-1].notes, self._remarks(values)])
+        return tables
 
     def _table(self, header: list[str], rows: Sequence[_Row], digits: int, left: int = 1) -> TextTable:
         """Return the rows as text; the best value of each is marked if there are several systems."""
@@ -127,19 +132,19 @@ class ComparisonTable(NamedTuple):
         if any(cells):
             yield ["candidates per user", *cells]
 
-    def _groups_in_brief(self, labels: Sequence[Label]) -> list[str]:
+    def _groups_in_brief(self, labels: Sequence[Label]) -> list[DisplayTable]:
         if not labels:
             return []
         shown = labels[: max(1, _MOST_ROWS // len(self.spellings))]
         left_out = len(labels) - len(shown)
-        lines = [format_text(*self.of_groups(DIGITS, shown))]
-        return lines + ([f"{plural(left_out, 'more group')} in to_pandas('by_group')"] if left_out else [])
+        notes = [f"{plural(left_out, 'more group')} in to_pandas('by_group')"] if left_out else []
+        return [DisplayTable("By group", self.of_groups(DIGITS, shown), notes)]
 
-    def _remarks(self) -> str:
+    def _remarks(self, table: TextTable) -> str:
         users = {report.state.counts.users for report in self.reports.values()}
         rules = dict.fromkeys(report.rules_text for report in self.reports.values())
         remarks = [" / ".join(rules), *(plural(count, "user") for count in users if len(users) == 1)]
-        return "; ".join([*remarks, "* best"] if self.of_values(0).best else remarks)
+        return "; ".join([*remarks, "* best"] if table.best else remarks)
 
 
 def _format_counts(counts: Sequence[int]) -> str:

@@ -8,12 +8,13 @@ from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._report.display import format_text, printable
+from exactk._report.table_display import DisplaysTables, DisplayTable
+from exactk._report.tables import TextTable
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _MOST_MISSES = 5  # that are shown where no convention matches
 _MORE_DECIMALS = 2  # than the published number has, so that misses show
@@ -79,7 +80,7 @@ class ConventionMatch(NamedTuple):
         return self.distance <= 1
 
 
-class ConventionMatches:
+class ConventionMatches(DisplaysTables):
     """The result of `exactk.matching_conventions`. It prints the presets that match, or the nearest misses.
 
     Attributes
@@ -126,7 +127,7 @@ class ConventionMatches:
         """The presets that match."""
         return tuple(row.convention for row in self.rows if row.is_match)
 
-    def __repr__(self) -> str:
+    def _display_tables(self) -> Sequence[DisplayTable]:
         presets: dict[tuple[str, ...], list[str]] = {}  # by their numbers as they are printed
         for row in self.rows:
             if row.is_match or not (self.names or row.refusal):
@@ -140,7 +141,6 @@ class ConventionMatches:
             count = f"none of {len(self.rows)} presets matches: these are the nearest"
         if self._changes:
             count += f"; all with {self._changes}"
-        refusals = [printable(f"refused by {row.convention}: {row.refusal}") for row in self.rows if row.refusal]
-        return "\n".join(
-            [format_text([*self._published, "presets"], table, left=len(self._published) + 1), count, *refusals]
-        )
+        refusals = [f"refused by {row.convention}: {row.refusal}" for row in self.rows if row.refusal]
+        text_table = TextTable([*self._published, "presets"], table, left=len(self._published) + 1)
+        return [DisplayTable("Published numbers and presets", text_table, [count, *refusals], longest=600)]

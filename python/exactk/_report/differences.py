@@ -16,13 +16,12 @@ from exactk._report.display import (
     format_csv,
     format_latex,
     format_markdown,
-    format_text,
     latex_float,
     markdown_with_caption,
-    printable,
     without_markup,
 )
 from exactk._report.exports import checked_digits, return_or_write, rounded
+from exactk._report.table_display import DisplaysTables, DisplayTable
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError
 
@@ -69,7 +68,7 @@ def heterogeneity_of(groups: Iterable[Compared]) -> Heterogeneity:
     return heterogeneity([None if one.estimate is None else one.estimate.contrast() for one in groups])
 
 
-class Differences(Sequence[Difference]):
+class Differences(DisplaysTables, Sequence[Difference]):
     """The differences of a comparison: a sequence of one `Difference` per metric and pair of systems.
 
     `exactk.Comparison.differences` returns it. It prints as a table, with the test, the adjustment and the confidence
@@ -242,8 +241,9 @@ class Differences(Sequence[Difference]):
         heterogeneity = heterogeneity_lines(self, self._heterogeneity, self._method)
         return [*caption_lines(self, self._method), *heterogeneity]
 
-    def __repr__(self) -> str:
-        return "\n".join([format_text(*self._text_table()), *map(printable, self._caption_lines())])
+    def _display_tables(self) -> Sequence[DisplayTable]:
+        caption = "Differences by group" if any(row.group is not None for row in self) else "Differences"
+        return [DisplayTable(caption, self._text_table(), self._caption_lines())]
 
     def _text_table(self, digits: int | None = None) -> TextTable:
         return difference_table(self, self._method, None if digits is None else checked_digits(digits))

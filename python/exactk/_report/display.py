@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from exactk._runtime.printable_text import printable
+
 Row = Sequence[str]
 
 Cells = Collection[tuple[int, int]]
@@ -32,13 +34,6 @@ class Superscripts(NamedTuple):
 
 
 NO_SUPERSCRIPTS = Superscripts(MappingProxyType({}), MappingProxyType({}))
-
-
-def printable(text: str) -> str:
-    r"""Return the text with control characters escaped as Python escapes them."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def _printable_rows(header: Row, rows: Sequence[Row]) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -11,6 +11,7 @@ from exactk._report import display
 from exactk._report.display import DIGITS
 from exactk._report.json_document import json_document, read_document
 from exactk._report.significance_marks import NO_MARKS
+from exactk._report.table_display import DisplaysTables
 from exactk._report.tables import TABLES, plain_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
@@ -32,7 +33,7 @@ FilePath: TypeAlias = str | os.PathLike[str]
 _MAX_DIGITS = 17  # more say nothing about a double
 
 
-class Exports(ABC):
+class Exports(DisplaysTables):
     """Base of objects that print as a table and convert to text, plain data and data frames."""
 
     @abstractmethod
@@ -65,10 +66,6 @@ class Exports(ABC):
     def _text_table(self, table: Table, digits: int) -> TextTable:
         """Return a table as text."""
 
-    @abstractmethod
-    def _footer(self) -> str:
-        """Return the lines below the table of values."""
-
     def _marks(self, table: Table) -> SignificanceMarks:  # noqa: ARG002 - for classes that have tests
         """Return the marks of significance in a table of Markdown or LaTeX."""
         return NO_MARKS
@@ -77,9 +74,6 @@ class Exports(ABC):
     def _expected(cls) -> str:
         """Return the description of valid plain data, for errors."""
         return f"the output of {cls.__name__}.to_dict"
-
-    def __repr__(self) -> str:
-        return "\n".join([display.format_text(*self._text_table("values", DIGITS)), self._footer()])
 
     @overload
     def to_json(self, path: None = None) -> str: ...

@@ -12,10 +12,11 @@ from exactk._inference.power import units_to_decide
 from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
 from exactk._report.difference_table import FEW_USERS
-from exactk._report.display import printable
 from exactk._report.junit import Case, junit_report
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
+from exactk._runtime.html_table import HtmlTable, html_of_tables
+from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -119,11 +120,18 @@ class Gate:
         return cls(Check(*check) for check in checks)
 
     def __repr__(self) -> str:
-        order: tuple[Status, ...] = ("fails", "undecided", "holds")  # pytest shortens the middle
-        lines = [
-            f"{check.status}: {check.text}" for check in sorted(self.checks, key=lambda one: order.index(one.status))
-        ]
+        lines = [f"{check.status}: {check.text}" for check in self._sorted_checks()]
         return "\n".join([f"<Gate {self.status}: {outcome_text(self)}>", *map(printable, lines), HOW_TESTED])
+
+    def _repr_html_(self) -> str:
+        rows = [[check.status, check.text] for check in self._sorted_checks()]
+        caption = f"Gate {self.status}: {outcome_text(self)}"
+        return html_of_tables([HtmlTable(caption, ["status", "finding"], rows, 2, notes=[HOW_TESTED], longest=600)])
+
+    def _sorted_checks(self) -> list[Check]:
+        """Return the claims that do not hold before the others."""
+        order: tuple[Status, ...] = ("fails", "undecided", "holds")  # pytest shortens the middle
+        return sorted(self.checks, key=lambda check: order.index(check.status))
 
     def to_junit(self) -> str:
         """Return a JUnit report, which CI systems show: one test case per claim and system.

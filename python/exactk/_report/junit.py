@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from exactk._report.display import printable
+from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._report.display import format_text, printable
+from exactk._report.table_display import DisplaysTables, DisplayTable
+from exactk._report.tables import TextTable
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class RankInterval(NamedTuple):
     worst: int
 
 
-class Ranks(Mapping[str, RankInterval]):
+class Ranks(DisplaysTables, Mapping[str, RankInterval]):
     """The ranks that each system may have in one metric, a mapping from system to `RankInterval`.
 
     `exactk.Comparison.ranks` returns it. Systems are in the order of their values, the best first. It prints them with
@@ -86,16 +87,15 @@ class Ranks(Mapping[str, RankInterval]):
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
 
-    def __repr__(self) -> str:
+    def _display_tables(self) -> Sequence[DisplayTable]:
         rows = [
             [system, f"{self._values[system]:.4f}", _ranks_text(interval)]
             for system, interval in self._intervals.items()
         ]
         top = ", ".join(self.top)
         line = f"tied for the top: {top}" if len(self.top) > 1 else f"top: {top}"
-        return "\n".join(
-            [format_text(["system", self._metric, "rank"], rows, 1), printable(line), printable(self._note)]
-        )
+        table = TextTable(["system", self._metric, "rank"], rows)
+        return [DisplayTable(f"Ranks by {self._metric}", table, [line, self._note])]
 
 
 def _ranks_text(interval: RankInterval) -> str:

@@ -22,7 +22,7 @@ from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
 from exactk._report.customs import by_name
 from exactk._report.disparity import disparity_of_groups
-from exactk._report.display import format_number, format_text, printable
+from exactk._report.display import DIGITS, format_number
 from exactk._report.exports import Exports, return_or_write
 from exactk._report.flat_names import flat_dict
 from exactk._report.json_document import Document, json_counts, json_number
@@ -39,6 +39,7 @@ from exactk._report.statistics import (
     value_of_sums,
     value_of_tally,
 )
+from exactk._report.table_display import DisplayTable
 from exactk._report.tables import TextTable, metric_columns, text_of_columns, unknown_table
 from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
 from exactk._report.user_table import UserTable
@@ -711,8 +712,8 @@ class Report(Exports, Mapping[str, float]):
             for metric, number in numbers.items():
                 yield ItemGroupRow(label, metric, number, items)
 
-    def _item_groups_in_brief(self) -> list[str]:
-        """Return the lines of the first groups of items and of their numbers, if a metric has some."""
+    def _item_groups_in_brief(self) -> list[DisplayTable]:
+        """Return the first groups of items and their numbers, if a metric has some."""
         if not self.by_item_group:
             return []
         rows = [
@@ -720,11 +721,11 @@ class Report(Exports, Mapping[str, float]):
             for label, numbers in islice(self.by_item_group.items(), _MOST_GROUPS)
         ]
         names = list(next(iter(self.by_item_group.values())))
-        table = format_text(["item group", *names[:_MOST_VALUES]], rows)
-        return [table, *_left_out(len(self.by_item_group) - len(rows), len(names) - _MOST_VALUES, "by_item_group")]
+        notes = _left_out(len(self.by_item_group) - len(rows), len(names) - _MOST_VALUES, "by_item_group")
+        return [DisplayTable("By group of items", TextTable(["item group", *names[:_MOST_VALUES]], rows), notes)]
 
-    def _groups_in_brief(self) -> list[str]:
-        """Return the lines of the first groups and values, if there are groups."""
+    def _groups_in_brief(self) -> list[DisplayTable]:
+        """Return the first groups and values, if there are groups."""
         if not self._state.groups:
             return []
         names, rows = list(self)[:_MOST_VALUES], []
@@ -733,11 +734,13 @@ class Report(Exports, Mapping[str, float]):
             users = sorted({row.evaluated for row in of_group})
             range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
             rows.append([str(label), range_of_users, *(format_number(row.value) for row in of_group[:_MOST_VALUES])])
-        table = format_text(["group", "evaluated", *names], rows)
-        return [table, *_left_out(len(self._state.groups) - len(rows), len(self) - len(names), "by_group")]
+        notes = _left_out(len(self._state.groups) - len(rows), len(self) - len(names), "by_group")
+        return [DisplayTable("By group", TextTable(["group", "evaluated", *names], rows), notes)]
 
-    def _footer(self) -> str:
-        return "\n".join([*self._groups_in_brief(), *self._item_groups_in_brief(), self._remarks()])
+    def _display_tables(self) -> Sequence[DisplayTable]:
+        values = DisplayTable("Report", self._text_of_values(DIGITS))
+        *tables, last = [values, *self._groups_in_brief(), *self._item_groups_in_brief()]
+        return [*tables, last._replace(notes=[*last.notes, self._remarks()])]
 
     def _remarks(self) -> str:
         counts = self._state.counts.scalars()
@@ -757,7 +760,7 @@ class Report(Exports, Mapping[str, float]):
             text = f"{fewest} to {most} candidates per user (mean {mean:.5g})"
             remarks.append(text if fewest < most else f"{plural(candidates.fewest, 'candidate')} per user")
         shards = [] if self._state.shards is None else self._state.shards.remarks
-        return printable("; ".join([self.rules_text, ", ".join(remarks) or "0 users", *shards]))
+        return "; ".join([self.rules_text, ", ".join(remarks) or "0 users", *shards])
 
     @property
     def rules_text(self) -> str:

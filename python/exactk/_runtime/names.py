@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
+from exactk._runtime.faults import plural
+from exactk._runtime.html_table import HtmlTable, html_of_tables
+
 _T = TypeVar("_T")
 
 
@@ -28,17 +31,18 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 class Registry(Mapping[str, _T], Generic[_T]):
     """A read-only mapping by name that also finds aliases and other spellings; only the names are listed.
 
-    It prints a line per entry, with its name and what `describe` returns.
+    It prints a line per entry, with its name and what `describe` returns. `kind` is the noun for an entry.
     """
 
     def __init__(
         self,
         entries: Mapping[str, _T],
         describe: Callable[[_T], str],
+        kind: str,
         aliases: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._entries = dict(entries)
-        self._describe = describe
+        self._describe, self._kind = describe, kind
         self._names = {**{name: name for name in entries}, **aliases}
         self._folded_names = {fold(spelling): name for spelling, name in self._names.items()}
 
@@ -72,6 +76,11 @@ class Registry(Mapping[str, _T], Generic[_T]):
     def __repr__(self) -> str:
         width = max(map(len, self._entries), default=0)
         return "\n".join(f"{name:{width}}  {self._describe(entry)}" for name, entry in self._entries.items())
+
+    def _repr_html_(self) -> str:
+        rows = [[name, self._describe(entry)] for name, entry in self._entries.items()]
+        caption = plural(len(rows), self._kind)
+        return html_of_tables([HtmlTable(caption, ["name", "description"], rows, left=2, longest=900)])
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)

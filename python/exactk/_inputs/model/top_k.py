@@ -8,6 +8,8 @@ import numpy as np
 
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
+from exactk._runtime.faults import plural
+from exactk._runtime.html_table import MOST_ROWS, HtmlTable, html_of_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +63,24 @@ class TopK(_Best):
     def _replace(self, /, **changes: Any) -> TopK:  # noqa: ANN401 - the fields
         """Return the named tuple with other fields, and the same users."""
         return TopK(**{**self._asdict(), "users": self.users, **changes})
+
+    def _repr_html_(self) -> str:
+        users, k = self.ids.shape
+        shown = max(1, MOST_ROWS // max(1, k))
+        first = TopK(self.ids[:shown], self.scores[:shown], None if self.users is None else self.users[:shown])
+        rows, positions = np.nonzero(first.filled)
+        names = first._user_columns(rows)
+        cells = [*names.values(), positions + 1, first.ids[first.filled], first.scores[first.filled]]
+        plain = [column if isinstance(column, list) else column.tolist() for column in cells]
+        text = [[f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in column] for column in plain]
+        table = HtmlTable(
+            f"Best {k} items of {plural(users, 'user')}",
+            [*names, "rank", "item", "score"],
+            list(zip(*text, strict=True)),
+            left=len(names),
+            notes=[f"the first {plural(shown, 'user')}; to_pandas() has all"] if users > shown else [],
+        )
+        return html_of_tables([table], "to_pandas() has them")
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame with a row for each user and item, without padding: user, item, rank and score.
