@@ -168,7 +168,7 @@ TEST_CASE("F24: a failed allocation ends the summing of pairs or is done without
   const std::vector<std::span<const double>> tables = {system, baseline};
   std::vector<Offset> clusters(600);
   for (std::size_t user = 0; user < clusters.size(); ++user) {
-    clusters[user] = static_cast<Offset>(user % 7);
+    clusters[user] = static_cast<Offset>(user % 3);
   }
   const std::vector<PairedValue> values = {{.rows = {0}, .shown = 0}};
   const std::vector<SystemPair> pairs = {{.system = 0, .baseline = 1}};
@@ -179,9 +179,9 @@ TEST_CASE("F24: a failed allocation ends the summing of pairs or is done without
                         .pairs = pairs,
                         .weights = {},
                         .groups = clusters,
-                        .group_count = 7,
+                        .group_count = 3,
                         .clusters = clusters,
-                        .cluster_count = 7};
+                        .cluster_count = 3};
   const std::vector<PairedSums> expected = paired_sums(request);
   for (const int threads : {1, 3}) {
     CAPTURE(threads);

@@ -222,11 +222,12 @@ TEST_CASE("F22: sums of resamples are as defined, for any threads and instructio
         sample.first = units == 64 ? 9'999'360 : 0;
         const ResampledSums expected = expected_sums(sample, kind);
         for (const Isa isa : available_isas()) {
-          for (const int threads : {1, 2, 7}) {
-            sample.isa = isa;
-            sample.threads = threads;
-            check_equal(sample.sum(kind), expected);
-          }
+          sample.isa = isa;
+          check_equal(sample.sum(kind), expected);
+        }
+        for (const int threads : {2, 7}) {  // kernels know nothing of threads
+          sample.threads = threads;
+          check_equal(sample.sum(kind), expected);
         }
       }
     }

@@ -176,7 +176,7 @@ TEST_CASE("F31: every instruction set ranks as a sort does, for rows of any size
   }
 }
 
-TEST_CASE("scores of every type are compared exactly") {
+TEST_CASE("scores of every type are compared exactly" * doctest::test_suite("one thread")) {
   check_size<std::int8_t>(700);
   check_size<std::uint16_t>(700);
   check_size<std::int32_t>(700);
@@ -187,7 +187,7 @@ TEST_CASE("scores of every type are compared exactly") {
   check_row(std::vector<std::uint64_t>{~std::uint64_t{0}, ~std::uint64_t{0} - 1, 0, 1, 1});
 }
 
-TEST_CASE("rows longer than the items held at a time") {
+TEST_CASE("rows longer than the items held at a time" * doctest::test_suite("one thread")) {
   for (const std::size_t size : {70'000U, 200'000U}) {
     for (const auto& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
@@ -213,7 +213,8 @@ std::vector<Score> row_with_ties(std::size_t size, const std::vector<std::size_t
   return row;
 }
 
-TEST_CASE("counting, radix and comparison sorts give the same order") {
+TEST_CASE("counting, radix and comparison sorts give the same order" *
+          doctest::test_suite("one thread")) {
   // At most 128 items are sorted by counting, and at most 64 by comparison. If all items are
   // requested, that many are sorted.
   for (const std::size_t size : {63U, 64U, 65U, 66U, 127U, 128U, 129U, 130U}) {
@@ -312,7 +313,8 @@ void check_consecutive_users(std::size_t size, std::optional<double> min_score) 
   }
 }
 
-TEST_CASE("state from one user's scores does not affect the next user") {
+TEST_CASE("state from one user's scores does not affect the next user" *
+          doctest::test_suite("one thread")) {
   // Few items and many: the bound comes from all items, or from the maxima of groups.
   for (const std::size_t size : {300U, 700U}) {
     for (const std::optional<double> min_score : {std::optional<double>{}, {1.0}}) {
@@ -323,7 +325,8 @@ TEST_CASE("state from one user's scores does not affect the next user") {
   }
 }
 
-TEST_CASE("a position may tie if another ranked item has the same score") {
+TEST_CASE("a position may tie if another ranked item has the same score" *
+          doctest::test_suite("one thread")) {
   for (const std::size_t size : {2U, 50U, 300U, 5000U}) {
     for (const std::vector<float>& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
