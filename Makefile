@@ -6,6 +6,8 @@ PIP := -m pip --disable-pip-version-check --quiet
 # The share of the drawn examples that the tests try: enough for a change; 1 at night.
 export EXACTK_EXAMPLES ?= 0.1
 export EXACTK_ORACLE_CASES ?= 4000
+# Hundreds of tests start Python, which would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines peers fuzz coverage faults oracle bench calibration generate
 

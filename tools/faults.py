@@ -13,6 +13,10 @@ import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -172,12 +176,17 @@ class Tests:
         return ", ".join([*names, *(f'"{name}"' for name in self.cpp)])
 
 
-def collect() -> dict[int, Tests]:
-    """Return the tests of each row."""
-    tests = {row: Tests() for row in ROWS}
+def test_names() -> list[str]:
+    """Return the names of the Python tests, one for each set of parameters."""
     command = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "tests"]
     collected = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout  # noqa: S603 - our own
-    for name in re.findall(r"::(test_\w+)", collected):
+    return re.findall(r"::(test_\w+)", collected)
+
+
+def tests_of_rows(names: Iterable[str]) -> dict[int, Tests]:
+    """Return the tests of each row: those of these names, and the C++ tests."""
+    tests = {row: Tests() for row in ROWS}
+    for name in names:
         for number in re.findall(r"_f(\d\d)(?=_)", name):
             tests[int(number)].python[name] += 1
     for path in sorted((ROOT / "cpp" / "tests").glob("*.cpp")):
@@ -189,7 +198,7 @@ def collect() -> dict[int, Tests]:
 def table() -> str:
     """Return the table, a few lines a row."""
     lines = []
-    for number, tests in collect().items():
+    for number, tests in tests_of_rows(test_names()).items():
         row = ROWS[number]
         lines.append(f"F{number:<3} {row.promise}")
         if row.later:
