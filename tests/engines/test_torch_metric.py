@@ -269,7 +269,7 @@ def children(size: int, folder: Path) -> list[dict[str, Any]]:
         for rank in range(size)
     ]
     for process in running:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
     return [json.loads((folder / f"{rank}.json").read_text(encoding="utf-8")) for rank in range(size)]
 
