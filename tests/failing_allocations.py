@@ -74,7 +74,7 @@ def read_run(text: bytes) -> list[object]:
 def refuse_type() -> object:
     refusals: list[Callable[[], object]] = [
         lambda: _core.topk("no scores", 3, None, "lowest_id", "raise", 1, "", None),  # type: ignore[arg-type]
-        _core.MetricInfo,
+        _core.MetricParameter,
         lambda: _core.Lists.__new__(_core.Lists).validate("x", None),
     ]
     texts = []

@@ -180,6 +180,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [STANDARD | {"gain": "table", "min_grade": 0.5, "gain_table": [0.0, 1.0]}]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),
+    "MetricInfo": (_core.MetricInfo, lambda: [_core.metric_table()[0]]),
     "PairedValue": (_core.PairedValue, lambda: [[0, 1], 1, False, True, True]),
     "paired_sums": (
         _core.paired_sums,
@@ -849,7 +850,7 @@ SOUND: dict[str, Callable[[], Any]] = {
     "Result": sound_result,
     "Sums": lambda: sound_result().sums,
     "Tally": lambda: sound_result().tally,
-    "MetricInfo": lambda: exactk.metrics["ndcg"],
+    "MetricInfo": lambda: _core.metric_table()[0],
     "MetricParameter": lambda: exactk.metrics["fbeta"].parameter,
     "ConventionField": lambda: _core.convention_fields()[0],
     "LineFault": sound_line_fault,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import exactk
+from exactk._plan.fields import FIELDS
 from exactk._runtime.html_table import HtmlTable, html_of_tables
 
 MOST_BYTES, MOST_ROWS = 20_000, 60
@@ -238,3 +239,33 @@ def test_best_items_of_the_first_users() -> None:
     assert len(deep.rows) == 60
     assert deep.notes == ["left out: 40 rows; to_pandas() has them"]
     assert not tables_of(exactk.topk({"a": {}}, 3)).rows
+
+
+def test_a_metric_is_a_page() -> None:
+    for info in [*exactk.metrics.values(), *exactk.agreement_metrics.values()]:
+        tables = tables_of(info)
+        assert tables.headers == [[info.name, info.summary]]
+        lines = [line.split("  ", 1) for line in repr(info).splitlines()[1:]]
+        assert tables.rows == [[name, text.strip()] for name, text in lines]
+        assert not tables.notes
+
+
+def test_a_convention_is_a_page_of_its_fields() -> None:
+    for name, convention in exactk.conventions.items():
+        tables = tables_of(convention)
+        assert tables.captions == [f"Convention {name}"]
+        differing = convention.diff("standard")
+        if name == "standard":
+            assert [row[0] for row in tables.rows] == [field for field in convention.to_dict() if field in {*FIELDS}]
+            assert all(row[1] == row[2] for row in tables.rows)
+            assert not tables.notes
+        else:
+            assert {*differing} <= {row[0] for row in tables.rows}
+            assert tables.notes == ["all other fields have the values of standard"]
+    ties = next(row for row in tables_of(exactk.conventions["ranx"]).rows if row[0] == "ties")
+    assert ties[1:3] == ["'input_order'", "'lowest_id'"]
+    hostile = exactk.conventions["ranx"].replace(name="<script>\u202e", overrides={"ndcg": {"ties": "expected"}})
+    tables = tables_of(hostile)
+    assert tables.captions == ["Convention <script>\\u202e"]
+    assert ["ndcg.ties", "'expected'", "'lowest_id'"] in [row[:3] for row in tables.rows]
+    assert "<script" not in hostile._repr_html_()

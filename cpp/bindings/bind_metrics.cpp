@@ -35,6 +35,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("high", &MetricParameter::high)
       .def_readonly("whole", &MetricParameter::whole);
   bind_class<MetricInfo>(module, "MetricInfo", "The metadata of a metric.")
+      .def(py::init<const MetricInfo&>(), py::arg("info"))
       .def_readonly("name", &MetricInfo::name)
       .def_property_readonly("aliases",
                              [](const MetricInfo& info) {
@@ -81,10 +82,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("reads_features", &MetricInfo::reads_features)
       .def_readonly("reads_popularity", &MetricInfo::reads_popularity)
       .def_readonly("reads_history", &MetricInfo::reads_history)
-      .def_readonly("reads_groups", &MetricInfo::reads_groups)
-      .def("__repr__", [](const MetricInfo& info) {
-        return "<Metric " + std::string(info.name) + ": " + std::string(info.summary) + ">";
-      });
+      .def_readonly("reads_groups", &MetricInfo::reads_groups);
   module.def(
       "metric_table",
       [] {

@@ -41,23 +41,12 @@ def add_listings(commands: Commands) -> None:
 def run_metrics(arguments: argparse.Namespace) -> int:
     if arguments.metrics:
         with name_argument("METRIC"):
-            texts = [_metric_text(name) for name in arguments.metrics]
-        print_text("\n".join(texts))
+            texts = [repr(metric_info(name)) for name in arguments.metrics]
+        print_text("\n\n".join(texts) + "\n")
     else:
         rows = [[info.name, ", ".join(info.aliases), info.summary] for info in evaluation_metrics.values()]
         _print_table(["metric", "also", "summary"], rows)
     return 0
-
-
-def _metric_text(name: str) -> str:
-    info = metric_info(name)
-    rows = {"also": ", ".join(info.aliases), "summary": info.summary, "formula": info.formula, "source": info.source}
-    rows["better"] = info.direction
-    if info.parameter:
-        bounds = info.parameter
-        default = "required" if bounds.standard is None else f"default {bounds.standard:g}"
-        rows["parameter"] = f"{bounds.name}, {bounds.low:g} to {bounds.high:g}, {default}"
-    return display.format_text([info.name, ""], list(rows.items()), left=2) + "\n"
 
 
 def run_conventions(arguments: argparse.Namespace) -> int:

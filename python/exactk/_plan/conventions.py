@@ -13,6 +13,7 @@ from exactk._plan.literals import PresetName
 from exactk._plan.metrics import metrics
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.html_table import HtmlTable, html_of_tables
 from exactk._runtime.names import Registry, did_you_mean
 
 if TYPE_CHECKING:
@@ -285,6 +286,23 @@ class Convention(FieldValues):
         text, all_changes = description(self), departures(self)
         return f"<Convention {text}>" if text.endswith(all_changes) else f"<Convention {text}: {all_changes}>"
 
+    def _repr_html_(self) -> str:
+        changes = _changes(self, _STANDARD)
+        names = list(changes or FIELDS)
+        fields = [name.rpartition(".")[2] for name in names]
+        rows = [
+            [
+                name,
+                _as_text(changes.get(name, _STANDARD_VALUES[field])),
+                _as_text(_STANDARD_VALUES[field]),
+                FIELDS[field].summary,
+            ]
+            for name, field in zip(names, fields, strict=True)
+        ]
+        notes = ["all other fields have the values of standard"] if changes else []
+        header = ["field", "value", "standard", "meaning"]
+        return html_of_tables([HtmlTable(f"Convention {self.name}", header, rows, 4, notes=notes, longest=400)])
+
     def __hash__(self) -> int:
         return self._hash
 
@@ -306,6 +324,7 @@ def _rules(convention: Convention, metric: str) -> dict[str, Any]:
 
 
 _STANDARD = Convention(name="standard")
+_STANDARD_VALUES = {name: getattr(_STANDARD, name) for name in FIELDS}
 
 ConventionLike: TypeAlias = Convention | PresetName | str | Mapping[str, Any]
 """The type of every argument `convention=`: a convention, the name of a preset, or changes to a preset.

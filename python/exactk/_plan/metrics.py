@@ -6,21 +6,56 @@ import re
 from typing import TYPE_CHECKING
 
 from exactk import _core
+from exactk._plan.fields import FIELDS
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import quote
+from exactk._runtime.html_table import HtmlTable, html_of_tables
 from exactk._runtime.names import Registry
 
 if TYPE_CHECKING:
     from exactk._plan.custom_metric import CustomInfo
 
 
-def _describe(info: _core.MetricInfo) -> str:
-    also = f" (also {', '.join(info.aliases)})" if info.aliases else ""
-    return info.summary + also
+class Metric(_core.MetricInfo):
+    """A metric of the registry. It prints as a page with what it measures, formula, aliases, parameter and source."""
+
+    def __repr__(self) -> str:
+        rows = [(self.name, self.summary), *self._facts().items()]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:{width}}  {text}" for name, text in rows)
+
+    def _repr_html_(self) -> str:
+        facts = list(self._facts().items())
+        return html_of_tables([HtmlTable("Metric", [self.name, self.summary], facts, left=2, longest=1000)])
+
+    def _facts(self) -> dict[str, str]:
+        """Return what is known of the metric, under the standard convention where that matters."""
+        ignored = ignored_fields(self)
+        own_first = dict.fromkeys([*self.own_fields, *FIELDS])
+        facts = {
+            "formula": self.formula,
+            "range": "0 to 1" if self.unit_range else "",
+            "better": self.direction,
+            "also": ", ".join(self.aliases),
+            "parameter": "" if self.parameter is None else _parameter_text(self.parameter),
+            "convention fields": ", ".join(name for name in own_first if name not in ignored),
+            "source": self.source,
+        }
+        return {name: text for name, text in facts.items() if text}
 
 
-metrics: Registry[_core.MetricInfo] = Registry(
-    {info.name: info for info in _core.metric_table()},
+def _parameter_text(parameter: _core.MetricParameter) -> str:
+    default = "required" if parameter.standard is None else f"default {parameter.standard:g}"
+    return f"{parameter.name}, {parameter.low:g} to {parameter.high:g}, {default}"
+
+
+def _describe(metric: Metric) -> str:
+    also = f" (also {', '.join(metric.aliases)})" if metric.aliases else ""
+    return metric.summary + also
+
+
+metrics: Registry[Metric] = Registry(
+    {info.name: Metric(info) for info in _core.metric_table()},
     _describe,
     "metric",
     {alias: info.name for info in _core.metric_table() for alias in info.aliases},
@@ -28,7 +63,7 @@ metrics: Registry[_core.MetricInfo] = Registry(
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
 
 
-def _select(*, compares_lists: bool) -> Registry[_core.MetricInfo]:
+def _select(*, compares_lists: bool) -> Registry[Metric]:
     infos = {name: info for name, info in metrics.items() if info.compares_lists == compares_lists}
     return Registry(infos, _describe, "metric", {alias: name for name, info in infos.items() for alias in info.aliases})
 
@@ -61,7 +96,7 @@ def ignored_fields(info: _core.MetricInfo | CustomInfo) -> frozenset[str]:
     return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored
 
 
-def metric_info(spelling: str, metric_string: str | None = None) -> _core.MetricInfo:
+def metric_info(spelling: str, metric_string: str | None = None) -> Metric:
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)
     if name is None:
