@@ -1,1 +1,1 @@
-"""What each picture shows, as arrays and names: drawn by `exactk.displays`, and as SVG on HTML pages."""
+"""What each picture shows, as numbers and names: drawn by `exactk.displays`, and as SVG on HTML pages."""

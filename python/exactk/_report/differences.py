@@ -78,6 +78,8 @@ class Differences(DisplaysTables, Sequence[Difference]):
 
     Attributes
     ----------
+    caption : str
+        How the differences were tested, in words.
     by_group : Differences
         The same by group of users, adjusted within each group; empty without ``groups=``.
     heterogeneity : Mapping of (metric, system, baseline) to float
@@ -212,7 +214,7 @@ class Differences(DisplaysTables, Sequence[Difference]):
         """Return a Markdown table with the caption below, or write it to a file; see `to_latex` for the parameters."""
         table = self._text_table(digits)
         text = format_markdown(*without_markup(table.header, table.rows), table.left)
-        return return_or_write(markdown_with_caption(text, self._caption), path)
+        return return_or_write(markdown_with_caption(text, self.caption), path)
 
     @overload
     def to_latex(self, path: None = None, *, digits: int | None = None) -> str: ...
@@ -230,10 +232,11 @@ class Differences(DisplaysTables, Sequence[Difference]):
             their intervals need.
         """
         table = self._text_table(digits)
-        return return_or_write(latex_float(format_latex(*table), self._caption), path)
+        return return_or_write(latex_float(format_latex(*table), self.caption), path)
 
     @property
-    def _caption(self) -> str:
+    def caption(self) -> str:
+        """How the differences were tested, in words."""
         caption = "; ".join(self._caption_lines())
         return caption[:1].upper() + caption[1:]
 

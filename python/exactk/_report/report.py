@@ -316,7 +316,7 @@ class Report(Exports, Mapping[str, float]):
         """
         optional.require("scipy", "report.interval", "compare")
         check_confidence(confidence)
-        index = self._index_of(metric)
+        index = self.index_of(metric)
         groups = self._state.groups or {}
         if group is not None and group not in groups:
             raise input_error("group", f"one of {', '.join(map(repr, groups)) or 'no groups'}", repr(group))
@@ -388,18 +388,18 @@ class Report(Exports, Mapping[str, float]):
         >>> report.disparity("P@1"), report.disparity("P@1", "ratio")
         (0.5, 0.5)
         """
-        name = self._state.spellings[self._index_of(metric)]
+        name = self._state.spellings[self.index_of(metric)]
         if self._state.groups is None:
             raise input_error("report", "groups, which groups= names", "none")
         return disparity_of_groups({label: values[name] for label, values in self.by_group.items()}, how, name)
 
-    def _index_of(self, metric: str) -> int:
+    def index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
         if metric in self._state.spellings:
             return self._state.spellings.index(metric)
         canonical = canonical_name(metric, self.convention, by_name(self._state.custom_metrics))
         if canonical not in self._state.metrics:
-            raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
+            raise input_error(argument, f"one of {', '.join(self)}", repr(metric))
         return self._state.metrics.index(canonical)
 
     @property

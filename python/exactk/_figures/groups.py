@@ -1,0 +1,60 @@
+"""The difference of a pair of systems in each group of users."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from exactk._figures.metrics import value_of_metric
+from exactk._runtime.errors import input_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._report.comparison import Comparison
+    from exactk._report.difference import Difference
+
+Opposite = Literal["", "sign", "significant"]
+
+
+@dataclass(frozen=True)
+class GroupsFigure:
+    """A row of each group, and whether the difference is the same in all."""
+
+    metric: str
+    system: str
+    baseline: str
+    rows: Sequence[Difference]
+    heterogeneity: float  # Welch's p-value; NaN for fewer than two groups
+    opposite: Opposite  # whether groups differ in sign, or significantly in both directions
+
+
+def groups_figure(
+    comparison: Comparison, metric: str | None = None, system: str | None = None, baseline: str | None = None
+) -> GroupsFigure:
+    """Return the differences by group of a pair in a metric, by default of the first row of differences."""
+    by_group = comparison.differences.by_group
+    if not by_group:
+        raise input_error("groups", "groups of users, which groups= of exactk.compare names", "none")
+    spelling = value_of_metric(comparison.reports, metric).spelling if metric is not None else by_group[0].metric
+    rows = [
+        row
+        for row in by_group
+        if row.metric == spelling and system in {None, row.system} and baseline in {None, row.baseline}
+    ]
+    if not rows:
+        raise input_error("metric", "a metric and a pair of systems that are compared", f"{metric!r} of {system!r}")
+    first = rows[0]
+    rows = [row for row in rows if (row.system, row.baseline) == (first.system, first.baseline)]
+    p = comparison.differences.heterogeneity.get((spelling, first.system, first.baseline), math.nan)
+    return GroupsFigure(spelling, first.system, first.baseline, rows, p, opposite_signs(rows))
+
+
+def opposite_signs(rows: Sequence[Difference]) -> Opposite:
+    """Return whether some differences are above 0 and others below, and whether both are significant."""
+    verdicts = {row.verdict for row in rows}
+    if {"better", "worse"} <= verdicts or {"higher", "lower"} <= verdicts:
+        return "significant"
+    signs = {row.difference > 0 for row in rows if row.difference}
+    return "sign" if len(signs) == 2 and not any(math.isnan(row.difference) for row in rows) else ""
