@@ -7,6 +7,7 @@ import html
 import io
 import json
 import math
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import exactk
 
@@ -509,6 +512,67 @@ def test_flat_names_that_are_the_same_are_refused() -> None:
         report.to_flat_dict()
     with pytest.raises(exactk.InputError, match="'a-b P@1' and 'a_b P@1'"):
         exactk.compare([[1]], {"a-b": [[1]], "a_b": [[1]]}, "P@1").to_flat_dict()
+
+
+def test_flat_names_that_are_too_long_are_refused() -> None:
+    systems = {"s" * 243: [[1]], "b": [[1]]}
+    assert len(next(iter(exactk.compare([[1]], systems, "P@1").to_flat_dict()))) == MOST_CHARACTERS
+    with pytest.raises(
+        exactk.InputError, match=r"names: expected names that have at most 250 characters .*found 251 in"
+    ):
+        exactk.compare([[1]], systems, "P@1").to_flat_dict("x")
+
+
+def test_flat_names_of_differences() -> None:
+    truth, a, b, c = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18, [[1]] * 40
+    systems, groups = {"a": a, "b (2)": b, "c": c}, ["x", "y"] * 20
+    compared = exactk.compare(truth, systems, ["P@1", "mrr"], baseline="a", groups=groups)
+    flat = compared.differences.to_flat_dict("test/")
+    fields = ("difference", "low", "high", "p", "p_adjusted")
+    assert list(flat)[:6] == [*(f"test/b_2/P_at_1_{field}" for field in fields), "test/c/P_at_1_difference"]
+    assert len(flat) == 2 * 2 * len(fields)
+    row = compared.differences["c", "mrr"]
+    for field in fields:
+        assert flat[f"test/c/mrr_{field}"] == getattr(row, field)
+    assert row.p != row.p_adjusted
+    of_groups = compared.differences.by_group.to_flat_dict(sep="_")
+    assert of_groups["c_y_mrr_p"] == next(
+        one.p for one in compared.differences.by_group if (one.group, one.system, one.metric) == ("y", "c", "mrr")
+    )
+    assert all(WANDB.match(name) for name in of_groups)
+    pairs = exactk.compare(truth, systems, "P@1").differences.to_flat_dict()
+    assert [name for name in pairs if name.endswith("_p")] == ["b_2/a/P_at_1_p", "c/a/P_at_1_p", "c/b_2/P_at_1_p"]
+    equal = exactk.compare([[1]], {"a": [[1]], "b": [[1]]}, "P@1", baseline="a").differences.to_flat_dict()
+    assert math.isnan(equal["b/P_at_1_p"])
+    with pytest.raises(exactk.InputError, match="'a-b P@1 difference' and 'a_b P@1 difference'"):
+        exactk.compare([[1]], {"c": [[1]], "a-b": [[1]], "a_b": [[1]]}, "P@1", baseline="c").differences.to_flat_dict()
+
+
+NAMES_OF_SYSTEMS = st.text(st.sampled_from("abZ09 _-.:/@%()é\n\0<模"), min_size=1, max_size=12)
+COMPARED = exactk.compare([[1]], {"a": [[1]], "b": [[1]]}, ["P@1", "ndcg@[1,3](gain=exp2)", "fbeta@5(beta=0.5)", "mrr"])
+
+
+@given(st.lists(NAMES_OF_SYSTEMS, min_size=2, max_size=4, unique=True), st.sampled_from(["", "valid/", "fold 1."]))
+def test_flat_names_of_any_systems(systems: list[str], prefix: str) -> None:
+    """Names are accepted, or an error names the systems that have no name of their own."""
+    words = [re.sub("[^a-zA-Z0-9]+", "_", name.replace("@", "_at_")).strip("_") for name in systems]
+    compared = exactk.compare_reports(dict.fromkeys(systems, COMPARED.reports["a"]))
+    for sep, accepted, begin in (("/", MLFLOW, prefix), ("_", WANDB, "")):
+        if "" in words or len({*words}) < len(words):
+            with pytest.raises(exactk.InputError, match="names: expected") as raised:
+                compared.to_flat_dict(begin, sep=sep)
+            found = str(raised.value).partition("found")[2]
+            assert any(repr(name)[1:-1] in found for name in systems)
+            continue
+        flat = compared.to_flat_dict(begin, sep=sep)
+        assert len(flat) == len(systems) * len(COMPARED)
+        assert all(accepted.match(name) and posixpath.normpath(name) == name for name in flat)
+
+
+@pytest.mark.parametrize("sep", ["@", "é", 3])
+def test_separators_that_no_tracker_accepts(comparison: exactk.Comparison, sep: Any) -> None:
+    with pytest.raises((exactk.InputError, exactk.InputTypeError), match="sep: expected"):
+        comparison.to_flat_dict(sep=sep)
 
 
 @pytest.mark.parametrize("prefix", ["@", "é", "a,b", "a\n", 3, None])

@@ -769,8 +769,16 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         request = PageRequest(title, note, examples, item_names, truth, predictions or {})
         return return_or_write(html_page(self, request), path)
 
-    def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
+    def to_flat_dict(self, prefix: str = "", *, sep: str = "/") -> dict[str, float]:
         """Return the values under names that experiment trackers accept, with the system before a slash; see `Report`.
+
+        Parameters
+        ----------
+        prefix : str
+            What every name begins with.
+        sep : str
+            What is between system and metric. MLflow groups charts by slashes; W&B sorts and filters only by names
+            without them, such as those of ``sep="_"``.
 
         Examples
         --------
@@ -779,7 +787,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         {'als/P_at_1': 1.0, 'popular/P_at_1': 0.0}
         """
         by_system = ((system, metric) for system in self._reports for metric in self)
-        return flat_dict((((system, metric), self[metric][system]) for system, metric in by_system), prefix)
+        return flat_dict((((system, metric), self[metric][system]) for system, metric in by_system), prefix, sep)
 
     def _display_tables(self) -> Sequence[DisplayTable]:
         return self._table.to_display(self._labels())

@@ -21,6 +21,7 @@ from exactk._report.display import (
     without_markup,
 )
 from exactk._report.exports import checked_digits, return_or_write, rounded
+from exactk._report.flat_names import flat_dict
 from exactk._report.table_display import DisplaysTables, DisplayTable
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from exactk._report.exports import FilePath
     from exactk._report.resampled import Resampled
     from exactk._report.tables import Columns, TextTable
+
+
+_TRACKED = ("difference", "low", "high", "p", "p_adjusted")
+"""The fields that experiment trackers are given."""
 
 
 def tested_rows(
@@ -174,6 +179,42 @@ class Differences(DisplaysTables, Sequence[Difference]):
         """Return the rows as columns, by name."""
         left_out = () if any(row.group is not None for row in self) else ("group",)
         return {name: [getattr(row, name) for row in self._rows] for name in Difference._fields if name not in left_out}
+
+    def to_flat_dict(self, prefix: str = "", *, sep: str = "/") -> dict[str, float]:
+        """Return each difference, its interval and its p-values under names that experiment trackers accept.
+
+        A name is that of `Comparison.to_flat_dict` with ``_difference``, ``_low``, ``_high``, ``_p`` or
+        ``_p_adjusted``, the field of the row. Without a baseline, the name of the other system is after that of the
+        system; the group of a row of groups is before the metric. NaN is kept.
+
+        Parameters
+        ----------
+        prefix : str
+            What every name begins with.
+        sep : str
+            What is between system and metric.
+
+        Raises
+        ------
+        InputError
+            If two rows would have one name.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+        >>> differences = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a").differences
+        >>> {name: round(number, 4) for name, number in differences.to_flat_dict().items()}
+        {'b/P_at_1_difference': 0.3, 'b/P_at_1_low': 0.1516, 'b/P_at_1_high': 0.4484, 'b/P_at_1_p': 0.0002, 'b/P_at_1_p_adjusted': 0.0002}
+        """
+        has_baselines = self._method.options.baseline is None
+
+        def parts(row: Difference, field: str) -> tuple[str, ...]:
+            baseline = (row.baseline,) if has_baselines else ()
+            group = () if row.group is None else (str(row.group),)
+            return (row.system, *baseline, *group, f"{row.metric} {field}")
+
+        return flat_dict(((parts(row, field), getattr(row, field)) for row in self for field in _TRACKED), prefix, sep)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas data frame."""
