@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Tone = Literal["", "better", "worse", "muted"]
 """What a cell says beside its text, which says it too; a colour on the page."""
+
+
+class ListItem(NamedTuple):
+    """An item of a user's list."""
+
+    rank: int
+    name: str
+    is_hit: bool
 
 
 @dataclass(frozen=True)
@@ -19,7 +28,17 @@ class Cell:
     text: str
     tone: Tone = ""
     is_best: bool = False
+    mark: str = ""  # behind the text, such as an asterisk
+    items: Sequence[ListItem] = ()  # a list below the text
     share: float | None = None  # from -1 to 1: how strongly a cell of a heat table is filled
+
+    @property
+    def kind(self) -> str:
+        """The classes of the style sheet; a share is one of five steps in either direction."""
+        share = 0.0 if self.share is None or math.isnan(self.share) else min(max(self.share, -1.0), 1.0)
+        steps = math.ceil(5 * abs(share))
+        heat = f"{'more' if share > 0 else 'less'}{steps}" if steps else ""
+        return " ".join(filter(None, [self.tone, "best" if self.is_best else "", heat]))
 
 
 @dataclass(frozen=True)
@@ -49,6 +68,13 @@ class Bullets:
 
 
 @dataclass(frozen=True)
+class Findings:
+    """A list of sentences, each in the colour of what it says."""
+
+    rows: Sequence[tuple[Tone, str]]
+
+
+@dataclass(frozen=True)
 class Facts:
     """Names with what they stand for."""
 
@@ -60,6 +86,7 @@ class Code:
     """Text as it is typed."""
 
     text: str
+    label: str = "Code"  # for those who hear the page
 
 
 @dataclass(frozen=True)
@@ -81,7 +108,7 @@ class Fold:
     is_open: bool = False
 
 
-Part: TypeAlias = "Paragraph | Bullets | Facts | Code | Table | Chart | Fold"
+Part: TypeAlias = "Paragraph | Bullets | Findings | Facts | Code | Table | Chart | Fold"
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from exactk._report.json_document import Document
 from exactk._report.kept_numbers import KeptUsers
 from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
 from exactk._report.paired_plain import paired_from_plain
-from exactk._report.presentation import PageRequest, html_page
+from exactk._report.presentation import html_page, page_request
 from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
 from exactk._report.resampling import Calls, resample
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.margins import Margin
-    from exactk._inputs.types import PredictionsLike, TruthLike
     from exactk._plan.metric_strings import Value
     from exactk._report.difference import Difference
     from exactk._report.exports import FilePath
     from exactk._report.gate import Claim
+    from exactk._report.judged_lists import JudgedLists
     from exactk._report.paired_sums import Pair, PairedState, PairedSums
     from exactk._report.resampled import Resampled
     from exactk._report.significance_marks import SignificanceMarks
@@ -701,8 +701,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         note: str = "",
         examples: int = 20,
         item_names: Mapping[Any, str] | None = None,
-        truth: TruthLike | None = None,
-        predictions: Mapping[str, PredictionsLike] | None = None,
+        lists: Mapping[str, JudgedLists] | None = None,
+        gate: Gate | None = None,
     ) -> str: ...
     @overload
     def to_html(
@@ -713,8 +713,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         note: str = "",
         examples: int = 20,
         item_names: Mapping[Any, str] | None = None,
-        truth: TruthLike | None = None,
-        predictions: Mapping[str, PredictionsLike] | None = None,
+        lists: Mapping[str, JudgedLists] | None = None,
+        gate: Gate | None = None,
     ) -> None: ...
     def to_html(
         self,
@@ -724,14 +724,14 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         note: str = "",
         examples: int = 20,
         item_names: Mapping[Any, str] | None = None,
-        truth: TruthLike | None = None,
-        predictions: Mapping[str, PredictionsLike] | None = None,
+        lists: Mapping[str, JudgedLists] | None = None,
+        gate: Gate | None = None,
     ) -> str | None:
         """Return the comparison as one HTML page, or write it to a file.
 
-        The page has no script and loads nothing. It says which system is better, by how much and for whom, how the
-        numbers were computed, and contains them as JSON. Sections whose data are missing say in one line what to write
-        for them: ``per_user=True``, ``groups=``, several cutoffs. Needs jinja2: ``pip install 'exactk[report]'``.
+        The page is one file without scripts, which loads nothing. It says which system is better, by how much and for
+        whom, how the numbers were computed, and contains them as JSON. Where data are missing, a line says what to write:
+        ``per_user=True``, ``groups=``, several cutoffs. Needs jinja2: ``pip install 'exactk[report]'``.
 
         Parameters
         ----------
@@ -742,19 +742,20 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         note : str
             A paragraph below the heading.
         examples : int
-            How many of the users who lose most, and of those who gain most, are shown with their keys and values, and
-            with their lists where `truth` and `predictions` are given. 0 leaves no user's data on the page. The default is 20.
+            How many of the users who lose most, and of those who gain most, are shown for each pair of systems: their
+            keys and values in the first metric and, with `lists`, what was recommended to them. 0 leaves no data of
+            single users on the page. The default is 20. The page stays below 1 MB, if need be with fewer examples.
         item_names : mapping of item to str, optional
-            Names of items, shown in the lists instead of their keys.
-        truth : optional
-            The truth of the comparison, as `exactk.compare` took it.
-        predictions : mapping of str to predictions, optional
-            The predictions of the systems, as `exactk.compare` took them.
+            Names of items, shown beside their keys in lists.
+        lists : mapping of str to JudgedLists, optional
+            The lists of each system, from `exactk.judge` of the same truth and predictions, with the same ``exclude=``.
+        gate : Gate, optional
+            Claims from `check`, whose outcome the page begins with.
 
         Raises
         ------
         InputError, InputTypeError
-            If an argument is invalid, or the truth or the predictions are not those of the comparison.
+            If an argument is invalid, or the users or hits of `lists` are not those of the comparison.
         ImportError
             If jinja2 is not installed.
 
@@ -762,11 +763,15 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         --------
         >>> import exactk
         >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
-        >>> page = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a").to_html(examples=0)
-        >>> "<script>" in page
-        False
+        >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a")
+        >>> lists = {"a": exactk.judge(truth, a, k=1), "b": exactk.judge(truth, b, k=1)}
+        >>> page = comparison.to_html(lists=lists, item_names={1: "Heat", 2: "Alien"}, title="b or a?")
+        >>> "<title>b or a?</title>" in page, "Alien" in page
+        (True, True)
         """
-        request = PageRequest(title, note, examples, item_names, truth, predictions or {})
+        request = page_request(
+            title=title, note=note, examples=examples, item_names=item_names, lists=lists, gate=gate
+        )
         return return_or_write(html_page(self, request), path)
 
     def to_flat_dict(self, prefix: str = "", *, sep: str = "/") -> dict[str, float]:

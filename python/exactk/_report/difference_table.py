@@ -390,6 +390,11 @@ def _unsigned(number: float, digits: int) -> str:
     return _or_dash(number, lambda one: format_number(one, digits))
 
 
+def signed_number(number: float, row: Difference) -> str:
+    """Return a difference with its sign, and as many decimals as the row's interval needs."""
+    return _signed(number, _digits(row))
+
+
 def _interval(row: Difference, digits: int) -> str:
     if math.isnan(row.low) or math.isnan(row.high):
         return "-"

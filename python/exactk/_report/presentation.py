@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from exactk._report.gate import Gate
+from exactk._report.judged_lists import JudgedLists
+from exactk._runtime.errors import input_error, type_error
 
-    from exactk._inputs.types import PredictionsLike, TruthLike
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from exactk._report.exports import Exports
 
 
@@ -19,12 +24,60 @@ class PageRequest:
 
     title: str | None = None
     note: str = ""
-    examples: int = 0  # users per side whose lists are shown
-    item_names: Mapping[Any, str] | None = None
-    truth: TruthLike | None = None
-    predictions: Mapping[str, PredictionsLike] = field(default_factory=lambda: MappingProxyType({}))
+    examples: int = 0  # users per side whose keys, values and lists are shown
+    item_names: Mapping[Any, str] = field(default_factory=lambda: MappingProxyType({}))
+    lists: Mapping[str, JudgedLists] = field(default_factory=lambda: MappingProxyType({}))  # by system, "" for a report
+    gate: Gate | None = None
     command: Sequence[str] = ()
     inputs: Sequence[Mapping[str, Any]] = ()  # the files that a command has read, as its JSON has them
+
+
+_MOST_CHARACTERS = 10_000  # of texts of the caller, so that pages stay small
+
+
+def page_request(
+    *,
+    title: str | None = None,
+    note: str = "",
+    examples: int = 0,
+    item_names: Mapping[Any, str] | None = None,
+    lists: Mapping[str, JudgedLists] | None = None,
+    gate: Gate | None = None,
+) -> PageRequest:
+    """Return the request of a page. Raise InputError or InputTypeError for an invalid argument."""
+    for argument, text in {"title": title or "", "note": note}.items():
+        _check_text(argument, text)
+    _check_examples(examples)
+    if item_names is not None and not isinstance(item_names, Mapping):
+        raise type_error("item_names", "a mapping from item to name", type(item_names).__name__)
+    if gate is not None and not isinstance(gate, Gate):
+        raise type_error("gate", "the result of comparison.check", type(gate).__name__)
+    if lists is not None:
+        _check_lists(lists)
+    return PageRequest(title, note, int(examples), item_names or {}, lists or {}, gate)
+
+
+def _check_text(argument: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise type_error(argument, "a string", type(text).__name__)
+    if len(text) > _MOST_CHARACTERS:
+        raise input_error(argument, f"at most {_MOST_CHARACTERS:,} characters", f"{len(text):,}")
+
+
+def _check_examples(examples: object) -> None:
+    if isinstance(examples, bool) or not isinstance(examples, Integral):
+        raise type_error("examples", "an integer", repr(examples))
+    if int(examples) < 0:
+        raise input_error("examples", "a number of users, or 0", repr(examples))
+
+
+def _check_lists(lists: object) -> None:
+    if not isinstance(lists, Mapping):
+        raise type_error("lists", "a mapping from system to the result of exactk.judge", type(lists).__name__)
+    for system, one in lists.items():
+        if not isinstance(one, JudgedLists):
+            hint = "exactk.judge(truth, predictions, k=10) returns it"
+            raise type_error("lists", f"JudgedLists of {system!r}", type(one).__name__, hint=hint)
 
 
 class PageMaker(Protocol):

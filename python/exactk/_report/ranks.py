@@ -71,6 +71,10 @@ class Ranks(DisplaysTables, Mapping[str, RankInterval]):
         """The systems that are tied for the top."""
         return tuple(system for system, interval in self.items() if interval.best == 1)
 
+    def value_of(self, system: str) -> float:
+        """Return the value of a system, by which it is ranked."""
+        return self._values[system]
+
     def __getitem__(self, system: str) -> RankInterval:
         """Return the interval of a system."""
         if system not in self._intervals:
@@ -89,7 +93,7 @@ class Ranks(DisplaysTables, Mapping[str, RankInterval]):
 
     def _display_tables(self) -> Sequence[DisplayTable]:
         rows = [
-            [system, f"{self._values[system]:.4f}", _ranks_text(interval)]
+            [system, f"{self._values[system]:.4f}", ranks_text(interval)]
             for system, interval in self._intervals.items()
         ]
         top = ", ".join(self.top)
@@ -98,7 +102,8 @@ class Ranks(DisplaysTables, Mapping[str, RankInterval]):
         return [DisplayTable(f"Ranks by {self._metric}", table, [line, self._note])]
 
 
-def _ranks_text(interval: RankInterval) -> str:
+def ranks_text(interval: RankInterval) -> str:
+    """Return the ranks in words."""
     return str(interval.best) if interval.best == interval.worst else f"{interval.best} to {interval.worst}"
 
 

@@ -28,7 +28,7 @@ from exactk._report.flat_names import flat_dict
 from exactk._report.json_document import Document, json_counts, json_number
 from exactk._report.metric_mapping import MetricMapping
 from exactk._report.per_user import kept_from_plain, kept_to_plain
-from exactk._report.presentation import PageRequest, html_page
+from exactk._report.presentation import html_page, page_request
 from exactk._report.state import State, plan_of_state
 from exactk._report.statistics import (
     evaluated_users,
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from exactk._report.exports import FilePath
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
+    from exactk._report.judged_lists import JudgedLists
     from exactk._report.shards import Shards
     from exactk._report.sums import Label, Sums
     from exactk._report.tables import Columns, Table
@@ -598,13 +599,26 @@ class Report(Exports, Mapping[str, float]):
             return cls(state, users, kept_from_plain(data["per_user"], data["kept"], state))
 
     @overload
-    def to_html(self, path: None = None, *, title: str | None = None, note: str = "") -> str: ...
+    def to_html(
+        self, path: None = None, *, title: str | None = None, note: str = "", lists: JudgedLists | None = None
+    ) -> str: ...
     @overload
-    def to_html(self, path: FilePath, *, title: str | None = None, note: str = "") -> None: ...
-    def to_html(self, path: FilePath | None = None, *, title: str | None = None, note: str = "") -> str | None:
+    def to_html(
+        self, path: FilePath, *, title: str | None = None, note: str = "", lists: JudgedLists | None = None
+    ) -> None: ...
+    def to_html(
+        self,
+        path: FilePath | None = None,
+        *,
+        title: str | None = None,
+        note: str = "",
+        lists: JudgedLists | None = None,
+    ) -> str | None:
         """Return the report as one HTML page, or write it to a file.
 
-        The page has no script and loads nothing. Needs jinja2: ``pip install 'exactk[report]'``. No users are named on it.
+        The page is one file without scripts, which loads nothing and names no user. It has the values with intervals, curves
+        over cutoffs, groups, counts, how the numbers were computed, and the numbers as JSON. Where data are missing, a line
+        says what to write. Needs jinja2: ``pip install 'exactk[report]'``.
 
         Parameters
         ----------
@@ -614,9 +628,14 @@ class Report(Exports, Mapping[str, float]):
             The heading.
         note : str
             A paragraph below the heading.
+        lists : JudgedLists, optional
+            The lists, from `exactk.judge` of the same truth and predictions: the page then shows how many relevant items
+            the users have, and how long their lists are.
 
         Raises
         ------
+        InputError, InputTypeError
+            If an argument is invalid, or the users or hits of `lists` are not those of the report.
         ImportError
             If jinja2 is not installed.
 
@@ -631,7 +650,9 @@ class Report(Exports, Mapping[str, float]):
         >>> "<title>A first page</title>" in page
         True
         """
-        return return_or_write(html_page(self, PageRequest(title, note)), path)
+        return return_or_write(
+            html_page(self, page_request(title=title, note=note, lists=None if lists is None else {"": lists})), path
+        )
 
     def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
         """Return the values under names that experiment trackers such as MLflow and W&B accept.

@@ -40,3 +40,8 @@ class DisplaysTables(ABC):
         return html_of_tables(
             [HtmlTable(one.caption, *one.table, one.notes, one.longest) for one in self._display_tables()]
         )
+
+
+def tables_of(shown: DisplaysTables) -> Sequence[DisplayTable]:
+    """Return the tables that an object prints."""
+    return shown._display_tables()  # noqa: SLF001 - of the class above

@@ -4,10 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exactk._html.sections.curves import curves
+from exactk._html.sections.differences import differences
+from exactk._html.sections.examples import examples
+from exactk._html.sections.groups import groups
+from exactk._html.sections.ranks import ranks
+from exactk._html.sections.trade_offs import trade_offs
+from exactk._html.sections.users import users
+from exactk._html.sections.values import values
+from exactk._html.sections.verdict import verdict
+from exactk._html.sections.wins import wins
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from exactk._html.parts import Section
     from exactk._html.source import Source
 
-SECTIONS: Sequence[Callable[[Source], Section]] = ()
+SECTIONS: Sequence[Callable[[Source], Section]] = (
+    verdict,
+    values,
+    differences,
+    wins,
+    ranks,
+    curves,
+    users,
+    groups,
+    trade_offs,
+    examples,
+)

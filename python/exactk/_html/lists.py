@@ -1,0 +1,127 @@
+"""The lists of systems, which a page shows for some users."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk._html.parts import ListItem
+from exactk._inputs.model.top_k import with_item_keys
+from exactk._report.state import plan_of_state
+from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.printable_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._html.source import Source
+    from exactk._plan.metric_strings import Value
+    from exactk._report.judged_lists import JudgedLists
+    from exactk._report.report import Report
+
+_SAME_OPTIONS = "give exactk.judge the exclude=, candidates= and convention= of the evaluation"
+_MOST_CHARACTERS = 80  # of an item's name
+_HIT_METRICS = ("hit_rate", "precision", "recall", "reciprocal_rank")  # above 0 for a user with a hit, and for no other
+
+
+def check_lists(source: Source) -> None:
+    """Raise InputError or InputTypeError unless the lists are those that were evaluated, as far as hits and users tell."""
+    for system, lists in source.request.lists.items():
+        if system not in source.reports:
+            raise input_error("lists", f"systems of the comparison: {', '.join(source.reports)}", repr(system))
+        of_system = f" of {system!r}" if system else ""
+        report = source.reports[system]
+        if report.has_keys != (lists.users is not None):
+            expected = "the evaluated users" + (", who have keys" if report.has_keys else ", who are row numbers")
+            raise type_error("lists", expected, f"{'row numbers' if report.has_keys else 'keys'}{of_system}")
+        _check_hits(report, lists, _positions(report, lists, of_system), of_system)
+
+
+def _positions(report: Report, lists: JudgedLists, of_system: str) -> NDArray[np.intp]:
+    """Return the row in the report of each user of the lists."""
+    users = report.state.counts.users
+    if lists.users is None:
+        if len(lists) != users or lists.first_user:
+            raise input_error("lists", f"those of all {users} users", f"{len(lists)}{of_system}", hint=_SAME_OPTIONS)
+        return np.arange(users)
+    position = {user: row for row, user in enumerate(report.users.tolist())}
+    rows = np.array([position.get(user, -1) for user in lists.users.tolist()], np.intp)
+    if np.any(rows < 0):
+        stranger = lists.users[int(np.flatnonzero(rows < 0)[0])]
+        raise input_error("lists", "the evaluated users", f"user {stranger!r}{of_system}", hint=_SAME_OPTIONS)
+    return rows
+
+
+def _check_hits(report: Report, lists: JudgedLists, rows: NDArray[np.intp], of_system: str) -> None:
+    table = report.table
+    if table is None or not len(rows):
+        return
+    listed = lists.in_truth & lists.has_list & (lists.relevant > 0) & (lists.lengths > 0)
+    for index, value in enumerate(plan_of_state(report.state)):
+        if not _tells_hits(value, report, lists.k):
+            continue
+        numbers = table[index, rows]
+        has_hit = lists.hits[:, : value.cutoff].any(axis=1)
+        different = np.flatnonzero(listed & ~np.isnan(numbers) & ((numbers > 0) != has_hit))
+        if len(different):
+            user = int(different[0]) if lists.users is None else lists.users[different[0]]
+            found = f"other hits of user {user!r}{of_system} ({len(different)} users in all)"
+            raise input_error("lists", "the lists that were evaluated", found, hint=_SAME_OPTIONS)
+
+
+def _tells_hits(value: Value, report: Report, k: int) -> bool:
+    """Return whether the values of users are above 0 for those with a hit down to the cutoff."""
+    same_grade = value.rules["min_grade"] == report.convention.rules("num_hits")["min_grade"]
+    is_plain = value.rules["average"] in {"macro", "micro"} and value.metric in _HIT_METRICS
+    return is_plain and same_grade and value.cutoff is not None and value.cutoff <= k
+
+
+class ShownLists:
+    """The lists of some users by system, with the names of their items."""
+
+    def __init__(self, lists: Mapping[str, JudgedLists], item_names: Mapping[Any, str]) -> None:
+        self._lists, self._names = lists, item_names
+        self._rows = {
+            system: None if one.users is None else {user: row for row, user in enumerate(one.users.tolist())}
+            for system, one in lists.items()
+        }
+
+    def has(self, system: str) -> bool:
+        """Return whether the lists of a system were given."""
+        return system in self._lists
+
+    def row_of(self, system: str, user: object) -> int | None:
+        """Return the row of a user's list; None if there is no list."""
+        if system not in self._lists:
+            return None
+        rows = self._rows[system]
+        return int(user) if rows is None and isinstance(user, int) else (rows or {}).get(user)
+
+    def relevant(self, systems: Sequence[str], user: object) -> int | None:
+        """Return how many relevant items a user has; None if no list tells."""
+        for system in systems:
+            row = self.row_of(system, user)
+            if row is not None:
+                return int(self._lists[system].relevant[row])
+        return None
+
+    def items(self, system: str, user: object, most: int) -> list[ListItem] | None:
+        """Return the first items of a user's list; None if there is no list."""
+        row = self.row_of(system, user)
+        if row is None:
+            return None
+        lists = self._lists[system]
+        ranks = np.flatnonzero(lists.codes[row] >= 0)[:most]  # which may have gaps
+        keys = with_item_keys(lists.codes[row, ranks], lists.item_keys).tolist()
+        hits = lists.hits[row, ranks].tolist()
+        return [
+            ListItem(rank + 1, self._name(key), hit) for rank, key, hit in zip(ranks.tolist(), keys, hits, strict=True)
+        ]
+
+    def _name(self, key: object) -> str:
+        """Return the name of an item, short enough that a list remains a list."""
+        text = printable(str(self._names.get(key, key)))
+        return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"

@@ -1,0 +1,153 @@
+"""Values and differences by group of users."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from exactk._figures.groups import groups_figure
+from exactk._html.charts.intervals import IntervalRow, intervals_chart
+from exactk._html.parts import Cell, Chart, Findings, Fold, Section, Table
+from exactk._html.sections.differences import table_of_differences
+from exactk._html.texts import number, signed, tone_of
+from exactk._report.difference_table import format_p
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from exactk._figures.groups import GroupsFigure
+    from exactk._html.parts import Part, Tone
+    from exactk._html.source import Source
+    from exactk._report.difference import Difference
+    from exactk._report.report import GroupRow
+    from exactk._report.sums import Label
+
+_QUESTION = "For whom a system is better, and whether it is worse for somebody."
+_MISSING = "there are no groups of users; groups= of exactk.evaluate and exactk.compare names them"
+
+
+def groups(source: Source) -> Section:
+    """Return the section."""
+    if not any(report.state.groups for report in source.reports.values()):
+        return Section("groups", "Groups", _QUESTION, missing=_MISSING)
+    if source.comparison is None or source.differences is None or not source.differences.by_group:
+        return Section("groups", "Groups", _QUESTION, [_table_of_values(source)])
+    by_group = source.differences.by_group
+    figures = [groups_figure(source.comparison, metric, *pair) for metric in source.rows_of for pair in source.pairs]
+    tables = [_heat_table(source, metric, figures) for metric in list(source.rows_of)[: source.limits.charts]]
+    parts: list[Part] = [*_findings(source, figures), _chart(source, figures[0]), tables[0]]
+    if len(tables) > 1:
+        parts.append(Fold("The other metrics by group", tables[1:]))
+    parts.append(Fold("All differences by group", table_of_differences(by_group)))
+    parts.append(Fold("Values by group", [_table_of_values(source)]))
+    return Section("groups", "Groups", _QUESTION, parts)
+
+
+def _findings(source: Source, figures: Sequence[GroupsFigure]) -> list[Part]:
+    """Return where differences have opposite signs, or are not the same in all groups."""
+    rows: list[tuple[Tone, str]] = []
+    for one in figures:
+        name = f"{one.metric}, {source.pair_name(one.system, one.baseline)}"
+        p = "" if math.isnan(one.heterogeneity) else f" (heterogeneity: p = {format_p(one.heterogeneity)})"
+        if one.opposite == "significant":
+            rows.append(("worse", f"{name}: significantly better in some groups and worse in others{p}."))
+        elif one.opposite and one.heterogeneity <= 1 - source.confidence:
+            rows.append(("", f"{name}: the sign differs between groups, and so does the difference{p}."))
+        elif one.heterogeneity <= 1 - source.confidence:
+            rows.append(("", f"{name}: not the same difference in all groups{p}."))
+    if not rows:
+        rows = [
+            ("", "No difference is shown to vary between the groups, which is no evidence that it is the same in all.")
+        ]
+    most = source.limits.marks
+    if len(rows) > most:
+        rows = [*rows[:most], ("", f"{len(rows) - most} more")]
+    return [Findings(rows)]
+
+
+def _chart(source: Source, figure: GroupsFigure) -> Chart:
+    rows = [
+        IntervalRow(
+            f"{row.group} ({row.users:,} users)",
+            row.difference,
+            row.low,
+            row.high,
+            signed(row.difference, row),
+            tone=tone_of(row.verdict) or "neutral",
+        )
+        for row in figure.rows[: source.limits.marks]
+    ]
+    title = f"Difference in {figure.metric} by group, {figure.system} against {figure.baseline}"
+    words = {
+        "": "All groups have the same sign",
+        "sign": "The signs differ",
+        "significant": "Groups differ significantly in sign",
+    }
+    finding = f"{words[figure.opposite]}. The line is the {source.level_text} confidence interval."
+    return Chart(title, finding, intervals_chart(title, finding, rows, f"difference in {figure.metric}", zero=True))
+
+
+def _heat_table(source: Source, metric: str, figures: Sequence[GroupsFigure]) -> Table:
+    """Return the differences of all pairs in a metric: a row per group, a column per pair."""
+    of_metric = [one for one in figures if one.metric == metric]
+    labels = list(dict.fromkeys(row.group for one in of_metric for row in one.rows))
+    cells = {(row.group, index): row for index, one in enumerate(of_metric) for row in one.rows}
+    largest = max((abs(row.difference) for row in cells.values() if math.isfinite(row.difference)), default=0.0)
+    turn = -1 if source.value_of[metric].info.direction == "lower" else 1
+    rows: list[list[Cell | str]] = [
+        [
+            str(label),
+            *(_heat_cell(cells.get((label, index)), turn, largest) for index in range(len(of_metric))),
+            _users(label, cells),
+        ]
+        for label in labels
+    ]
+    p_values: list[Cell | str] = [
+        Cell("-" if math.isnan(one.heterogeneity) else format_p(one.heterogeneity)) for one in of_metric
+    ]
+    names = [source.pair_name(one.system, one.baseline) for one in of_metric]
+    note = "* significant, adjusted within the group. The last row is Welch's test of whether the difference is the same in all groups."
+    return Table(
+        f"Differences in {metric} by group",
+        ["group", *names, "users"],
+        [*rows, ["p of heterogeneity", *p_values, ""]],
+        note=note,
+    )
+
+
+def _heat_cell(row: Difference | None, turn: int, largest: float) -> Cell:
+    if row is None or math.isnan(row.difference):
+        return Cell("-")
+    share = turn * row.difference / largest if largest else 0.0
+    is_significant = row.verdict in {"better", "worse", "higher", "lower"}
+    return Cell(signed(row.difference, row), share=share, mark="*" if is_significant else "")
+
+
+def _users(label: Label | None, cells: Mapping[tuple[Label | None, int], Difference]) -> str:
+    counts = list(dict.fromkeys(row.users for (group, _), row in cells.items() if group == label))
+    return f"{counts[0]:,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
+
+
+def _table_of_values(source: Source) -> Table:
+    by_system = {
+        system: {(row.label, row.name): row for row in report.rows_of_groups()}
+        for system, report in source.reports.items()
+    }
+    labels = list(dict.fromkeys(label for rows in by_system.values() for label, _ in rows))
+    rows = []
+    for label in labels[: source.limits.rows + 1]:
+        for value in source.values:
+            if not value.info.of_collection:
+                of_systems = [of_system.get((label, value.name)) for of_system in by_system.values()]
+                rows.append([str(label), value.spelling, *map(_value_text, of_systems), _evaluated(of_systems)])
+    systems = list(source.reports) if source.comparison is not None else ["value"]
+    return Table("Values by group", ["group", "metric", *systems, "users"], rows, left=2)
+
+
+def _value_text(row: GroupRow | None) -> str:
+    return "-" if row is None else number(row.value)
+
+
+def _evaluated(rows: Sequence[GroupRow | None]) -> str:
+    counts = dict.fromkeys(row.evaluated for row in rows if row is not None)
+    return "/".join(f"{count:,}" for count in counts)

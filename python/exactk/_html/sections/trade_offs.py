@@ -1,0 +1,73 @@
+"""Two aims against each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exactk._figures.trade_off import trade_off_figure
+from exactk._html.charts.scatter import ScatterPoint, scatter_chart
+from exactk._html.parts import Chart, Section, Table
+from exactk._html.texts import with_interval
+from exactk._runtime.errors import ExactkError
+
+if TYPE_CHECKING:
+    from exactk._figures.trade_off import TradeOffFigure
+    from exactk._html.source import Source
+
+_QUESTION = "What one aim costs in the other."
+
+
+def trade_offs(source: Source) -> Section:
+    """Return the section."""
+    if source.comparison is None:
+        return Section("trade-offs", "Trade-offs", _QUESTION, missing=source.no_differences)
+    try:
+        figure = trade_off_figure(source.reports, y=_other_aim(source), confidence=source.confidence)
+    except ExactkError as error:
+        return Section("trade-offs", "Trade-offs", _QUESTION, missing=str(error))
+    return Section("trade-offs", "Trade-offs", _QUESTION, [_chart(source, figure)])
+
+
+def _other_aim(source: Source) -> str | None:
+    """Return the first metric of what is recommended, whether relevant or not; None if there is none."""
+    first = source.values[0]
+    aims = [
+        value.name
+        for value in source.values
+        if (value.info.reads_list or value.info.of_collection) and value.info.direction != "none"
+    ]
+    return next((name for name in aims if name != first.name), None)
+
+
+def _chart(source: Source, figure: TradeOffFigure) -> Chart:
+    points = [
+        ScatterPoint(
+            system,
+            source.styles[system],
+            figure.x.values[system],
+            figure.y.values[system],
+            figure.x.intervals[system],
+            figure.y.intervals[system],
+            on_front=system in figure.front,
+        )
+        for system in list(source.reports)[: source.limits.marks]
+    ]
+    directions = {value.spelling: value.info.direction for value in source.values}
+    x, y = figure.x.metric, figure.y.metric
+    titles = [f"{metric} ({directions[metric]} is better)" for metric in (x, y)]
+    front = ", ".join(figure.front)
+    finding = (
+        f"On the Pareto front, that is, with no other system better in one metric and not worse in the other: {front}."
+    )
+    title = f"{x} against {y}"
+    rows = [
+        [
+            system,
+            with_interval(figure.x.values[system], figure.x.intervals[system]),
+            with_interval(figure.y.values[system], figure.y.intervals[system]),
+            "yes" if system in figure.front else "no",
+        ]
+        for system in source.reports
+    ]
+    table = Table(title, ["system", x, y, "on the front"], rows)
+    return Chart(title, finding, scatter_chart(title, finding, points, *titles), table)

@@ -1,0 +1,112 @@
+"""The values of all metrics, with intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from exactk._figures.values import values_figure
+from exactk._html.charts.intervals import IntervalRow, intervals_chart
+from exactk._html.parts import Cell, Chart, Section, Table
+from exactk._html.texts import number, with_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._figures.values import ValuesFigure
+    from exactk._html.parts import Part
+    from exactk._html.source import Source
+    from exactk._plan.metric_strings import Value
+
+_TIED = {"undecided", "equivalent", "not worse"}
+
+
+def values(source: Source) -> Section:
+    """Return the section."""
+    figures = [values_figure(source.reports, value.name, source.confidence) for value in source.values]
+    parts: list[Part] = [_table(source, figures)]
+    if source.comparison is not None:
+        with_intervals = [figure for figure in figures if _has_interval(figure)]
+        parts += [_chart(source, figure) for figure in with_intervals[:1]]
+    return Section("values", "Values", "How good each system is.", parts)
+
+
+def _table(source: Source, figures: Sequence[ValuesFigure]) -> Table:
+    names = list(source.reports) if source.comparison is not None else ["value"]
+    header = ["metric", *names, "better", "users"]
+    rows = [
+        [value.spelling, *_cells(source, value, figure), *_facts(source, value)]
+        for value, figure in zip(source.values, figures, strict=True)
+    ]
+    has_tied = any(isinstance(cell, Cell) and cell.mark == "~" for row in rows for cell in row)
+    intervals = f"± half of the {source.level_text} confidence interval" * any(map(_has_interval, figures))
+    notes = [
+        intervals or "no intervals: they need SciPy, and means of users' values with equal weights",
+        *(["* best"] if len(source.reports) > 1 else []),
+        *(["~ not significantly worse than the best"] if has_tied else []),
+        *_notes_on_users(source),
+    ]
+    return Table("Values", header, rows, note="; ".join(notes) + ".")
+
+
+def _cells(source: Source, value: Value, figure: ValuesFigure) -> list[Cell | str]:
+    tied = _tied_with_best(source, value, figure)
+    cells: list[Cell | str] = []
+    for system in source.reports:
+        text = with_interval(figure.values[system], figure.intervals[system])
+        is_best = len(source.reports) > 1 and system in figure.best
+        cells.append(Cell(text, is_best=is_best, mark="*" if is_best else "~" if system in tied else ""))
+    return cells
+
+
+def _tied_with_best(source: Source, value: Value, figure: ValuesFigure) -> set[str]:
+    """Return the systems that are compared with the best one, and not significantly worse."""
+    rows = source.rows_of.get(value.spelling, ())
+    tied = set()
+    for row in rows:
+        if row.verdict in _TIED and (row.system in figure.best or row.baseline in figure.best):
+            tied |= {row.system, row.baseline}
+    return tied - set(figure.best)
+
+
+def _facts(source: Source, value: Value) -> Sequence[str]:
+    evaluated = list(dict.fromkeys(report.counts["evaluated"][value.name] for report in source.reports.values()))
+    direction = {"none": "neither"}.get(value.info.direction, value.info.direction)
+    return [direction, "/".join(f"{count:,}" for count in evaluated)]
+
+
+def _notes_on_users(source: Source) -> list[str]:
+    users = {report.state.counts.users for report in source.reports.values()}
+    if len(users) > 1:
+        return ["the systems have different users"]
+    (count,) = users
+    is_partial = any(
+        evaluated != count for report in source.reports.values() for evaluated in report.counts["evaluated"].values()
+    )
+    return [f"users: those who are in the mean, of {count:,}"] if is_partial else []
+
+
+def _has_interval(figure: ValuesFigure) -> bool:
+    return any(math.isfinite(one.low) for one in figure.intervals.values())
+
+
+def _chart(source: Source, figure: ValuesFigure) -> Chart:
+    shown = list(source.reports)[: source.limits.marks]
+    rows = [
+        IntervalRow(
+            system,
+            figure.values[system],
+            *figure.intervals[system],
+            number(figure.values[system]),
+            source.styles[system],
+        )
+        for system in shown
+    ]
+    best = " and ".join(figure.best[:3])
+    finding = f"{best} {'has' if len(figure.best) == 1 else 'have'} the best value" if best else "each system's value"
+    title = f"{figure.metric} of each system"
+    return Chart(
+        title,
+        f"The point is the value, the line its {source.level_text} confidence interval; {finding}.",
+        intervals_chart(title, finding, rows, figure.metric),
+    )

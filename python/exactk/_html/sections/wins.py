@@ -1,0 +1,71 @@
+"""How many users win, tie and lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exactk._html.charts.bars import BarRow, bars_chart
+from exactk._html.parts import Chart, Section, Table
+from exactk._html.texts import share_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._html.parts import Part
+    from exactk._html.source import Source
+    from exactk._report.difference import Difference
+
+_QUESTION = "Whether a difference comes from many users or from a few."
+_KINDS = (("better", "wins"), ("tie", "ties"), ("worse", "losses"))
+
+
+def wins(source: Source) -> Section:
+    """Return the section."""
+    missing = source.no_differences
+    rows_of = {metric: rows for metric, rows in source.rows_of.items() if _has_users(source, metric)}
+    if not missing and not any(_total(row) for rows in rows_of.values() for row in rows):
+        missing = "no metric has values of users, which could win or lose"
+    if missing:
+        return Section("wins", "Wins, ties and losses", _QUESTION, missing=missing)
+    metric, rows = next(iter(rows_of.items()))
+    parts: list[Part] = [_chart(source, metric, rows[: source.limits.marks]), _table(rows_of)]
+    return Section("wins", "Wins, ties and losses", _QUESTION, parts)
+
+
+def _has_users(source: Source, metric: str) -> bool:
+    return bool(source.value_of[metric].rules["average"] != "of_means")
+
+
+def _total(row: Difference) -> int:
+    return row.wins + row.ties + row.losses
+
+
+def _chart(source: Source, metric: str, rows: Sequence[Difference]) -> Chart:
+    bars = [BarRow(source.pair_name(row.system, row.baseline), (row.wins, row.ties, row.losses)) for row in rows]
+    first = rows[0]
+    finding = (
+        f"{first.system} is better than {first.baseline} for {first.wins:,} users, equal for {first.ties:,} and worse for "
+        f"{first.losses:,}."
+    )
+    title = f"Users who win, tie and lose in {metric}"
+    return Chart(title, finding, bars_chart(title, finding, _KINDS, bars, "share of users"))
+
+
+def _table(rows_of: dict[str, Sequence[Difference]]) -> Table:
+    cells = [
+        [row.metric, row.system, row.baseline, f"{row.wins:,}", f"{row.ties:,}", f"{row.losses:,}", _net_share(row)]
+        for rows in rows_of.values()
+        for row in rows
+    ]
+    header = ["metric", "system", "baseline", "wins", "ties", "losses", "wins less losses"]
+    note = "The last column is in percent of the users. For a metric without a direction, wins are higher values."
+    return Table("Wins, ties and losses", header, cells, left=3, note=note)
+
+
+def _net_share(row: Difference) -> str:
+    total = _total(row)
+    if not total:
+        return "-"
+    net = (row.wins - row.losses) / total
+    sign = "+" if net > 0 else "\N{MINUS SIGN}" if net < 0 else ""
+    return f"{sign}{share_text(abs(net))}"
