@@ -90,6 +90,13 @@ class Code:
 
 
 @dataclass(frozen=True)
+class JsonBlock:
+    """Data for programs, which the page does not show."""
+
+    text: str  # safe within an element of HTML
+
+
+@dataclass(frozen=True)
 class Chart:
     """A picture with the same numbers as a table."""
 
@@ -108,7 +115,7 @@ class Fold:
     is_open: bool = False
 
 
-Part: TypeAlias = "Paragraph | Bullets | Findings | Facts | Code | Table | Chart | Fold"
+Part: TypeAlias = "Paragraph | Bullets | Findings | Facts | Code | JsonBlock | Table | Chart | Fold"
 
 
 @dataclass(frozen=True)

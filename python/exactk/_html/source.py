@@ -32,9 +32,10 @@ class Limits:
     rows: int = 200  # of a table
     columns: int = 40
     characters: int = 400  # of a text
-    charts: int = 12  # of a section
+    charts: int = 6  # of a section
     marks: int = 60  # rows or lines of a chart
-    examples: int = 120  # users, of all pairs
+    examples: int = 40  # users with lists, of all pairs
+    pairs: int = 4  # whose examples are shown
 
     def halved(self) -> Limits:
         """Return half of each limit, of the number of characters at least 40."""
@@ -45,6 +46,7 @@ class Limits:
             charts=max(1, self.charts // 2),
             marks=max(1, self.marks // 2),
             examples=self.examples // 2,
+            pairs=max(1, self.pairs // 2),
         )
 
 

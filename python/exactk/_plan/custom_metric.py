@@ -36,6 +36,9 @@ class CustomInfo:
     direction: Literal["higher", "lower", "none"]
     digest: int  # 128 bits that tell its function from others of its name
 
+    summary: ClassVar[str] = "a metric of one's own, from exactk.custom"
+    formula: ClassVar[str] = ""
+    source: ClassVar[str] = ""
     aliases: ClassVar[list[str]] = []
     own_fields: ClassVar[list[str]] = []
     averages_precisions: ClassVar[bool] = False

@@ -283,11 +283,16 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("comparison", "sums over pairs of systems", "none", hint=advice)
         raise input_error("reports", "reports with the users' values", f"none in {without!r}", hint=_KEEPING_USERS)
 
-    def _compared(self, label: Label | None, sums_of_pairs: Mapping[Pair, Sequence[PairedSums]]) -> Iterator[Compared]:
-        """Yield each value of each pair, over all users or one group; none that all lists together have."""
+    def _compared(
+        self, label: Label | None, sums_of_pairs: Mapping[Pair, Sequence[PairedSums]], name: str | None = None
+    ) -> Iterator[Compared]:
+        """Yield each value, or one by its canonical name, of each pair, over all users or one group.
+
+        None of a value that all lists together have.
+        """
         weighted = self._first.state.weighted
         for index, value in enumerate(plan_of_state(self._first.state)):
-            if value.info.of_collection:
+            if value.info.of_collection or name not in {None, value.name}:
                 continue
             for pair, sums in sums_of_pairs.items():
                 reports = [self._reports[run] for system in pair for run in self._options.runs_of(system)]
@@ -406,9 +411,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         margin = parse_margin(difference, "difference")
         name = self._tested_name(metric, "metric")
         compared = [
-            one
-            for one in self._compared(None, self._paired_state().totals)
-            if one.value.name == name and system in {None, one.pair[0]}
+            one for one in self._compared(None, self._paired_state().totals, name) if system in {None, one.pair[0]}
         ]
         if not compared and name not in self.metrics:
             raise input_error("metric", f"one of {', '.join(self)}", repr(metric))
@@ -769,9 +772,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         >>> "<title>b or a?</title>" in page, "Alien" in page
         (True, True)
         """
-        request = page_request(
-            title=title, note=note, examples=examples, item_names=item_names, lists=lists, gate=gate
-        )
+        request = page_request(title=title, note=note, examples=examples, item_names=item_names, lists=lists, gate=gate)
         return return_or_write(html_page(self, request), path)
 
     def to_flat_dict(self, prefix: str = "", *, sep: str = "/") -> dict[str, float]:

@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exactk._html.charts.axes import horizontal_axis, scale_of
-from exactk._html.charts.svg import WIDTH, label, line, marker, picture, rectangle, shortened, styled, text_width, toned
+from exactk._html.charts.svg import (
+    WIDTH,
+    interval,
+    label,
+    line,
+    marker,
+    picture,
+    rectangle,
+    shortened,
+    styled,
+    text_width,
+    toned,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,9 +77,7 @@ def _margin_band(row: IntervalRow, scale: Scale, top: float) -> str:
 def _row(row: IntervalRow, scale: Scale, y: float) -> list[str]:
     marks = []
     if math.isfinite(row.low) and math.isfinite(row.high):
-        low, high = scale(row.low), scale(row.high)
-        marks.append(line((low, y), (high, y), "interval"))
-        marks += [line((x, y - 4), (x, y + 4), "interval") for x in (low, high)]
+        marks.append(interval(scale(row.low), scale(row.high), y))
     if math.isfinite(row.value):
         marks.append(marker((scale(row.value), y), "circle" if row.style is None else row.style.marker))
     drawn = toned(marks, row.tone or "neutral") if row.style is None else styled(marks, row.style._replace(dash=()))

@@ -57,6 +57,11 @@ def line(start: Point, end: Point, kind: str = "") -> str:
     return f"<line {numbers}{_class(kind)}/>"
 
 
+def interval(start: float, end: float, y: float) -> str:
+    """Return a horizontal interval, with caps at its ends."""
+    return f'<path class="interval" d="M{coordinate(start)} {coordinate(y - 4)}v8m0-4H{coordinate(end)}m0-4v8"/>'
+
+
 def path(points: Sequence[Point]) -> str:
     """Return a line through points."""
     return f'<polyline points="{_points(points)}"/>'

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exactk._html.sections.catalogue import catalogue
 from exactk._html.sections.curves import curves
+from exactk._html.sections.data_health import data_health
+from exactk._html.sections.definitions import definitions
 from exactk._html.sections.differences import differences
 from exactk._html.sections.examples import examples
 from exactk._html.sections.groups import groups
 from exactk._html.sections.ranks import ranks
+from exactk._html.sections.relevance import relevance
+from exactk._html.sections.reproduction import reproduction
+from exactk._html.sections.sample_size import sample_size
 from exactk._html.sections.trade_offs import trade_offs
 from exactk._html.sections.users import users
 from exactk._html.sections.values import values
@@ -32,4 +38,10 @@ SECTIONS: Sequence[Callable[[Source], Section]] = (
     groups,
     trade_offs,
     examples,
+    data_health,
+    relevance,
+    sample_size,
+    catalogue,
+    definitions,
+    reproduction,
 )

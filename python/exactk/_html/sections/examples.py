@@ -34,7 +34,10 @@ def examples(source: Source) -> Section:
     if missing or matched is None or value is None:
         return Section("examples", "Users who lose and gain most", _QUESTION, missing=missing or _KEEPING)
     pairs = _pairs(source)
-    most = min(source.request.examples, source.limits.examples // (2 * len(pairs)))
+    limit = (
+        source.limits.examples if source.request.lists else 2 * source.limits.examples
+    )  # lists take most of the space
+    most = min(source.request.examples, limit // (2 * len(pairs)))
     lists = ShownLists(source.request.lists, source.request.item_names)
     parts: list[Part] = _introduction(source, value, most, len(pairs))
     for index, pair in enumerate(pairs):
@@ -49,15 +52,17 @@ def _missing(source: Source) -> str:
         return source.no_differences
     if not source.request.examples:
         return "examples=0 leaves no data of single users on the page"
-    if not source.limits.examples or not _pairs(source):
-        return source.no_differences or "the page would be too large"
+    if not _pairs(source):
+        return source.no_differences or "no pair of systems has one run each"
+    if source.limits.examples < 2 * len(_pairs(source)):
+        return "the page would be too large"
     return ""
 
 
 def _pairs(source: Source) -> Sequence[Pair]:
     """Return the pairs of systems with one run each, as many as have an example each."""
     pairs = [pair for pair in source.pairs if all(system in source.reports for system in pair)]
-    return pairs[: source.limits.examples // 2]
+    return pairs[: source.limits.pairs]
 
 
 def _value_of_users(source: Source) -> Value | None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from exactk._figures.groups import groups_figure
+from exactk._figures.groups import GroupsFigure, opposite_signs
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
-from exactk._html.parts import Cell, Chart, Findings, Fold, Section, Table
+from exactk._html.parts import Cell, Chart, Findings, Fold, Paragraph, Section, Table
 from exactk._html.sections.differences import table_of_differences
 from exactk._html.texts import number, signed, tone_of
 from exactk._report.difference_table import format_p
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from exactk._figures.groups import GroupsFigure
     from exactk._html.parts import Part, Tone
     from exactk._html.source import Source
     from exactk._report.difference import Difference
@@ -32,15 +31,34 @@ def groups(source: Source) -> Section:
         return Section("groups", "Groups", _QUESTION, missing=_MISSING)
     if source.comparison is None or source.differences is None or not source.differences.by_group:
         return Section("groups", "Groups", _QUESTION, [_table_of_values(source)])
-    by_group = source.differences.by_group
-    figures = [groups_figure(source.comparison, metric, *pair) for metric in source.rows_of for pair in source.pairs]
-    tables = [_heat_table(source, metric, figures) for metric in list(source.rows_of)[: source.limits.charts]]
-    parts: list[Part] = [*_findings(source, figures), _chart(source, figures[0]), tables[0]]
+    figures = list(_figures(source))
+    metrics = list(source.rows_of)[: source.limits.charts // 2]
+    tables = [_heat_table(source, metric, [one for one in figures if one.metric == metric]) for metric in metrics]
+    parts: list[Part] = [*_findings(source, figures), _chart(source, figures[0]), *tables[:1]]
     if len(tables) > 1:
-        parts.append(Fold("The other metrics by group", tables[1:]))
-    parts.append(Fold("All differences by group", table_of_differences(by_group)))
+        more = f", {len(source.rows_of) - len(metrics)} more in the next table" * (len(source.rows_of) > len(metrics))
+        parts.append(Fold(f"Other metrics by group{more}", tables[1:]))
+    rows = source.differences.by_group[: source.limits.rows // 8]
+    parts.append(Fold("Differences by group", [*table_of_differences(rows), *_left_out(source, len(rows))]))
     parts.append(Fold("Values by group", [_table_of_values(source)]))
     return Section("groups", "Groups", _QUESTION, parts)
+
+
+def _figures(source: Source) -> Iterator[GroupsFigure]:
+    """Yield the differences by group of each pair in each metric."""
+    differences = source.differences
+    rows_of: dict[tuple[str, str, str], list[Difference]] = {}
+    for row in () if differences is None else differences.by_group:
+        rows_of.setdefault((row.metric, row.system, row.baseline), []).append(row)
+    heterogeneity = {} if differences is None else differences.heterogeneity
+    for key, rows in rows_of.items():
+        yield GroupsFigure(*key, rows, heterogeneity.get(key, math.nan), opposite_signs(rows))
+
+
+def _left_out(source: Source, shown: int) -> list[Part]:
+    total = 0 if source.differences is None else len(source.differences.by_group)
+    text = f"{total - shown:,} more rows: comparison.differences.by_group.to_csv() has all."
+    return [Paragraph(text)] if total > shown else []
 
 
 def _findings(source: Source, figures: Sequence[GroupsFigure]) -> list[Part]:
@@ -87,9 +105,8 @@ def _chart(source: Source, figure: GroupsFigure) -> Chart:
     return Chart(title, finding, intervals_chart(title, finding, rows, f"difference in {figure.metric}", zero=True))
 
 
-def _heat_table(source: Source, metric: str, figures: Sequence[GroupsFigure]) -> Table:
+def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) -> Table:
     """Return the differences of all pairs in a metric: a row per group, a column per pair."""
-    of_metric = [one for one in figures if one.metric == metric]
     labels = list(dict.fromkeys(row.group for one in of_metric for row in one.rows))
     cells = {(row.group, index): row for index, one in enumerate(of_metric) for row in one.rows}
     largest = max((abs(row.difference) for row in cells.values() if math.isfinite(row.difference)), default=0.0)
@@ -129,19 +146,22 @@ def _users(label: Label | None, cells: Mapping[tuple[Label | None, int], Differe
 
 
 def _table_of_values(source: Source) -> Table:
+    labels = list(dict.fromkeys(label for report in source.reports.values() for label in report.state.groups or {}))
+    most = source.limits.rows // 8
     by_system = {
-        system: {(row.label, row.name): row for row in report.rows_of_groups()}
+        system: {(row.label, row.name): row for row in report.rows_of_groups(labels[:most])}
         for system, report in source.reports.items()
     }
-    labels = list(dict.fromkeys(label for rows in by_system.values() for label, _ in rows))
-    rows = []
-    for label in labels[: source.limits.rows + 1]:
+    rows: list[list[str]] = []
+    for label in labels:
         for value in source.values:
-            if not value.info.of_collection:
+            if not value.info.of_collection and len(rows) < most:
                 of_systems = [of_system.get((label, value.name)) for of_system in by_system.values()]
                 rows.append([str(label), value.spelling, *map(_value_text, of_systems), _evaluated(of_systems)])
     systems = list(source.reports) if source.comparison is not None else ["value"]
-    return Table("Values by group", ["group", "metric", *systems, "users"], rows, left=2)
+    total = len(labels) * sum(not value.info.of_collection for value in source.values)
+    note = f"{total - len(rows):,} more rows: to_csv(table='by_group') has all." if total > len(rows) else ""
+    return Table("Values by group", ["group", "metric", *systems, "users"], rows, left=2, note=note)
 
 
 def _value_text(row: GroupRow | None) -> str:

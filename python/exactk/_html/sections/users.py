@@ -51,7 +51,7 @@ def _chart_of_values(source: Source, figure: DistributionFigure) -> Chart:
     zeros = sum(quantile <= 0 for quantile in first.tolist()) - 1
     name = f" of {systems[0]}" if systems[0] else ""
     finding = f"The median{name} is {number(first[50])}"
-    finding += f"; about {zeros} % of its users have 0 or less." if zeros > 0 else "."
+    finding += f"; about {zeros} % of the users have 0 or less." if zeros > 0 else "."
     title = f"Users by {figure.metric}"
     return Chart(
         title,

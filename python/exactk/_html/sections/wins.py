@@ -28,7 +28,7 @@ def wins(source: Source) -> Section:
     if missing:
         return Section("wins", "Wins, ties and losses", _QUESTION, missing=missing)
     metric, rows = next(iter(rows_of.items()))
-    parts: list[Part] = [_chart(source, metric, rows[: source.limits.marks]), _table(rows_of)]
+    parts: list[Part] = [_chart(source, metric, rows[: source.limits.marks]), _table(source, rows_of)]
     return Section("wins", "Wins, ties and losses", _QUESTION, parts)
 
 
@@ -37,11 +37,15 @@ def _has_users(source: Source, metric: str) -> bool:
 
 
 def _total(row: Difference) -> int:
-    return row.wins + row.ties + row.losses
+    return sum(_counts(row))
+
+
+def _counts(row: Difference) -> tuple[int, int, int]:
+    return row.wins, row.ties, row.losses
 
 
 def _chart(source: Source, metric: str, rows: Sequence[Difference]) -> Chart:
-    bars = [BarRow(source.pair_name(row.system, row.baseline), (row.wins, row.ties, row.losses)) for row in rows]
+    bars = [BarRow(source.pair_name(row.system, row.baseline), _counts(row)) for row in rows]
     first = rows[0]
     finding = (
         f"{first.system} is better than {first.baseline} for {first.wins:,} users, equal for {first.ties:,} and worse for "
@@ -51,15 +55,20 @@ def _chart(source: Source, metric: str, rows: Sequence[Difference]) -> Chart:
     return Chart(title, finding, bars_chart(title, finding, _KINDS, bars, "share of users"))
 
 
-def _table(rows_of: dict[str, Sequence[Difference]]) -> Table:
+def _table(source: Source, rows_of: dict[str, Sequence[Difference]]) -> Table:
     cells = [
-        [row.metric, row.system, row.baseline, f"{row.wins:,}", f"{row.ties:,}", f"{row.losses:,}", _net_share(row)]
+        [
+            row.metric,
+            source.pair_name(row.system, row.baseline),
+            *(f"{count:,}" for count in _counts(row)),
+            _net_share(row),
+        ]
         for rows in rows_of.values()
         for row in rows
     ]
-    header = ["metric", "system", "baseline", "wins", "ties", "losses", "wins less losses"]
+    header = ["metric", "system", "wins", "ties", "losses", "wins less losses"]
     note = "The last column is in percent of the users. For a metric without a direction, wins are higher values."
-    return Table("Wins, ties and losses", header, cells, left=3, note=note)
+    return Table("Wins, ties and losses", header, cells, left=2, note=note)
 
 
 def _net_share(row: Difference) -> str:

@@ -1,0 +1,100 @@
+"""Whether there are enough users."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from exactk._figures.metrics import interval_of
+from exactk._html.parts import Section, Table
+from exactk._html.texts import number, share_text
+from exactk._runtime.errors import ExactkError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from exactk._html.source import Source
+    from exactk._report.comparison import Comparison
+    from exactk._report.difference import Difference
+
+_QUESTION = "Whether to collect more users, or to stop."
+_SHARE = "1%"
+_MOST_METRICS = 30
+
+
+def sample_size(source: Source) -> Section:
+    """Return the section."""
+    if source.comparison is not None and source.rows_of:
+        table = _table_of_pairs(source, source.comparison)
+    else:
+        table = _table_of_values(source)
+    missing = "" if table.rows else "it needs intervals: SciPy, and means of users' values with equal weights"
+    return Section("sample-size", "Sample size", _QUESTION, [table] if table.rows else [], missing=missing)
+
+
+def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
+    has_clusters = any(row.units != row.users for some in source.rows_of.values() for row in some)
+    unit = "clusters" if has_clusters else "users"
+    rows = [
+        [
+            metric,
+            _range([row.units for row in some]),
+            number(_largest(map(_half_width, some))),
+            _detectable(some),
+            _needed(comparison, metric),
+        ]
+        for metric, some in islice(source.rows_of.items(), _MOST_METRICS)
+    ]
+    header = ["metric", unit, "half of the interval", "detectable", f"{unit} for {_SHARE}"]
+    note = (
+        "Of the pair of systems with the largest number. Detectable is the true difference that a two-sided t test without "
+        f"adjustment finds in 4 of 5 samples of this size; the last column is how many {unit} find a difference of {_SHARE} "
+        "of the baseline's value as often."
+    )
+    return Table("Differences that this sample can show", header, rows, note=note)
+
+
+def _range(counts: Sequence[int]) -> str:
+    least, most = min(counts), max(counts)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _half_width(row: Difference) -> float:
+    return (row.high - row.low) / 2
+
+
+def _largest(numbers: Iterable[float]) -> float:
+    return max((one for one in numbers if math.isfinite(one)), default=math.nan)
+
+
+def _detectable(rows: Sequence[Difference]) -> str:
+    largest = _largest(row.detectable for row in rows)
+    return number(largest) if largest > 0 else "-"
+
+
+def _needed(comparison: Comparison, metric: str) -> str:
+    try:
+        return f"{comparison.users_for(metric, _SHARE):,}"
+    except ExactkError:
+        return "-"
+
+
+def _table_of_values(source: Source) -> Table:
+    rows = []
+    for value in source.values[:_MOST_METRICS]:
+        for system, report in source.reports.items():
+            low, high = interval_of(report, value, source.confidence)
+            if math.isfinite(low) and math.isfinite(high):
+                half, size = (high - low) / 2, report[value.name]
+                users = report.counts["evaluated"][value.name]
+                relative = "-" if not size else share_text(abs(half / size))
+                needed = "-" if not half or not size else f"{math.ceil(users * (half / (0.01 * size)) ** 2):,}"
+                rows.append([value.spelling, system, f"{users:,}", number(half), relative, needed])
+    header = ["metric", "system", "users", "half of the interval", "in percent", f"users for ±{_SHARE}"]
+    if source.comparison is None:
+        header, rows = [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]
+    note = (
+        f"The last column is about how many users would make the {source.level_text} interval ±{_SHARE} of the value."
+    )
+    return Table("How well this sample knows each value", header, rows, 2 if source.comparison else 1, note)
