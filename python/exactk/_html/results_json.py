@@ -22,7 +22,10 @@ _FORMAT, _VERSION = "exactk-page", 1
 _MOST_CHARACTERS = 100_000
 _MOST_ROWS = 400  # of a table of groups, which is a fraction of that text
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_OPTIONAL = ("differences_by_group", "by_group", "by_item_group", "differences", "intervals", "counts", "values")
+_OPTIONAL = (
+    *("differences_by_group", "by_group", "by_item_group", "heterogeneity", "differences"),
+    *("standard_deviation", "intervals", "counts", "values", "metrics"),
+)
 """What is left out of JSON that is too long, in this order."""
 
 

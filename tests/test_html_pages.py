@@ -1,0 +1,276 @@
+"""The HTML page of a report: valid, safe, small, and the same each time."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactk
+from html_pages import HOSTILE, PAGES, compared, data, elements, judged, page, parsed, results, tables, tag_of, text_of
+
+SECTIONS = [
+    "verdict", "values", "differences", "wins", "ranks", "curves", "users", "groups", "trade-offs", "examples",
+    "data-health", "relevance", "sample-size", "catalogue", "definitions", "reproduction",
+]  # fmt: skip
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+LOADING = {
+    "link",
+    "img",
+    "iframe",
+    "object",
+    "embed",
+    "base",
+    "form",
+    "video",
+    "audio",
+    "source",
+    "use",
+    "image",
+    "input",
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_html_that_runs_and_loads_nothing(name: str) -> None:
+    root = parsed(name)
+    (policy,) = [one for one in elements(root, "meta") if one.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.get("content") == POLICY
+    for script in elements(root, "script"):
+        assert script.attrib == {"type": "application/json", "id": "exactk-results"}
+    assert len(list(elements(root, "script"))) == 1
+    for element in root.iter():
+        if not isinstance(element.tag, str):
+            continue
+        assert tag_of(element) not in LOADING
+        for attribute, value in element.attrib.items():
+            assert not attribute.lower().startswith("on")
+            assert attribute not in {"src", "srcset", "style", "action", "formaction", "data"}
+            assert attribute != "href" or value.startswith("#")
+    (style,) = elements(root, "style")
+    assert not re.search(r"url\(|@import|https?:", text_of(style))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_structure_for_those_who_hear_it(name: str) -> None:
+    root = parsed(name)
+    assert root.get("lang") == "en"
+    ids = Counter(element.get("id") for element in root.iter() if element.get("id"))
+    assert set(ids.values()) == {1}
+    for element in root.iter():
+        for attribute in ("href", "aria-labelledby", "aria-describedby", "for"):
+            if target := element.get(attribute):
+                assert target.removeprefix("#") in ids
+    levels = [
+        int(tag_of(one)[1]) for one in root.iter() if isinstance(one.tag, str) and re.fullmatch("h[1-6]", tag_of(one))
+    ]
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    for table in elements(root, "table"):
+        assert text_of(next(elements(table, "caption")))
+        assert {one.get("scope") for one in elements(table, "th")} <= {"col", "row"}
+        widths = {sum(tag_of(cell) in {"th", "td"} for cell in row) for row in elements(table, "tr")}
+        assert len(widths) == 1
+    for picture in elements(root, "svg"):
+        assert picture.get("role") == "img"
+        assert text_of(next(elements(picture, "title")))
+        assert text_of(next(elements(picture, "desc")))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_all_sections_or_says_what_to_write(name: str) -> None:
+    root = parsed(name)
+    assert [section.get("id") for section in elements(root, "section")] == SECTIONS
+    for section in elements(root, "section"):
+        texts = [text_of(one) for one in elements(section, "p")]
+        is_missing = any(text.startswith("Not available: ") for text in texts)
+        assert is_missing != (len(list(section)) > 2)
+    links = {one.get("href") for one in elements(next(elements(root, "nav")), "a")}
+    assert links == {f"#{anchor}" for anchor in SECTIONS}
+
+
+def test_coordinates_of_pictures_are_finite() -> None:
+    for name in PAGES:
+        for picture in elements(parsed(name), "svg"):
+            for element in picture.iter():
+                for value in element.attrib.values():
+                    assert not re.search(r"\b(nan|inf)\b", value), (name, value)
+
+
+def test_hostile_names_are_text_wherever_they_come_in() -> None:
+    root = parsed("hostile")
+    text = text_of(root)
+    assert "<script>alert(1)</script>" in text
+    assert "{{ 7*7 }}" in text
+    assert "49" not in text_of(next(elements(root, "title")))
+    assert "a\\x00\\x1b[31m\\r\\nb\\u2028c" in text
+    assert "\\ud800" in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\u2028\u202e]", page("hostile"))
+    systems = set(results(page("hostile"))["values"])
+    assert systems == set(HOSTILE)
+    assert {tag_of(one) for one in elements(root, "b")} <= {"b"}
+    assert not list(elements(root, "img"))
+
+
+def test_numbers_of_values_and_differences_are_those_of_json() -> None:
+    comparison = compared(baseline="system 0")
+    shown = tables(parsed("with_lists"))
+    header, *rows = shown["Values"]
+    assert header == ["metric", *comparison.reports, "better", "users"]
+    assert [row[0] for row in rows] == list(comparison)
+    for row in rows:
+        for system, cell in zip(comparison.reports, row[1:], strict=False):
+            assert cell.split(" ")[0] == f"{comparison[row[0]][system]:.4f}"
+    header, *rows = shown["Differences"]
+    assert len(rows) == len(comparison.differences)
+    for cells, row in zip(rows, comparison.differences, strict=True):
+        named = dict(zip(header, cells, strict=True))
+        decimals = len(named["difference"].partition(".")[2])
+        assert named["difference"].replace("\N{MINUS SIGN}", "-") == f"{row.difference:+.{decimals}f}"
+        assert named["value"] == f"{row.value:.4f}"
+        assert named["verdict"] in {row.verdict, "equivalent", "not worse"}  # that page has a margin
+        assert named["wins/ties/losses"] == f"{row.wins}/{row.ties}/{row.losses}"
+
+
+def test_the_json_of_a_page_has_its_numbers_in_full_precision() -> None:
+    comparison = compared(baseline="system 0", margin={"ndcg@10": "5%"})
+    plain = results(page("with_lists"))
+    full = comparison.to_dict()
+    for system, report in full["reports"].items():
+        assert plain["values"][system] == report["values"]
+        assert plain["standard_deviation"][system] == report["standard_deviation"]
+        assert plain["counts"][system] == report["counts"]
+    columns = plain["differences"]["columns"]
+    for row, cells in zip(comparison.differences, plain["differences"]["rows"], strict=True):
+        for name, cell in zip(columns, cells, strict=True):
+            number = getattr(row, name)
+            assert cell == (None if isinstance(number, float) and not np.isfinite(number) else number)
+    low, high = comparison.reports["system 1"].interval("mrr")
+    assert plain["intervals"]["system 1"]["mrr"] == [low, high]
+    assert plain["left_out"] == []
+
+
+def keyed() -> tuple[exactk.Comparison, dict[str, exactk.JudgedLists], dict[str, str]]:
+    """Return a comparison whose users, items and names of items can be found in a text."""
+    numbers, systems = data()
+    truth = {f"usr-{user}": [f"itm-{item}" for item in row] for user, row in enumerate(numbers.tolist())}
+    lists = {
+        system: {f"usr-{user}": [f"itm-{item}" for item in row] for user, row in enumerate(rows.tolist())}
+        for system, rows in systems.items()
+    }
+    comparison = exactk.compare(truth, lists, ["ndcg@[5,10]"], per_user=True)
+    judged = {system: exactk.judge(truth, one, k=10) for system, one in lists.items()}
+    return comparison, judged, {f"itm-{item}": f"nam-{item}" for item in range(60)}
+
+
+def test_users_are_on_the_page_where_examples_ask_for_them_alone() -> None:
+    comparison, lists, names = keyed()
+    without = comparison.to_html(examples=0, lists=lists, item_names=names)
+    assert not re.search("usr-|itm-|nam-", without)
+    one = comparison.to_html(examples=1, lists=lists, item_names=names)
+    assert 1 <= len(set(re.findall(r"usr-\d+", one))) <= 2 * 3  # a side of each of three pairs
+    assert re.search("nam-", one)
+    assert not re.search("itm-", one)
+    assert "usr-" not in exactk.evaluate({"usr-1": [1]}, {"usr-1": [1]}, "P@1", per_user=True).to_html()
+
+
+def test_a_page_stays_small() -> None:
+    assert len(page("large").encode()) <= 300_000
+    assert len(page("one_metric").encode()) <= 30_000
+
+
+def test_a_page_of_everything_stays_below_a_megabyte_and_says_what_it_leaves_out() -> None:
+    truth, systems = data(users=60, systems=12)
+    systems = {f"{system} {'<' * 290}": lists for system, lists in systems.items()}
+    metrics = [f"{name}@{k}" for name in ("ndcg", "recall", "precision", "map") for k in range(1, 10)]
+    groups = [f"group {user % 50} {'&' * 290}" for user in range(60)]
+    comparison = exactk.compare(truth, systems, metrics, groups=groups, per_user=True, baseline=next(iter(systems)))
+    lists = {system: exactk.judge(truth, one, k=10) for system, one in systems.items()}
+    names = dict.fromkeys(range(60), "é" * 300)
+    text = comparison.to_html(examples=2000, lists=lists, item_names=names, title="t" * 10_000, note="n" * 10_000)
+    assert len(text.encode()) < 1_000_000
+    assert "Left out: " in text
+    assert "differences_by_group" in results(text)["left_out"]
+
+
+def test_a_page_of_values_that_are_not_numbers() -> None:
+    convention = {"undefined": "nan", "empty_truth": "compute"}
+    systems = {"a": [[1], [2]], "b": [[2], [1]]}
+    text = exactk.compare([[1], []], systems, ["recall@1", "ndcg@[1,2]"], convention=convention).to_html()
+    assert "undefined for 1 user" in text
+    assert results(text)["values"]["a"]["recall@1"] is None
+
+
+MAKE = """
+import sys; sys.path.insert(0, sys.argv[1])
+from html_pages import page
+sys.stdout.buffer.write(page("with_lists").encode())
+"""
+
+
+def made(**environment: str) -> bytes:
+    command = [sys.executable, "-c", MAKE, str(Path(__file__).parent)]
+    done = subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True)  # noqa: S603 - ours
+    return done.stdout
+
+
+def test_pages_of_one_input_are_the_same_bytes_under_source_date_epoch() -> None:
+    first = made(SOURCE_DATE_EPOCH="1700000000", PYTHONHASHSEED="1", EXACTK_ISA="scalar", EXACTK_NUM_THREADS="1")
+    second = made(SOURCE_DATE_EPOCH="1700000000", PYTHONHASHSEED="2", EXACTK_NUM_THREADS="2")
+    assert first == second
+    assert b"2023-11-14 22:13 UTC" in first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"title": 3}, exactk.InputTypeError, "title: expected a string, found int"),
+        ({"note": "n" * 10_001}, exactk.InputError, "note: expected at most 10,000 characters, found 10,001"),
+        ({"examples": -1}, exactk.InputError, "examples: expected a number of users, or 0, found -1"),
+        ({"examples": 2.5}, exactk.InputTypeError, "examples: expected an integer, found 2.5"),
+        ({"examples": True}, exactk.InputTypeError, "examples: expected an integer, found True"),
+        ({"item_names": ["a"]}, exactk.InputTypeError, "item_names: expected a mapping from item to name, found list"),
+        ({"lists": [1]}, exactk.InputTypeError, "lists: expected a mapping from system to the result of exactk.judge"),
+        ({"lists": {"system 0": [1]}}, exactk.InputTypeError, "lists: expected JudgedLists of 'system 0', found list"),
+        ({"gate": True}, exactk.InputTypeError, "gate: expected the result of comparison.check, found bool"),
+    ],
+)
+def test_arguments_of_a_page_are_checked(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=re.escape(text)):
+        compared().to_html(**arguments)
+
+
+def test_lists_are_those_of_the_comparison() -> None:
+    comparison, lists = compared(), judged()
+    with pytest.raises(
+        exactk.InputError, match=r"lists: expected systems of the comparison: system 0, .*found 'other'"
+    ):
+        comparison.to_html(lists={"other": lists["system 0"]})
+    with pytest.raises(
+        exactk.InputError, match="lists: expected the lists that were evaluated, found other hits of user"
+    ):
+        comparison.to_html(lists={"system 0": lists["system 2"]})
+    truth, systems = data()
+    with pytest.raises(exactk.InputError, match="lists: expected those of all 120 users, found 60 of 'system 0'"):
+        comparison.to_html(lists={"system 0": exactk.judge(truth[:60], systems["system 0"][:60], k=10)})
+    keys = {f"u{user}": row.tolist() for user, row in enumerate(truth)}
+    with pytest.raises(
+        exactk.InputTypeError, match="lists: expected the evaluated users, who are row numbers, found keys"
+    ):
+        comparison.to_html(lists={"system 0": exactk.judge(keys, keys, k=3)})
+
+
+def test_a_path_writes_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert compared().to_html(path, title="one") is None
+    text = path.read_text(encoding="utf-8")
+    assert text.endswith("</html>\n")
+    assert "<title>one</title>" in text
