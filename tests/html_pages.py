@@ -158,7 +158,7 @@ def text_of(element: Element) -> str:
 
 def elements(root: Element, tag: str) -> Iterator[Element]:
     """Yield the elements of a name."""
-    return (element for element in root.iter() if isinstance(element.tag, str) and tag_of(element) == tag)
+    return (element for element in root.iter() if tag_of(element) == tag)
 
 
 def section(root: Element, anchor: str) -> Element:

@@ -84,7 +84,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 
 def test_the_commands() -> None:
-    assert list(commands()) == ["evaluate", "compare", "merge", "topk", "metrics", "conventions", "doctor"]
+    assert list(commands()) == ["evaluate", "compare", "report", "merge", "topk", "metrics", "conventions", "doctor"]
 
 
 def test_the_help_lists_the_commands(run: Run) -> None:
@@ -942,8 +942,8 @@ def test_a_pipe_has_no_digest(run: Run, tmp_path: Path, qrels: Path, bm25: Path)
 
 USAGE_ERRORS = {
     "": {
-        "nope": "command: expected one of evaluate, compare, merge, topk, metrics, conventions, doctor, found 'nope'",
-        "evalaute a b": "command: expected one of evaluate, compare, merge, topk, metrics, conventions, doctor, found "
+        "nope": "command: expected one of evaluate, compare, report, merge, topk, metrics, conventions, doctor, found 'nope'",
+        "evalaute a b": "command: expected one of evaluate, compare, report, merge, topk, metrics, conventions, doctor, found "
         "'evalaute'; did you mean 'evaluate'?",
         "--nope": "unrecognized arguments: --nope",
     },
@@ -974,6 +974,10 @@ USAGE_ERRORS = {
     "compare": {
         "a": "the following arguments are required: NAME=PATH",
         "a b c --min d:mrr=1": "--min: expected one of the systems b, c, found 'd'",
+    },
+    "report": {
+        "a": "the following arguments are required: [NAME=]PATH, -o/--output",
+        "a b --baseline c -o p.html": "--baseline goes with several systems",
     },
     "merge": {
         "": "the following arguments are required: STATE",

@@ -19,6 +19,7 @@ from exactk._cli.hints import as_command_option
 from exactk._cli.listings import add_listings
 from exactk._cli.merge import add_merge
 from exactk._cli.output import flush_streams, print_message, print_text, print_to_stderr, warnings_as_lines
+from exactk._cli.report import add_report
 from exactk._cli.stdin import StandardInput
 from exactk._cli.topk import add_topk
 from exactk._report.comparison_options import similar_choice
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
 
     from exactk._cli.arguments import Commands
 
-COMMANDS = (add_evaluate, add_compare, add_merge, add_topk, add_listings, add_doctor)
+COMMANDS = (add_evaluate, add_compare, add_report, add_merge, add_topk, add_listings, add_doctor)
 
 _OPTIONS: Mapping[str, str] = {
     "convention": "--set",
     "metrics": "--metric",
     "num_threads": "--threads",
     "k": "-k",
+    **{name: f"--{name.replace('_', '-')}" for name in ("title", "note", "examples", "item_names")},
     **{name: f"--{name}" for name in NOT_GIVEN if name != "clusters"},  # a file, as other inputs are
     **{claim: claim_option(claim) for claim in CLAIMS},
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from exactk._files import file_at, has_columns, json_document, read_in_role, read_user_values
 from exactk._files.column_choice import COLUMNS, ColumnChoice
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
 
-__all__ = ["has_columns", "read_argument", "read_catalogue_columns"]
+__all__ = ["has_columns", "read_argument", "read_catalogue_columns", "read_item_names"]
 
 _USER_VALUES = ("weights", "groups", "clusters")
 """The arguments with one value per user."""
@@ -65,6 +67,38 @@ def read_catalogue_columns(
         choice = ColumnChoice((item,), tuple(names)) if are_numbers else ColumnChoice((item, *names), ())
         selected = open_table(source.read_all(choice), "catalogue").select(names, "catalogue")
         return [_values_or_lists(selected, name) for name in names]
+
+
+_NAME_COLUMNS = ("name", "title", "item_name")
+
+
+def read_item_names(path: FilePath, item: str | None = None, *, text_ids: bool = False) -> dict[Any, str]:
+    """Return the name of each item: from JSON, or a file with a column of items and one of names.
+
+    The column of names is called name, title or item_name, or is the only other column.
+    """
+    file = file_at(path, "item_names", "catalogue")
+    with name_source(str(file.path)):
+        if format_of(file) == JSON:
+            file.check_kind(pipes=True)
+            return _names_of_json(json_document.read_object(file, text_ids=text_ids), file)
+        source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), or JSON")
+        item_name = column_roles.item_column(source.names, item, "item_names")
+        others = [name for name in source.names if name != item_name]
+        usual = [name for name in others if name.lower() in _NAME_COLUMNS] or others
+        if len(usual) != 1:
+            raise file.fault(f"one column of names: {', '.join(_NAME_COLUMNS)}", ", ".join(source.names))
+        items: Any = _read_items(source, "item_names", {"item": item}, text_ids=text_ids)
+        choice = ColumnChoice((usual[0],), (), text_ids=True)
+        table = open_table(choice.convert_ids(source.read_all(choice)), "item_names")
+        names: Any = values_of_column(table.select([usual[0]], "item_names").columns[usual[0]], "item_names")
+        return dict(zip(np.asarray(items).tolist(), map(str, np.asarray(names).tolist()), strict=True))
+
+
+def _names_of_json(content: object, file: File) -> dict[Any, str]:
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content.values()):
+        raise file.fault("an object from item to name", "other JSON")
+    return content
 
 
 def _values_or_lists(selected: SelectedColumns, name: str) -> Any:  # noqa: ANN401 - an array or a list

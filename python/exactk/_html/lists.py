@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._html.parts import ListItem
+from exactk._html.texts import key_text
 from exactk._inputs.model.top_k import with_item_keys
 from exactk._report.state import plan_of_state
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
@@ -38,6 +39,19 @@ def check_lists(source: Source) -> None:
             expected = "the evaluated users" + (", who have keys" if report.has_keys else ", who are row numbers")
             raise type_error("lists", expected, f"{'row numbers' if report.has_keys else 'keys'}{of_system}")
         _check_hits(report, lists, _positions(report, lists, of_system), of_system)
+    _check_names(source)
+
+
+def _check_names(source: Source) -> None:
+    """Warn if no item of the lists has a name, as if keys were of another type."""
+    names, lists = source.request.item_names, source.request.lists
+    if not names or not any(one.lengths.any() for one in lists.values()):
+        return
+    for one in lists.values():
+        codes = np.unique(one.codes[one.codes >= 0])
+        if not names.keys().isdisjoint(with_item_keys(codes, one.item_keys).tolist()):
+            return
+    warn("item_names: no recommended item has a name: check that keys are of one type, such as text or integers")
 
 
 def _positions(report: Report, lists: JudgedLists, of_system: str) -> NDArray[np.intp]:
@@ -123,5 +137,5 @@ class ShownLists:
 
     def _name(self, key: object) -> str:
         """Return the name of an item, short enough that a list remains a list."""
-        text = printable(str(self._names.get(key, key)))
+        text = printable(key_text(self._names.get(key, key)))
         return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"

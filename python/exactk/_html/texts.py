@@ -52,3 +52,8 @@ def tone_of(verdict: str) -> Tone:
 def share_text(share: float) -> str:
     """Return a share in percent."""
     return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.2g} %"
+
+
+def key_text(key: object) -> str:
+    """Return the key of a user or an item as text; bytes that are none are escaped."""
+    return key.decode(errors="backslashreplace") if isinstance(key, bytes) else str(key)

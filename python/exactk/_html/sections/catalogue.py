@@ -28,8 +28,8 @@ def catalogue(source: Source) -> Section:
         [value.spelling, *(number(report[value.name]) for report in source.reports.values()), value.info.summary]
         for value in values
     ]
-    known = source.first.state.catalogue
-    note = "" if known is None else f"The catalogue: {known}."
+    catalogue_text = source.first.state.catalogue
+    note = "" if catalogue_text is None else f"The catalogue: {catalogue_text}."
     parts: list[Part] = [Table("Metrics of the recommended items", ["metric", *systems, "what it is"], rows, note=note)]
     return Section("catalogue", "Catalogue", _QUESTION, [*parts, *_groups_of_items(source)])
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from exactk._html.lists import ShownLists
 from exactk._html.parts import Cell, Fold, Paragraph, Section, Table
-from exactk._html.texts import number
+from exactk._html.texts import key_text, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,7 @@ def _table(
         if with_lists:
             relevant = lists.relevant(with_lists, key)
             numbers.append("-" if relevant is None else str(relevant))
-        rows.append([str(key), *(_list_cell(lists, system, key) for system in with_lists), *numbers])
+        rows.append([key_text(key), *(_list_cell(lists, system, key) for system in with_lists), *numbers])
     note = f"Hits are bold and have a ✓; the first {_MOST_ITEMS} items of each list." if with_lists else ""
     return Table(caption, header, rows, 1 + len(with_lists), note)
 

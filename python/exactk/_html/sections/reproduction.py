@@ -46,9 +46,9 @@ def _facts_of_run(source: Source) -> list[tuple[str, str]]:
     if source.request.command:
         facts.append(("command", shlex.join(source.request.command)))
     digests = dict.fromkeys(report.state.truth_digest for report in source.reports.values())
-    known = [f"{digest:#034x}" for digest in digests if digest is not None]
-    if known:
-        facts.append(("digest of the truth", ", ".join(known)))
+    texts = [f"{digest:#034x}" for digest in digests if digest is not None]
+    if texts:
+        facts.append(("digest of the truth", ", ".join(texts)))
     options = None if source.comparison is None else source.comparison.state.options
     if options is not None and options.has_random_numbers:
         facts.append(

@@ -1,0 +1,305 @@
+"""Evaluates the predictions that a command names, and writes the files of values."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import exactk
+from exactk._cli import trec
+from exactk._cli.arguments import (
+    changes_of,
+    check_inputs,
+    name_argument,
+    read_file,
+    read_option,
+    read_system,
+    user_column,
+)
+from exactk._cli.bounds import (
+    bound_cases,
+    check_bounded,
+    check_systems,
+    report_violations,
+    values_of_bounds,
+)
+from exactk._cli.comparison_options import (
+    check_margins,
+    check_pairs,
+    clusters_column,
+    clusters_path,
+    compared_systems,
+    given_options,
+    margins_of,
+)
+from exactk._cli.evaluation_options import CONVENTION, FILES
+from exactk._cli.gates import (
+    check_claims,
+    check_gates,
+    claim_option,
+    claimed_values,
+    report_gate,
+)
+from exactk._cli.items import naming_item_options, read_base, read_items
+from exactk._cli.output_files import check_outputs, write_file
+from exactk._cli.provenance import Input, Provenance
+from exactk._cli.result import check_user_table_path, user_table_file
+from exactk._cli.shards import (
+    FilesOfRun,
+    Task,
+    check_shard_options,
+    evaluate_shards,
+    sharded_run,
+    shards_of_command,
+)
+from exactk._cli.systems import advising_on_shards
+from exactk._files import has_columns
+from exactk._inputs.users_of_shard import Shard, users_of_shard
+from exactk._plan.conventions import as_convention
+from exactk._plan.metric_strings import plan
+from exactk._report.gate import Gate, junit_cases
+from exactk._report.junit import Case, junit_report
+from exactk._runtime import optional
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from exactk._cli.gates import ClaimedValue
+    from exactk._cli.result import Result
+    from exactk._engine.pipeline import Options
+
+
+def check_comparison(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> None:
+    """Raise InputError for bounds, gates and options of differences that the systems do not have; ImportError without SciPy."""
+    check_systems(arguments.bounds, systems)
+    compared = compared_systems(arguments, list(systems))
+    check_gates(arguments, compared)
+    if option := asked_differences(arguments):
+        check_pairs(arguments, compared)
+        optional.require("scipy", option, "compare")
+
+
+class EvaluationRequest(NamedTuple):
+    """What a command computes, known before any file is read."""
+
+    base: str  # the preset
+    convention: exactk.Convention
+    metrics: Sequence[str]
+    trec: trec.Request | None  # for the output of trec_eval
+    margins: Mapping[str, str]
+    claims: Sequence[ClaimedValue]
+
+
+class Data(NamedTuple):
+    """What the files of a command hold."""
+
+    truth: Any
+    predictions: Mapping[str, Any]  # by system
+    options: Options
+
+
+class Evaluated(NamedTuple):
+    """What a command has evaluated; the files of values are written."""
+
+    request: EvaluationRequest
+    data: Data | None  # None for shards
+    result: Result
+    gate: Gate
+    bounded: Sequence[Case]
+    provenance: Provenance
+
+
+def exit_code(evaluated: Evaluated) -> int:
+    """Print which values are beyond their bounds and which claims do not hold, and return the exit code."""
+    has_violation = report_violations(evaluated.bounded)
+    code = report_gate(evaluated.gate)
+    return 1 if has_violation else code
+
+
+def evaluate_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> Evaluated:
+    """Evaluate the files of each system by its name; the only system of `exactk evaluate` has none."""
+    with advising_on_shards(systems):
+        return _evaluate_systems(arguments, systems)
+
+
+def _evaluate_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> Evaluated:
+    inputs = _inputs(arguments, systems)
+    _check_options(arguments, inputs)
+    request = _request(arguments)
+    files = FilesOfRun(inputs)
+    shards = shards_of_command(arguments, inputs)
+    result: Result
+    if arguments.shards:
+        data, result = None, _evaluate_shards(arguments, systems, inputs, request, files)
+    else:
+        data = _read(arguments, systems, request)
+        if arguments.shard:
+            data = _of_shard(data, arguments.shard)
+        result = _evaluate(arguments, request, data)
+    if shards and isinstance(result, exactk.Report):
+        files.check()
+        result = result.of_shards(shards)
+    if request.trec and data:
+        trec.check_judged(request.base, data.truth, data.predictions, result)
+        trec.check_evaluated(result)
+        trec.tell_missing_measures(request.trec.without_metric)
+    check_bounded(result, arguments.bounds)
+    gate = check_claims(result, request.claims) if isinstance(result, exactk.Comparison) else Gate(())
+    bounded = list(bound_cases(result, arguments.bounds))
+    _write_files(arguments, result, [*junit_cases(gate), *bounded])
+    provenance = Provenance(arguments.command_line, inputs, arguments.stdin)
+    return Evaluated(request, data, result, gate, bounded, provenance)
+
+
+def _read(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], request: EvaluationRequest) -> Data:
+    truth = read_file(arguments, arguments.truth, "truth")
+    options: Options = {
+        "convention": request.convention,
+        "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
+        "candidates": read_option(arguments, "candidates", arguments.candidates),
+        "items": read_items(arguments),
+        "base_predictions": read_base(arguments),
+        **_user_values(arguments),
+        "per_user": bool(arguments.users or arguments.by_user or _page_path(arguments)),
+        "num_threads": arguments.threads,
+        "progress": _has_progress_bar(arguments),
+    }
+    return Data(truth, {system: read_system(arguments, paths) for system, paths in systems.items()}, options)
+
+
+def _of_shard(data: Data, shard: Shard) -> Data:
+    """Return the data of the users of a shard; the other inputs may have more users."""
+    truth, predictions = users_of_shard(data.truth, data.predictions[""], shard)
+    return data._replace(truth=truth, predictions={"": predictions})
+
+
+def _evaluate(arguments: argparse.Namespace, request: EvaluationRequest, data: Data) -> Result:
+    with naming_item_options():
+        if "" in data.predictions:
+            return exactk.evaluate(data.truth, data.predictions[""], request.metrics, **data.options)
+        how = _comparison_options(arguments, request)
+        return exactk.compare(data.truth, data.predictions, request.metrics, **data.options, **how)
+
+
+def _evaluate_shards(
+    arguments: argparse.Namespace,
+    systems: Mapping[str, Sequence[Path]],
+    inputs: Sequence[Input],
+    request: EvaluationRequest,
+    files: FilesOfRun,
+) -> exactk.Report:
+    """Evaluate the shards that the folder lacks; the files are read once, and not at all if it has all."""
+    read: list[Data] = []
+
+    def evaluate(shard: Shard) -> exactk.Report:
+        if not read:
+            read.append(_read(arguments, systems, request))
+        report = _evaluate(arguments, request, _of_shard(read[0], shard))
+        assert isinstance(report, exactk.Report)  # noqa: S101 - of `exactk evaluate`
+        return report
+
+    run = sharded_run(arguments, inputs, arguments.shards)
+    task = Task(run, plan(request.metrics, request.convention), request.convention, evaluate, files)
+    return evaluate_shards(task, arguments.shard_folder)
+
+
+def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
+    """Raise InputError, or end the program, for options that do not go together, and for files that are not as asked."""
+    as_trec = arguments.format == "trec"
+    if arguments.users and not as_trec:
+        arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
+    if arguments.groups and as_trec:
+        arguments.parser.error("--groups goes with any format but trec, which has no values of groups")
+    option = asked_differences(arguments)
+    if option and as_trec and not arguments.gates:
+        arguments.parser.error(f"{option} goes with any format but trec, which has no differences, or with a gate")
+    check_shard_options(arguments)
+    if arguments.by_user:
+        check_user_table_path(arguments.by_user)
+    outputs = {"--by-user": arguments.by_user, "--state": _state_path(arguments), "--junit": arguments.junit}
+    page = _page_path(arguments)
+    check_outputs({**outputs, "-o": page}, [one.path for one in inputs], prints=page is None)
+    check_inputs(arguments, inputs)
+
+
+def _request(arguments: argparse.Namespace) -> EvaluationRequest:
+    """Return what to compute. Raise InputError for invalid names of metrics and of the convention, and for claims."""
+    as_trec = arguments.format == "trec"
+    with name_argument("--convention"):
+        base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else CONVENTION)).name
+    convention = as_convention({"base": base, **changes_of(arguments)})
+    of_trec = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
+    requested = of_trec.metrics if of_trec else arguments.metrics or list(arguments.default_metrics)
+    margins = margins_of(arguments, convention)
+    claims = claimed_values(arguments.gates, convention, margins)
+    of_bounds = values_of_bounds(arguments.bounds, convention)
+    values = [*plan(requested, convention), *of_bounds, *(one.value for one in claims)]
+    check_margins(margins, values)
+    return EvaluationRequest(base, convention, [value.spelling for value in values], of_trec, margins, claims)
+
+
+def _comparison_options(arguments: argparse.Namespace, request: EvaluationRequest) -> dict[str, Any]:
+    """Return the options of `exactk.compare` that were given."""
+    return {
+        **given_options(arguments),
+        "margin": request.margins.get("", request.margins or None),
+        "clusters": clusters_column(arguments) or read_option(arguments, "clusters", clusters_path(arguments)),
+    }
+
+
+def _write_files(arguments: argparse.Namespace, result: Result, cases: Sequence[Case]) -> None:
+    if arguments.by_user:
+        write_file(arguments.by_user, user_table_file(result, arguments.by_user))
+    state_path = _state_path(arguments)
+    if state_path and isinstance(result, exactk.Report):
+        write_file(state_path, result.state.to_bytes())
+    if arguments.junit:
+        write_file(arguments.junit, junit_report(cases).encode(errors="backslashreplace"))
+
+
+def _state_path(arguments: argparse.Namespace) -> Path | None:
+    return getattr(arguments, "state", None)  # of `exactk evaluate`
+
+
+def _page_path(arguments: argparse.Namespace) -> Path | None:
+    return getattr(arguments, "output", None)  # of `exactk report`
+
+
+def asked_differences(arguments: argparse.Namespace) -> str:
+    """Return the first option that asks for differences; empty if there is none."""
+    options = [
+        *(f"--{name}" for name in given_options(arguments)),
+        *(claim_option(gate.claim) for gate in arguments.gates),
+    ]
+    return next(iter(options), "")
+
+
+def _inputs(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> list[Input]:
+    """Return the files that the command reads."""
+    predictions = [Input("predictions", path, system or None) for system, paths in systems.items() for path in paths]
+    others = {name: getattr(arguments, name, None) for name in FILES}
+    others["clusters"] = clusters_path(arguments)
+    return [
+        Input("truth", arguments.truth),
+        *predictions,
+        *(Input(name, path) for name, path in others.items() if path),
+    ]
+
+
+def _user_values(arguments: argparse.Namespace) -> Options:
+    """Return the groups and weights, and, if their files or that of clusters have columns, the name of the user column."""
+    values: Options = {
+        "groups": read_option(arguments, "groups", arguments.groups),
+        "weights": read_option(arguments, "weights", arguments.weights),
+    }
+    paths = {"groups": arguments.groups, "weights": arguments.weights, "clusters": clusters_path(arguments)}
+    if any(path and has_columns(path, name) for name, path in paths.items()):
+        values["user"] = user_column(arguments)
+    return values
+
+
+def _has_progress_bar(arguments: argparse.Namespace) -> bool:
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return not arguments.no_progress and is_terminal and optional.has("rich")
