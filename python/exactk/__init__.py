@@ -32,6 +32,7 @@ convention standard; 2 users
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 try:
@@ -75,7 +76,7 @@ from exactk._report.differences import Differences
 from exactk._report.gate import Gate
 from exactk._report.judged_lists import JudgedLists
 from exactk._report.merge import merge
-from exactk._report.presentation import register_page
+from exactk._report.presentation import register_page, register_plot
 from exactk._report.ranks import RankInterval, Ranks
 from exactk._report.report import Report
 from exactk._report.state import State
@@ -109,12 +110,20 @@ def _load_page() -> PageMaker:
     return html_page
 
 
+def _load_plotter() -> Plotter:
+    from exactk.displays import draw  # noqa: PLC0415 - loaded with the first plot
+
+    return draw
+
+
 register_page(_load_page)
+register_plot(_load_plotter)
 
 if TYPE_CHECKING:
+    from exactk import displays as displays
     from exactk._files import read
     from exactk._inputs.paths import FileReader
-    from exactk._report.presentation import PageMaker
+    from exactk._report.presentation import PageMaker, Plotter
 else:  # type checkers would take every name for one that this finds
 
     def __getattr__(name: str) -> object:
@@ -123,6 +132,8 @@ else:  # type checkers would take every name for one that this finds
             from exactk._files import read  # noqa: PLC0415 - loaded lazily
 
             return read
+        if name == "displays":
+            return import_module("exactk.displays")  # from exactk import displays would ask for it here
         if name == "__version__":
             from importlib.metadata import version  # noqa: PLC0415 - as above
 

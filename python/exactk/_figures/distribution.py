@@ -112,7 +112,9 @@ def _quantiles(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the quantiles as values of users, without interpolation; NaN without users."""
     if not len(numbers):
         return np.full(len(LEVELS), np.nan)
-    return np.asarray(np.quantile(numbers, LEVELS, method="inverted_cdf"))
+    percent = np.arange(len(LEVELS))  # as integers, since 0.7 of 120 users is above 84 in doubles
+    ranks = -(-percent * len(numbers) // (len(LEVELS) - 1))
+    return np.asarray(np.sort(numbers)[np.maximum(ranks, 1) - 1])
 
 
 def _shares_of_most(gains: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:

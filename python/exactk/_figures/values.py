@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.metrics import interval_of, value_of_metric
 from exactk._report.comparison_table import best_systems
+from exactk._report.state import plan_of_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ValuesFigure:
-    """The value of each system, and its confidence interval, NaN where it has none."""
+    """The value of each system, and its confidence interval, NaN where it has none; or of each metric, without `metric`."""
 
     metric: str
     confidence: float
@@ -32,3 +33,9 @@ def values_figure(reports: Mapping[str, Report], metric: str | None = None, conf
     values = {system: report[value.name] for system, report in reports.items()}
     intervals = {system: interval_of(report, value, confidence) for system, report in reports.items()}
     return ValuesFigure(value.spelling, confidence, values, intervals, best_systems(values, value.info.direction))
+
+
+def metrics_figure(report: Report, confidence: float = 0.95) -> ValuesFigure:
+    """Return the values of all metrics of one system."""
+    intervals = {value.spelling: interval_of(report, value, confidence) for value in plan_of_state(report.state)}
+    return ValuesFigure("", confidence, dict(report), intervals, ())

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from exactk._report.json_document import Document
 from exactk._report.kept_numbers import KeptUsers
 from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
 from exactk._report.paired_plain import paired_from_plain
-from exactk._report.presentation import html_page, page_request
+from exactk._report.presentation import html_page, page_request, plot
 from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
 from exactk._report.resampling import Calls, resample
@@ -52,6 +52,7 @@ from exactk._runtime.faults import Option
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from exactk._inference.margins import Margin
@@ -61,12 +62,15 @@ if TYPE_CHECKING:
     from exactk._report.gate import Claim
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.paired_sums import Pair, PairedState, PairedSums
+    from exactk._report.presentation import DrawnDisplay
     from exactk._report.resampled import Resampled
     from exactk._report.significance_marks import SignificanceMarks
     from exactk._report.sums import Label
     from exactk._report.table_display import DisplayTable
     from exactk._report.tables import Columns, Table
     from exactk._report.user_table import UserTable
+
+ComparisonPlot: TypeAlias = Literal["values", "differences", "curves", "groups", "distribution", "trade_off"]
 
 _KEEPING_USERS = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
 
@@ -774,6 +778,63 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         """
         request = page_request(title=title, note=note, examples=examples, item_names=item_names, lists=lists, gate=gate)
         return return_or_write(html_page(self, request), path)
+
+    def plot(
+        self,
+        kind: ComparisonPlot = "values",
+        metric: str | None = None,
+        *,
+        against: str | None = None,
+        system: str | None = None,
+        baseline: str | None = None,
+        ax: Axes | None = None,
+    ) -> DrawnDisplay:
+        """Draw the comparison with matplotlib. Needs ``pip install 'exactk[plots]'``.
+
+        Systems have the same colour, marker and dash in every picture of a comparison.
+
+        Parameters
+        ----------
+        kind : {"values", "differences", "curves", "groups", "distribution", "trade_off"}
+            What to draw:
+
+            - ``"values"``: each system's value of a metric, with its interval;
+            - ``"differences"``: each pair's difference in a metric with its interval, and the margin as a band;
+            - ``"curves"``: a metric over its cutoffs;
+            - ``"groups"``: the difference of a pair of systems by group of users;
+            - ``"distribution"``: the users' values of a metric, or their differences between a system and a baseline;
+            - ``"trade_off"``: two metrics, one against the other, with the Pareto front.
+        metric : str, optional
+            A metric, in any spelling; by default the first that can be drawn.
+        against : str, optional
+            The other metric of a trade-off; by default the first of another name.
+        system, baseline : str, optional
+            The pair of ``"groups"`` and ``"distribution"``.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        Display
+            A display of ``exactk.displays`` with ``ax_``, ``figure_``, ``artists_``, and what it shows as ``data``.
+
+        Raises
+        ------
+        InputError
+            If the kind is not one of these, or the comparison lacks what it draws.
+        ImportError
+            If matplotlib, or SciPy for differences, is not installed.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+        >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a")
+        >>> display = comparison.plot("differences")
+        >>> display.ax_.get_xlabel()
+        'difference in P@1 against a'
+        """
+        return plot(self, kind, metric, ax, against=against, system=system, baseline=baseline)
 
     def to_flat_dict(self, prefix: str = "", *, sep: str = "/") -> dict[str, float]:
         """Return the values under names that experiment trackers accept, with the system before a slash; see `Report`.

@@ -15,6 +15,10 @@ from exactk._runtime.errors import input_error, type_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
     from exactk._report.exports import Exports
 
 
@@ -88,10 +92,31 @@ class PageMaker(Protocol):
         ...
 
 
+class DrawnDisplay(Protocol):
+    """A display of `exactk.displays` after it was drawn with matplotlib."""
+
+    @property
+    def ax_(self) -> Axes:
+        """The axes."""
+        ...
+
+    @property
+    def figure_(self) -> Figure | SubFigure:
+        """The figure of the axes."""
+        ...
+
+    @property
+    def artists_(self) -> tuple[Artist, ...]:
+        """The marks of the values."""
+        ...
+
+
 class Plotter(Protocol):
     """What draws a report or comparison."""
 
-    def __call__(self, result: Exports, kind: str, metric: object, ax: object, **options: Any) -> Any:  # noqa: ANN401 - a display
+    def __call__(
+        self, result: Exports, kind: str, metric: str | None, ax: Axes | None, **options: str | None
+    ) -> DrawnDisplay:
         """Return the display of one kind, drawn."""
         ...
 
@@ -115,7 +140,7 @@ def html_page(result: Exports, request: PageRequest) -> str:
     return make(result, request)
 
 
-def plot(result: Exports, kind: str, metric: object, ax: object, **options: Any) -> Any:  # noqa: ANN401 - as above
+def plot(result: Exports, kind: str, metric: str | None, ax: Axes | None, **options: str | None) -> DrawnDisplay:
     """Return the display of one kind, drawn."""
     draw: Plotter = _loaders["plot"]()
     return draw(result, kind, metric, ax, **options)

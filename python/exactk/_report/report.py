@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from exactk._report.flat_names import flat_dict
 from exactk._report.json_document import Document, json_counts, json_number
 from exactk._report.metric_mapping import MetricMapping
 from exactk._report.per_user import kept_from_plain, kept_to_plain
-from exactk._report.presentation import html_page, page_request
+from exactk._report.presentation import html_page, page_request, plot
 from exactk._report.state import State, plan_of_state
 from exactk._report.statistics import (
     evaluated_users,
@@ -52,6 +52,7 @@ from exactk._runtime.frame_columns import OrderedCategories
 if TYPE_CHECKING:
     from collections.abc import ItemsView, KeysView, ValuesView
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from exactk._inference.significance import Interval
@@ -64,11 +65,13 @@ if TYPE_CHECKING:
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.judged_lists import JudgedLists
+    from exactk._report.presentation import DrawnDisplay
     from exactk._report.shards import Shards
     from exactk._report.sums import Label, Sums
     from exactk._report.tables import Columns, Table
 
 _T = TypeVar("_T")
+ReportPlot: TypeAlias = Literal["values", "curves", "distribution"]
 
 _COUNTING_FIELDS = ("min_grade", "negative_infinity", "rank_gaps")  # of those that a value may change for itself
 _MOST_GROUPS, _MOST_VALUES = 10, 6  # of groups in a printed report
@@ -653,6 +656,42 @@ class Report(Exports, Mapping[str, float]):
         return return_or_write(
             html_page(self, page_request(title=title, note=note, lists=None if lists is None else {"": lists})), path
         )
+
+    def plot(self, kind: ReportPlot = "values", metric: str | None = None, *, ax: Axes | None = None) -> DrawnDisplay:
+        """Draw the report with matplotlib. Needs ``pip install 'exactk[plots]'``.
+
+        Parameters
+        ----------
+        kind : {"values", "curves", "distribution"}
+            The values of all metrics, or of one, with intervals; a metric over its cutoffs; the distribution of a metric
+            over users, which needs ``per_user=True``.
+        metric : str, optional
+            A metric, in any spelling; by default the first that can be drawn, and all for ``"values"``.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        Display
+            A display of ``exactk.displays`` with ``ax_``, ``figure_``, ``artists_``, and what it shows as ``data``.
+
+        Raises
+        ------
+        InputError
+            If the kind is not one of these, or the report lacks what it draws.
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> report = exactk.evaluate([[1], [2]], [[1, 3], [3, 2]], "recall@[1,2]")
+        >>> display = report.plot("curves")
+        >>> display.ax_.get_ylabel()
+        'recall'
+        >>> display.figure_.savefig("curves.svg")  # doctest: +SKIP
+        """
+        return plot(self, kind, metric, ax)
 
     def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
         """Return the values under names that experiment trackers such as MLflow and W&B accept.

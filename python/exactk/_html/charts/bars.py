@@ -28,7 +28,7 @@ def bars_chart(title: str, finding: str, kinds: Sequence[tuple[str, str]], rows:
     left = min(_MOST_LABEL, max(text_width(row.label) for row in rows)) + 16
     scale = unit_scale(left, WIDTH - 20)
     bottom = _TOP + _ROW * len(rows)
-    parts = _legend(kinds, left)
+    parts = _legend_of_kinds(kinds, left)
     for index, row in enumerate(rows):
         top = _TOP + _ROW * index + (_ROW - _BAR) / 2
         parts.append(label((left - 10, top + 12), shortened(row.label, _MOST_LABEL), "end"))
@@ -48,7 +48,7 @@ def _bar(row: BarRow, kinds: Sequence[tuple[str, str]], left: float, width: floa
     return parts
 
 
-def _legend(kinds: Sequence[tuple[str, str]], left: float) -> list[str]:
+def _legend_of_kinds(kinds: Sequence[tuple[str, str]], left: float) -> list[str]:
     parts, x = [], left
     for kind, name in kinds:
         parts += [rectangle(x, 6, 12, 12, f"bar {kind}"), label((x + 17, 16), name)]

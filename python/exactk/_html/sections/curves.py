@@ -25,7 +25,7 @@ def curves(source: Source) -> Section:
     if not metrics:
         return Section("curves", "Curves by cutoff", _QUESTION, missing=_MISSING)
     shown = list(metrics)[: source.limits.charts]
-    charts = [_chart(source, curves_figure(source.reports, metric, source.confidence)) for metric in shown]
+    charts = [_chart_of_curves(source, curves_figure(source.reports, metric, source.confidence)) for metric in shown]
     parts: list[Part] = list(charts[:1])
     if len(metrics) > 1:
         left_out = len(metrics) - len(shown)
@@ -34,7 +34,7 @@ def curves(source: Source) -> Section:
     return Section("curves", "Curves by cutoff", _QUESTION, parts)
 
 
-def _chart(source: Source, figure: CurvesFigure) -> Chart:
+def _chart_of_curves(source: Source, figure: CurvesFigure) -> Chart:
     systems = list(figure.values)[: source.limits.marks]
     series = [
         Series(
@@ -55,7 +55,7 @@ def _chart(source: Source, figure: CurvesFigure) -> Chart:
         title,
         f"{finding}{bands}",
         curves_chart(title, finding, series, "cutoff k", figure.metric),
-        _table(figure),
+        _table_of_curves(figure),
     )
 
 
@@ -74,7 +74,7 @@ def _finding(figure: CurvesFigure) -> str:
     return f"Highest: {'; '.join(sentences)}." if sentences else "No system has a value."
 
 
-def _table(figure: CurvesFigure) -> Table:
+def _table_of_curves(figure: CurvesFigure) -> Table:
     header = ["system" if len(figure.values) > 1 else "", *(f"@{cutoff}" for cutoff in figure.cutoffs)]
     rows = [
         [system or figure.metric, *map(with_interval, values, figure.intervals[system])]

@@ -39,7 +39,7 @@ def data_health(source: Source) -> Section:
     """Return the section."""
     parts: list[Part] = [
         Bullets(_remarks(source) or ["Nothing unusual: every count of missing, empty or excluded data is 0."]),
-        _counts(source),
+        _table_of_counts(source),
     ]
     parts += [table for table in (_ties(source),) if table.rows]
     return Section("data-health", "Data health", _QUESTION, parts)
@@ -68,7 +68,7 @@ def _by_system(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} ({system})" for system, count in counts.items() if count)
 
 
-def _counts(source: Source) -> Table:
+def _table_of_counts(source: Source) -> Table:
     compares_lists = source.values[0].info.compares_lists
     names = dict.fromkeys(name for report in source.reports.values() for name in _scalars(report))
     rows = [

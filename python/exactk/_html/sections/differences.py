@@ -26,7 +26,7 @@ def differences(source: Source) -> Section:
     if source.no_differences or source.comparison is None or source.differences is None:
         return Section("differences", "Differences", QUESTION, missing=source.no_differences)
     metrics = list(source.rows_of)[: source.limits.charts]
-    charts = [_chart(source, differences_figure(source.comparison, metric)) for metric in metrics]
+    charts = [_chart_of_differences(source, differences_figure(source.comparison, metric)) for metric in metrics]
     parts: list[Part] = [*charts[:1], *table_of_differences(source.differences)]
     if len(charts) > 1:
         left_out = len(source.rows_of) - len(metrics)
@@ -39,11 +39,11 @@ def table_of_differences(rows: Differences) -> list[Part]:
     """Return the rows as they print, with verdicts in colour, and how they were tested."""
     (shown,) = tables_of(rows)
     caption, *notes = shown.notes
-    parts: list[Part] = [_table(shown, rows, f"{caption[:1].upper()}{caption[1:]}.")]
+    parts: list[Part] = [_table_of_differences(shown, rows, f"{caption[:1].upper()}{caption[1:]}.")]
     return [*parts, Bullets(list(notes))] if notes else parts
 
 
-def _table(shown: DisplayTable, rows: Differences, note: str) -> Table:
+def _table_of_differences(shown: DisplayTable, rows: Differences, note: str) -> Table:
     """Return the rows with the verdict, the last column of what prints, behind the names."""
     header, cells, left, _ = shown.table
     toned: list[list[Cell | str]] = [
@@ -53,7 +53,7 @@ def _table(shown: DisplayTable, rows: Differences, note: str) -> Table:
     return Table(shown.caption, [*header[:left], header[-1], *header[left:-1]], toned, left + 1, note)
 
 
-def _chart(source: Source, figure: DifferencesFigure) -> Chart:
+def _chart_of_differences(source: Source, figure: DifferencesFigure) -> Chart:
     shown = figure.rows[: source.limits.marks]
     metric = shown[0].metric
     rows = [

@@ -98,7 +98,7 @@ def _tables(
     sides = ("decreases", "increases") if value.info.direction == "none" else ("losses", "gains")
     captions = [f"Largest {side} of {pair[0]} against {pair[1]} in {value.spelling}" for side in sides]
     return [
-        _table(caption, pair, users, matched, (system, baseline), lists)
+        _table_of_examples(caption, pair, users, matched, (system, baseline), lists)
         for caption, users in zip(captions, _extremes(gains, most), strict=True)
     ]
 
@@ -116,7 +116,7 @@ def _extremes(gains: NDArray[np.float64], most: int) -> tuple[NDArray[np.intp], 
     return sides[0], sides[1]
 
 
-def _table(
+def _table_of_examples(
     caption: str,
     pair: Pair,
     users: NDArray[np.intp],

@@ -30,17 +30,17 @@ def groups(source: Source) -> Section:
     if not any(report.state.groups for report in source.reports.values()):
         return Section("groups", "Groups", _QUESTION, missing=_MISSING)
     if source.comparison is None or source.differences is None or not source.differences.by_group:
-        return Section("groups", "Groups", _QUESTION, [_table_of_values(source)])
+        return Section("groups", "Groups", _QUESTION, [_table_of_group_values(source)])
     figures = list(_figures(source))
     metrics = list(source.rows_of)[: source.limits.charts // 2]
     tables = [_heat_table(source, metric, [one for one in figures if one.metric == metric]) for metric in metrics]
-    parts: list[Part] = [*_findings(source, figures), _chart(source, figures[0]), *tables[:1]]
+    parts: list[Part] = [*_findings(source, figures), _chart_of_groups(source, figures[0]), *tables[:1]]
     if len(tables) > 1:
         more = f", {len(source.rows_of) - len(metrics)} more in the next table" * (len(source.rows_of) > len(metrics))
         parts.append(Fold(f"Other metrics by group{more}", tables[1:]))
     rows = source.differences.by_group[: source.limits.rows // 8]
     parts.append(Fold("Differences by group", [*table_of_differences(rows), *_left_out(source, len(rows))]))
-    parts.append(Fold("Values by group", [_table_of_values(source)]))
+    parts.append(Fold("Values by group", [_table_of_group_values(source)]))
     return Section("groups", "Groups", _QUESTION, parts)
 
 
@@ -83,7 +83,7 @@ def _findings(source: Source, figures: Sequence[GroupsFigure]) -> list[Part]:
     return [Findings(rows)]
 
 
-def _chart(source: Source, figure: GroupsFigure) -> Chart:
+def _chart_of_groups(source: Source, figure: GroupsFigure) -> Chart:
     rows = [
         IntervalRow(
             f"{row.group} ({row.users:,} users)",
@@ -145,7 +145,7 @@ def _users(label: Label | None, cells: Mapping[tuple[Label | None, int], Differe
     return f"{counts[0]:,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
 
 
-def _table_of_values(source: Source) -> Table:
+def _table_of_group_values(source: Source) -> Table:
     labels = list(dict.fromkeys(label for report in source.reports.values() for label in report.state.groups or {}))
     most = source.limits.rows // 8
     by_system = {

@@ -27,7 +27,11 @@ def ranks(source: Source) -> Section:
         return Section("ranks", "Ranks", _QUESTION, missing=missing)
     metric, first = next(iter(found.items()))
     method = tables_of(first)[0].notes[-1]
-    parts: list[Part] = [_chart(source, metric, first), _table(found), Paragraph(f"{method[:1].upper()}{method[1:]}.")]
+    parts: list[Part] = [
+        _chart_of_ranks(source, metric, first),
+        _table_of_ranks(found),
+        Paragraph(f"{method[:1].upper()}{method[1:]}."),
+    ]
     return Section("ranks", "Ranks", _QUESTION, parts)
 
 
@@ -47,7 +51,7 @@ def _ranks_of(source: Source) -> tuple[dict[str, Ranks], str]:
     return found, next(iter(reasons), "")
 
 
-def _chart(source: Source, metric: str, one: Ranks) -> Chart:
+def _chart_of_ranks(source: Source, metric: str, one: Ranks) -> Chart:
     shown = list(one.items())[: source.limits.marks]
     neutral = SystemStyle(0, "circle", ())
     rows = [
@@ -67,7 +71,7 @@ def _chart(source: Source, metric: str, one: Ranks) -> Chart:
     return Chart(title, finding, intervals_chart(title, finding, rows, "rank", integers=True))
 
 
-def _table(found: dict[str, Ranks]) -> Table:
+def _table_of_ranks(found: dict[str, Ranks]) -> Table:
     systems = list(next(iter(found.values())))
     rows = [[system, *(ranks_text(one[system]) for one in found.values())] for system in systems]
     return Table("Possible ranks in each metric", ["system", *found], rows)

@@ -28,7 +28,7 @@ def sample_size(source: Source) -> Section:
     if source.comparison is not None and source.rows_of:
         table = _table_of_pairs(source, source.comparison)
     else:
-        table = _table_of_values(source)
+        table = _table_of_intervals(source)
     missing = "" if table.rows else "it needs intervals: SciPy, and means of users' values with equal weights"
     return Section("sample-size", "Sample size", _QUESTION, [table] if table.rows else [], missing=missing)
 
@@ -80,7 +80,7 @@ def _needed(comparison: Comparison, metric: str) -> str:
         return "-"
 
 
-def _table_of_values(source: Source) -> Table:
+def _table_of_intervals(source: Source) -> Table:
     rows = []
     for value in source.values[:_MOST_METRICS]:
         for system, report in source.reports.items():

@@ -25,7 +25,7 @@ def trade_offs(source: Source) -> Section:
         figure = trade_off_figure(source.reports, y=_other_aim(source), confidence=source.confidence)
     except ExactkError as error:
         return Section("trade-offs", "Trade-offs", _QUESTION, missing=str(error))
-    return Section("trade-offs", "Trade-offs", _QUESTION, [_chart(source, figure)])
+    return Section("trade-offs", "Trade-offs", _QUESTION, [_chart_of_trade_off(source, figure)])
 
 
 def _other_aim(source: Source) -> str | None:
@@ -39,7 +39,7 @@ def _other_aim(source: Source) -> str | None:
     return next((name for name in aims if name != first.name), None)
 
 
-def _chart(source: Source, figure: TradeOffFigure) -> Chart:
+def _chart_of_trade_off(source: Source, figure: TradeOffFigure) -> Chart:
     points = [
         ScatterPoint(
             system,

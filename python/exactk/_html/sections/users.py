@@ -31,12 +31,12 @@ def users(source: Source) -> Section:
         return Section("users", "Distribution over users", _QUESTION, missing=str(error))
     if not any(figure.users.values()):
         return Section("users", "Distribution over users", _QUESTION, missing=f"no user has a value of {figure.metric}")
-    parts: list[Part] = [_chart_of_values(source, figure)]
+    parts: list[Part] = [_chart_of_users(source, figure)]
     runs = {} if source.comparison is None else source.comparison.state.options.runs or {}
     pairs = [pair for pair in source.pairs if not runs.keys() & set(pair)][: source.limits.marks]
     pair_figures = [pair_figure(source.reports, *pair, figure.metric) for pair in pairs]
     if any(one.users for one in pair_figures):
-        parts += [_chart_of_differences(source, pair_figures), _table_of_shares(source, pair_figures)]
+        parts += [_chart_of_pairs(source, pair_figures), _table_of_shares(source, pair_figures)]
     return Section("users", "Distribution over users", _QUESTION, parts)
 
 
@@ -44,7 +44,7 @@ def _series(name: str, source: Source, system: str, quantiles: NDArray[Any]) -> 
     return Series(name, source.styles[system], quantiles.tolist(), LEVELS.tolist())
 
 
-def _chart_of_values(source: Source, figure: DistributionFigure) -> Chart:
+def _chart_of_users(source: Source, figure: DistributionFigure) -> Chart:
     systems = [system for system, count in figure.users.items() if count][: source.limits.marks]
     series = [_series(system or figure.metric, source, system, figure.quantiles[system]) for system in systems]
     first = figure.quantiles[systems[0]]
@@ -81,7 +81,7 @@ def _level_text(level: int) -> str:
     return {0: "least", 50: "median", 100: "largest"}.get(level, f"{level} %")
 
 
-def _chart_of_differences(source: Source, figures: Sequence[PairFigure]) -> Chart:
+def _chart_of_pairs(source: Source, figures: Sequence[PairFigure]) -> Chart:
     shown = [one for one in figures if one.users]
     series = [_series(source.pair_name(one.system, one.baseline), source, one.system, one.quantiles) for one in shown]
     first = shown[0]

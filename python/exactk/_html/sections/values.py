@@ -24,14 +24,14 @@ _TIED = {"undecided", "equivalent", "not worse"}
 def values(source: Source) -> Section:
     """Return the section."""
     figures = [values_figure(source.reports, value.name, source.confidence) for value in source.values]
-    parts: list[Part] = [_table(source, figures)]
+    parts: list[Part] = [_table_of_values(source, figures)]
     if source.comparison is not None:
         with_intervals = [figure for figure in figures if _has_interval(figure)]
-        parts += [_chart(source, figure) for figure in with_intervals[:1]]
+        parts += [_chart_of_values(source, figure) for figure in with_intervals[:1]]
     return Section("values", "Values", "How good each system is.", parts)
 
 
-def _table(source: Source, figures: Sequence[ValuesFigure]) -> Table:
+def _table_of_values(source: Source, figures: Sequence[ValuesFigure]) -> Table:
     names = list(source.reports) if source.comparison is not None else ["value"]
     header = ["metric", *names, "better", "users"]
     rows = [
@@ -90,7 +90,7 @@ def _has_interval(figure: ValuesFigure) -> bool:
     return any(math.isfinite(one.low) for one in figure.intervals.values())
 
 
-def _chart(source: Source, figure: ValuesFigure) -> Chart:
+def _chart_of_values(source: Source, figure: ValuesFigure) -> Chart:
     shown = list(source.reports)[: source.limits.marks]
     rows = [
         IntervalRow(

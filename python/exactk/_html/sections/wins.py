@@ -28,7 +28,7 @@ def wins(source: Source) -> Section:
     if missing:
         return Section("wins", "Wins, ties and losses", _QUESTION, missing=missing)
     metric, rows = next(iter(rows_of.items()))
-    parts: list[Part] = [_chart(source, metric, rows[: source.limits.marks]), _table(source, rows_of)]
+    parts: list[Part] = [_chart_of_wins(source, metric, rows[: source.limits.marks]), _table_of_wins(source, rows_of)]
     return Section("wins", "Wins, ties and losses", _QUESTION, parts)
 
 
@@ -37,15 +37,15 @@ def _has_users(source: Source, metric: str) -> bool:
 
 
 def _total(row: Difference) -> int:
-    return sum(_counts(row))
+    return sum(_counts_of_wins(row))
 
 
-def _counts(row: Difference) -> tuple[int, int, int]:
+def _counts_of_wins(row: Difference) -> tuple[int, int, int]:
     return row.wins, row.ties, row.losses
 
 
-def _chart(source: Source, metric: str, rows: Sequence[Difference]) -> Chart:
-    bars = [BarRow(source.pair_name(row.system, row.baseline), _counts(row)) for row in rows]
+def _chart_of_wins(source: Source, metric: str, rows: Sequence[Difference]) -> Chart:
+    bars = [BarRow(source.pair_name(row.system, row.baseline), _counts_of_wins(row)) for row in rows]
     first = rows[0]
     finding = (
         f"{first.system} is better than {first.baseline} for {first.wins:,} users, equal for {first.ties:,} and worse for "
@@ -55,12 +55,12 @@ def _chart(source: Source, metric: str, rows: Sequence[Difference]) -> Chart:
     return Chart(title, finding, bars_chart(title, finding, _KINDS, bars, "share of users"))
 
 
-def _table(source: Source, rows_of: dict[str, Sequence[Difference]]) -> Table:
+def _table_of_wins(source: Source, rows_of: dict[str, Sequence[Difference]]) -> Table:
     cells = [
         [
             row.metric,
             source.pair_name(row.system, row.baseline),
-            *(f"{count:,}" for count in _counts(row)),
+            *(f"{count:,}" for count in _counts_of_wins(row)),
             _net_share(row),
         ]
         for rows in rows_of.values()

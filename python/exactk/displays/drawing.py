@@ -1,0 +1,140 @@
+"""What all displays share: axes, colours, and names as plain text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+from exactk._figures.palette import LIGHT, system_styles
+from exactk._report.comparison import Comparison
+from exactk._report.report import Report
+from exactk._runtime import optional
+from exactk._runtime.errors import type_error
+from exactk._runtime.printable_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.legend import Legend
+
+_MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "X"}
+_LONGEST = 60  # name, in characters
+_LINE_WIDTH = 1.8
+_MOST_INSIDE = 4  # names in a legend that is on the data
+_ROW_INCHES = 0.32
+NEUTRAL = LIGHT.muted
+
+
+class Display(ABC):
+    """Base of the displays: data, and how to draw them with matplotlib.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes, after `plot`.
+    figure_ : matplotlib.figure.Figure or SubFigure
+        The figure of the axes, after `plot`.
+    artists_ : tuple of matplotlib.artist.Artist
+        The marks of the values, in the order of the data, after `plot`.
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    artists_: tuple[Artist, ...]
+
+    @abstractmethod
+    def _draw(self, ax: Axes) -> Sequence[Artist]:
+        """Draw on the axes and return the marks of the values."""
+
+    def _rows(self) -> int:
+        """Return how many rows the picture has; 0 if its height does not depend on them."""
+        return 0
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on, such as those of a subplot. By default, those of a new figure.
+
+        Returns
+        -------
+        Display
+            The display itself, with ``ax_``, ``figure_`` and ``artists_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        plt = optional.pyplot()
+        if ax is None:
+            height = 1.2 + _ROW_INCHES * self._rows() if self._rows() else 4.8
+            _, ax = plt.subplots(figsize=(6.4, min(max(2.0, height), 20.0)), layout="constrained")
+        self.artists_ = tuple(self._draw(ax))
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def reports_of(result: Any) -> Mapping[str, Report]:  # noqa: ANN401 - checked here
+    """Return the reports by system; that of one system has the name ""."""
+    if isinstance(result, Comparison):
+        return result.reports
+    if isinstance(result, Report):
+        return {"": result}
+    raise type_error("result", "a Report or a Comparison", type(result).__name__)
+
+
+def compared(result: object) -> Comparison:
+    """Return the comparison; raise InputTypeError for anything else."""
+    if not isinstance(result, Comparison):
+        raise type_error("comparison", "a Comparison, from exactk.compare", type(result).__name__)
+    return result
+
+
+def confidence_of(result: object) -> float:
+    """Return the confidence of intervals."""
+    return result.state.options.confidence if isinstance(result, Comparison) else 0.95
+
+
+def as_text(name: str) -> str:
+    """Return a name such that matplotlib shows it as it is: dollar signs would be formulas."""
+    text = printable(name)
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text.replace("$", r"\$")
+
+
+def styles_of(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return colour, marker and dash of each system, as arguments of matplotlib."""
+    return {
+        system: {
+            "color": LIGHT.systems[style.color],
+            "marker": _MARKERS[style.marker],
+            "linestyle": (0, style.dash) if style.dash else "solid",
+            "linewidth": _LINE_WIDTH,
+        }
+        for system, style in system_styles(systems).items()
+    }
+
+
+def add_legend(ax: Axes, handles: Sequence[Artist], names: Sequence[str]) -> Legend | None:
+    """Add a legend if there are several names; matplotlib itself leaves out those that begin with an underscore."""
+    if len(names) < 2:
+        return None
+    where = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(names) > _MOST_INSIDE else {"loc": "best"}
+    legend = ax.legend(list(handles), [str(index) for index in range(len(names))], fontsize="small", **where)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_text(as_text(name))
+    return legend
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Name the rows of a picture, the first at the top."""
+    ax.set_yticks(range(len(names)), [as_text(name) for name in names])
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="x", color="#dfe2e6")
+    ax.set_axisbelow(True)

@@ -1,0 +1,148 @@
+"""Displays with a line per system: curves over cutoffs, distributions over users."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from exactk._figures.curves import CurvesFigure, curves_figure
+from exactk._figures.distribution import LEVELS, DistributionFigure, PairFigure, distribution_figure, pair_figure
+from exactk._runtime.errors import input_error
+from exactk.displays.drawing import Display, add_legend, as_text, confidence_of, reports_of, styles_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from exactk._report.comparison import Comparison
+    from exactk._report.report import Report
+
+
+@dataclass(eq=False)
+class CurvesDisplay(Display):
+    """A metric over its cutoffs, a line per system with the intervals as a band.
+
+    Attributes
+    ----------
+    data : CurvesFigure
+        What is drawn: ``metric``, ``confidence``, ``cutoffs``, and by system ``values`` and ``intervals``, one per cutoff.
+    ax_, figure_, artists_
+        As in `Display`, after `plot`.
+
+    See Also
+    --------
+    Comparison.plot : Makes and draws displays.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> report = exactk.evaluate([[1], [2]], [[1, 3], [3, 2]], "recall@[1,2]")
+    >>> display = exactk.displays.CurvesDisplay.from_result(report)
+    >>> display.data.cutoffs, display.data.values[""]
+    ((1, 2), [0.5, 1.0])
+    """
+
+    data: CurvesFigure
+
+    @classmethod
+    def from_result(
+        cls, result: Report | Comparison, metric: str | None = None, *, ax: Axes | None = None, draw: bool = False
+    ) -> Self:
+        """Return the display of a metric at two cutoffs or more, by default of the first.
+
+        The parameters are those of `ValuesDisplay.from_result`; the metric may be without a cutoff, as ``"ndcg"``.
+        """
+        display = cls(curves_figure(reports_of(result), metric, confidence_of(result)))
+        return display.plot(ax) if draw or ax is not None else display
+
+    def _draw(self, ax: Axes) -> Sequence[Artist]:
+        data, artists = self.data, []
+        positions = list(range(len(data.cutoffs)))
+        for system, style in styles_of(data.values).items():
+            lows = [interval.low for interval in data.intervals[system]]
+            highs = [interval.high for interval in data.intervals[system]]
+            ax.fill_between(positions, lows, highs, color=style["color"], alpha=0.14, linewidth=0)
+            artists += ax.plot(positions, data.values[system], **style)
+        ax.set_xticks(positions, [str(cutoff) for cutoff in data.cutoffs])
+        ax.set_xlabel("cutoff k")
+        ax.set_ylabel(as_text(data.metric))
+        ax.grid(axis="y", color="#dfe2e6")
+        add_legend(ax, artists, list(data.values))
+        return artists
+
+
+@dataclass(eq=False)
+class DistributionDisplay(Display):
+    """The distribution of a metric over users, or of the users' differences between two systems.
+
+    The height of a line is the share of users whose value is at most x.
+
+    Attributes
+    ----------
+    data : DistributionFigure or PairFigure
+        What is drawn: ``metric``, the ``quantiles`` at 101 levels from 0 to 1, and the number of ``users``; by system, or
+        of the pair ``system`` and ``baseline``.
+    ax_, figure_, artists_
+        As in `Display`, after `plot`.
+
+    See Also
+    --------
+    Comparison.plot : Makes and draws displays.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> report = exactk.evaluate([[1], [2]], [[1, 3], [3, 2]], "mrr", per_user=True)
+    >>> display = exactk.displays.DistributionDisplay.from_result(report)
+    >>> float(display.data.quantiles[""][0]), float(display.data.quantiles[""][-1])
+    (0.5, 1.0)
+    """
+
+    data: DistributionFigure | PairFigure
+
+    @classmethod
+    def from_result(
+        cls,
+        result: Report | Comparison,
+        metric: str | None = None,
+        *,
+        system: str | None = None,
+        baseline: str | None = None,
+        ax: Axes | None = None,
+        draw: bool = False,
+    ) -> Self:
+        """Return the display of the users' values, or with `system` and `baseline` of their differences.
+
+        The other parameters are those of `ValuesDisplay.from_result`. Users' values are kept by ``per_user=True``.
+        """
+        reports = reports_of(result)
+        if (system is None) != (baseline is None):
+            given = "system" if baseline is None else "baseline"
+            raise input_error(given, "a system and a baseline, for differences", f"{given} alone")
+        if system is None or baseline is None:
+            display = cls(distribution_figure(reports, metric))
+        else:
+            display = cls(pair_figure(reports, system, baseline, metric))
+        return display.plot(ax) if draw or ax is not None else display
+
+    def _draw(self, ax: Axes) -> Sequence[Artist]:
+        data = self.data
+        is_pair = isinstance(data, PairFigure)
+        quantiles = {data.system: data.quantiles} if isinstance(data, PairFigure) else data.quantiles
+        artists: list[Artist] = []
+        for system, style in styles_of(quantiles).items():
+            drawn = {**style, "marker": "none"} if len(quantiles) == 1 else {**style, "markevery": (0.1, 0.2)}
+            artists += ax.plot(quantiles[system], LEVELS, drawstyle="steps-post", **drawn)
+        if isinstance(data, PairFigure):
+            ax.axvline(0, color="#1a1c20", linewidth=1)
+            ax.set_xlabel(as_text(f"difference in {data.metric}, {data.system} against {data.baseline}"))
+        else:
+            ax.set_xlabel(as_text(data.metric))
+        ax.set_ylabel("share of users")
+        ax.set_ylim(0, 1.02)
+        ax.grid(color="#dfe2e6")
+        if not is_pair:
+            add_legend(ax, artists, list(quantiles))
+        return artists

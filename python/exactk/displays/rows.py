@@ -1,0 +1,229 @@
+"""Displays with a row per system, pair or group: a point and its interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from exactk._figures.differences import DifferencesFigure, differences_figure
+from exactk._figures.groups import GroupsFigure, groups_figure
+from exactk._figures.palette import LIGHT
+from exactk._figures.values import ValuesFigure, metrics_figure, values_figure
+from exactk._report.comparison import Comparison
+from exactk.displays.drawing import NEUTRAL, Display, as_text, compared, confidence_of, name_rows, reports_of, styles_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from exactk._report.difference import Difference
+    from exactk._report.report import Report
+
+
+@dataclass(eq=False)
+class ValuesDisplay(Display):
+    """Each system's value of a metric with its interval, or all metrics of one system.
+
+    Attributes
+    ----------
+    data : ValuesFigure
+        What is drawn: ``metric``, ``confidence``, and by system ``values`` and ``intervals``; ``best`` systems. For one
+        system, ``metric`` is empty, and values and intervals are by metric.
+    ax_, figure_, artists_
+        As in `Display`, after `plot`.
+
+    See Also
+    --------
+    Comparison.plot : Makes and draws displays.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> comparison = exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[1], [2]]}, "P@1")
+    >>> display = exactk.displays.ValuesDisplay.from_result(comparison)
+    >>> display.data.values
+    {'a': 0.5, 'b': 1.0}
+    >>> display.plot().ax_.get_xlabel()
+    'P@1'
+    """
+
+    data: ValuesFigure
+
+    @classmethod
+    def from_result(
+        cls, result: Report | Comparison, metric: str | None = None, *, ax: Axes | None = None, draw: bool = False
+    ) -> Self:
+        """Return the display of a report or comparison, drawn if `ax` is given or `draw` is true.
+
+        Parameters
+        ----------
+        result : Report or Comparison
+            What has the values.
+        metric : str, optional
+            A metric, in any spelling. By default, the first one of a comparison, and all of a report.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on.
+        draw : bool
+            Whether to draw on a new figure if there are no axes.
+        """
+        reports, confidence = reports_of(result), confidence_of(result)
+        if metric is None and not isinstance(result, Comparison):
+            display = cls(metrics_figure(result, confidence))
+        else:
+            display = cls(values_figure(reports, metric, confidence))
+        return display.plot(ax) if draw or ax is not None else display
+
+    def _rows(self) -> int:
+        return len(self.data.values)
+
+    def _draw(self, ax: Axes) -> Sequence[Artist]:
+        styles = styles_of(self.data.values)
+        artists = []
+        for row, (name, value) in enumerate(self.data.values.items()):
+            style = styles[name] if self.data.metric else {"color": LIGHT.systems[0], "marker": "o"}
+            low, high = self.data.intervals[name]
+            _draw_interval(ax, row, low, high, str(style["color"]))
+            artists += ax.plot([value], [row], color=style["color"], marker=style["marker"], linestyle="none")
+        name_rows(ax, [name or self.data.metric for name in self.data.values])
+        ax.set_xlabel(as_text(self.data.metric or "value"))
+        return artists
+
+
+@dataclass(eq=False)
+class DifferencesDisplay(Display):
+    """The differences of systems with intervals, a line at 0, and the margin as a band.
+
+    Attributes
+    ----------
+    data : DifferencesFigure
+        What is drawn: ``rows`` of `Difference`, the ``margins`` as differences (NaN without one), ``confidence``, and a
+        ``caption`` that says how they were tested.
+    ax_, figure_, artists_
+        As in `Display`, after `plot`.
+
+    See Also
+    --------
+    Comparison.plot : Makes and draws displays.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+    >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a")
+    >>> display = exactk.displays.DifferencesDisplay.from_result(comparison, draw=True)
+    >>> [round(float(x), 2) for x in display.artists_[0].get_xdata()]
+    [0.3]
+    """
+
+    data: DifferencesFigure
+
+    @classmethod
+    def from_result(
+        cls, result: Comparison, metric: str | None = None, *, ax: Axes | None = None, draw: bool = False
+    ) -> Self:
+        """Return the display of the pairs of a comparison in a metric, by default the first that is tested.
+
+        The parameters are those of `ValuesDisplay.from_result`.
+        """
+        comparison = compared(result)
+        first = next(iter(comparison.differences), None)
+        display = cls(differences_figure(comparison, first.metric if metric is None and first else metric))
+        return display.plot(ax) if draw or ax is not None else display
+
+    def _rows(self) -> int:
+        return len(self.data.rows)
+
+    def _draw(self, ax: Axes) -> Sequence[Artist]:
+        artists = _draw_differences(ax, self.data.rows)
+        for index, margin in enumerate(self.data.margins):
+            if margin > 0:
+                ax.fill_betweenx([index - 0.5, index + 0.5], -margin, margin, color="#dfe2e6", zorder=0)
+        baselines = {row.baseline for row in self.data.rows}
+        names = [
+            row.system if len(baselines) == 1 else f"{row.system} against {row.baseline}" for row in self.data.rows
+        ]
+        name_rows(ax, names)
+        against = f" against {next(iter(baselines))}" if len(baselines) == 1 else ""
+        metrics = dict.fromkeys(row.metric for row in self.data.rows)
+        ax.set_xlabel(as_text(f"difference in {', '.join(metrics)}{against}"))
+        return artists
+
+
+@dataclass(eq=False)
+class GroupsDisplay(Display):
+    """The difference of a pair of systems in each group of users.
+
+    Attributes
+    ----------
+    data : GroupsFigure
+        What is drawn: ``metric``, ``system``, ``baseline``, ``rows`` of `Difference`, the p-value ``heterogeneity``, and
+        ``opposite``: whether groups differ in sign (``"sign"``), significantly in both directions (``"significant"``) or
+        not (``""``).
+    ax_, figure_, artists_
+        As in `Display`, after `plot`.
+
+    See Also
+    --------
+    Comparison.plot : Makes and draws displays.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
+    >>> groups = ["new"] * 18 + ["old"] * 22
+    >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", groups=groups)
+    >>> display = exactk.displays.GroupsDisplay.from_result(comparison)
+    >>> [(row.group, round(row.difference, 3)) for row in display.data.rows], display.data.opposite
+    ([('new', 0.444), ('old', 0.182)], '')
+    """
+
+    data: GroupsFigure
+
+    @classmethod
+    def from_result(
+        cls,
+        result: Comparison,
+        metric: str | None = None,
+        *,
+        system: str | None = None,
+        baseline: str | None = None,
+        ax: Axes | None = None,
+        draw: bool = False,
+    ) -> Self:
+        """Return the display of a pair in a metric, by default of the first pair and metric.
+
+        The other parameters are those of `ValuesDisplay.from_result`.
+        """
+        display = cls(groups_figure(compared(result), metric, system, baseline))
+        return display.plot(ax) if draw or ax is not None else display
+
+    def _rows(self) -> int:
+        return len(self.data.rows)
+
+    def _draw(self, ax: Axes) -> Sequence[Artist]:
+        artists = _draw_differences(ax, self.data.rows)
+        name_rows(ax, [f"{row.group} ({row.users:,} users)" for row in self.data.rows])
+        ax.set_xlabel(as_text(f"difference in {self.data.metric}, {self.data.system} against {self.data.baseline}"))
+        return artists
+
+
+def _draw_interval(ax: Axes, row: float, low: float, high: float, color: str) -> None:
+    if math.isfinite(low) and math.isfinite(high):
+        ax.plot([low, high], [row, row], color=color, marker="|", linestyle="solid")
+
+
+def _draw_differences(ax: Axes, rows: Sequence[Difference]) -> list[Artist]:
+    """Draw a point and an interval per row, coloured by the verdict."""
+    colors = {"better": LIGHT.better, "worse": LIGHT.worse}
+    markers = {"better": ">", "worse": "<"}
+    artists: list[Artist] = []
+    for index, row in enumerate(rows):
+        color = colors.get(row.verdict, NEUTRAL)
+        _draw_interval(ax, index, row.low, row.high, color)
+        marker = markers.get(row.verdict, "o")
+        artists += ax.plot([row.difference], [index], color=color, marker=marker, linestyle="none")
+    ax.axvline(0, color=LIGHT.text, linewidth=1)
+    return artists

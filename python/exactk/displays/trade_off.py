@@ -1,0 +1,90 @@
+"""The display of two metrics, crossed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from exactk._figures.trade_off import TradeOffFigure, trade_off_figure
+from exactk.displays.drawing import NEUTRAL, Display, add_legend, as_text, compared, confidence_of, styles_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from exactk._report.comparison import Comparison
+
+
+@dataclass(eq=False)
+class TradeOffDisplay(Display):
+    """Two metrics of each system with intervals in both directions, and the Pareto front.
+
+    Attributes
+    ----------
+    data : TradeOffFigure
+        What is drawn: ``x`` and ``y``, each with ``metric``, ``values`` and ``intervals`` by system, and the systems of
+        the ``front``: those for which no other system is better in one metric and not worse in the other.
+    ax_, figure_, artists_
+        As in `Display`, after `plot`.
+
+    See Also
+    --------
+    Comparison.plot : Makes and draws displays.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> systems = {"a": [[1, 3], [3, 4]], "b": [[3, 1], [2, 3]]}
+    >>> comparison = exactk.compare([[1], [2]], systems, ["P@1", "recall@2"])
+    >>> exactk.displays.TradeOffDisplay.from_result(comparison).data.front
+    ('b',)
+    """
+
+    data: TradeOffFigure
+
+    @classmethod
+    def from_result(
+        cls,
+        result: Comparison,
+        metric: str | None = None,
+        *,
+        against: str | None = None,
+        ax: Axes | None = None,
+        draw: bool = False,
+    ) -> Self:
+        """Return the display of a metric against another one, by default the first of another name.
+
+        The other parameters are those of `ValuesDisplay.from_result`.
+        """
+        comparison = compared(result)
+        display = cls(trade_off_figure(comparison.reports, metric, against, confidence_of(comparison)))
+        return display.plot(ax) if draw or ax is not None else display
+
+    def _draw(self, ax: Axes) -> Sequence[Artist]:
+        x, y, artists = self.data.x, self.data.y, []
+        for system, style in styles_of(x.values).items():
+            for interval, at, is_x in (
+                (x.intervals[system], y.values[system], True),
+                (y.intervals[system], x.values[system], False),
+            ):
+                if all(map(math.isfinite, interval)):
+                    ends, across = list(interval), [at, at]
+                    ax.plot(*((ends, across) if is_x else (across, ends)), color=style["color"], linewidth=1.5)
+            artists += ax.plot(
+                [x.values[system]],
+                [y.values[system]],
+                color=style["color"],
+                marker=style["marker"],
+                linestyle="none",
+                markersize=8,
+            )
+        front = sorted((x.values[system], y.values[system]) for system in self.data.front)
+        ax.plot([one for one, _ in front], [one for _, one in front], color=NEUTRAL, linestyle="dotted", zorder=0)
+        ax.set_xlabel(as_text(x.metric))
+        ax.set_ylabel(as_text(y.metric))
+        ax.grid(color="#dfe2e6")
+        add_legend(ax, artists, list(x.values))
+        return artists

@@ -1,0 +1,192 @@
+"""Displays draw what their data say, on the axes that they are given, and change nothing else."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import exactk
+from html_pages import compared, data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KINDS = ["values", "differences", "curves", "groups", "distribution", "trade_off"]
+
+
+@pytest.fixture(autouse=True)
+def figures() -> Iterator[None]:
+    with mpl.rc_context({"backend": "Agg"}):
+        yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_display_draws_on_the_axes_that_it_is_given(kind: Any) -> None:
+    comparison = compared(baseline="system 0")
+    before = dict(mpl.rcParams)
+    figure, axes = plt.subplots(1, 2)
+    display = comparison.plot(kind, ax=axes[1])
+    assert display.ax_ is axes[1]
+    assert display.figure_ is figure
+    assert plt.get_fignums() == [figure.number]
+    assert not axes[0].lines
+    assert dict(mpl.rcParams) == before
+    assert display.artists_
+    assert set(display.artists_) <= set(axes[1].lines)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_display_without_axes_makes_a_figure_that_can_be_saved(kind: Any, tmp_path: Path) -> None:
+    display = compared(baseline="system 0").plot(kind)
+    assert plt.get_fignums() == [display.figure_.number]  # type: ignore[union-attr]
+    for ending in ("svg", "pdf", "png"):
+        plt.figure(display.figure_.number)  # type: ignore[union-attr]
+        plt.savefig(tmp_path / f"picture.{ending}")
+
+
+def points(display: Any) -> list[tuple[list[float], list[float]]]:
+    return [(np.asarray(one.get_xdata()).tolist(), np.asarray(one.get_ydata()).tolist()) for one in display.artists_]
+
+
+def test_marks_are_the_data() -> None:
+    comparison = compared(baseline="system 0")
+    systems = list(comparison.reports)
+    assert points(comparison.plot("values", "mrr")) == [
+        ([comparison["mrr"][system]], [row]) for row, system in enumerate(systems)
+    ]
+    tested = comparison.differences.of("recall@5")
+    assert points(comparison.plot("differences", "recall@5")) == [
+        ([row.difference], [index]) for index, row in enumerate(tested)
+    ]
+    assert points(comparison.plot("curves", "ndcg")) == [
+        ([0, 1, 2], [comparison[f"ndcg@{k}"][system] for k in (1, 5, 10)]) for system in systems
+    ]
+    rows = [row for row in comparison.differences.by_group if row.system == "system 2" and row.metric == "mrr"]
+    display = comparison.plot("groups", "mrr", system="system 2", baseline="system 0")
+    assert points(display) == [([row.difference], [index]) for index, row in enumerate(rows)]
+    assert points(comparison.plot("trade_off", "mrr", against="ndcg@5")) == [
+        ([comparison["mrr"][system]], [comparison["ndcg@5"][system]]) for system in systems
+    ]
+    (line,) = points(comparison.plot("distribution", "mrr", system="system 1", baseline="system 0"))
+    of_users = [comparison.reports[f"system {index}"].per_user["mrr"] for index in (0, 1)]
+    assert (line[0][0], line[0][-1]) == ((of_users[1] - of_users[0]).min(), (of_users[1] - of_users[0]).max())
+    assert len(points(comparison.plot("distribution"))) == 3
+
+
+def test_intervals_and_margins_are_drawn() -> None:
+    comparison = compared(baseline="system 0", margin={"mrr": 0.02})
+    display = comparison.plot("differences", "mrr")
+    intervals = [
+        np.asarray(line.get_xdata()).tolist() for line in display.ax_.lines if len(np.asarray(line.get_xdata())) == 2
+    ]
+    for row in comparison.differences.of("mrr"):
+        assert [row.low, row.high] in intervals
+    assert len(display.ax_.collections) == 2
+    box = display.ax_.collections[0].get_datalim(display.ax_.transData)
+    assert (box.x0, box.x1) == pytest.approx((-0.02, 0.02))
+
+
+def test_a_report_draws_its_metrics_curves_and_users() -> None:
+    report = compared().reports["system 1"]
+    display = report.plot()
+    assert points(display) == [([value], [row]) for row, value in enumerate(report.values())]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == list(report)
+    assert points(report.plot("values", "mrr")) == [([report["mrr"]], [0])]
+    assert points(report.plot("curves", "recall")) == [([0, 1], [report["recall@5"], report["recall@10"]])]
+    assert points(report.plot("distribution"))[0][0][0] == report.per_user["ndcg@1"].min()
+
+
+def test_a_system_looks_the_same_in_every_picture() -> None:
+    comparison = compared()
+    looks = {
+        (kind, index): (artist.get_color(), artist.get_marker())  # type: ignore[attr-defined]
+        for kind in ("values", "curves", "distribution", "trade_off")
+        for index, artist in enumerate(comparison.plot(kind).artists_)
+    }
+    for index in range(3):
+        assert len({look for (_, one), look in looks.items() if one == index}) == 1
+    assert len(set(looks.values())) == 3
+
+
+def test_names_are_shown_as_they_are() -> None:
+    truth, systems = data()
+    names = ["_hidden", "$\\alpha$ of 5 $", "a\nb"]
+    comparison = exactk.compare(truth, dict(zip(names, systems.values(), strict=True)), ["ndcg@[1,5]", "mrr"])
+    display = comparison.plot("curves")
+    legend = display.ax_.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["_hidden", r"\$\alpha\$ of 5 \$", r"a\nb"]
+    display.figure_.canvas.draw()
+    labels = [label.get_text() for label in comparison.plot("values").ax_.get_yticklabels()]
+    assert labels == ["_hidden", r"\$\alpha\$ of 5 \$", r"a\nb"]
+
+
+def test_values_that_are_not_numbers_are_drawn_as_nothing() -> None:
+    convention = {"undefined": "nan", "empty_truth": "compute"}
+    comparison = exactk.compare(
+        [[1], []], {"a": [[1], [2]], "b": [[2], [1]]}, ["recall@1", "mrr"], convention=convention
+    )
+    display = comparison.plot("values", "recall@1")
+    assert all(math.isnan(x) for xs, _ in points(display) for x in xs)
+    display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("value",), r"kind: expected one of 'values', .*, found 'value'; did you mean 'values'\?"),
+        (("curves", "mrr"), "metric: expected one that was computed at two cutoffs or more"),
+        (("values", "map"), "metric: expected one of ndcg@1"),
+    ],
+)
+def test_what_cannot_be_drawn_is_an_error(words: Any, message: str) -> None:
+    with pytest.raises(exactk.InputError, match=message):
+        compared().plot(*words)
+
+
+def test_options_of_other_kinds_are_errors() -> None:
+    comparison = compared()
+    with pytest.raises(exactk.InputError, match="against: expected None with kind='values', as it is for 'trade_off'"):
+        comparison.plot("values", against="mrr")
+    with pytest.raises(exactk.InputError, match="system: expected None with kind='curves', as it is for 'groups' and"):
+        comparison.plot("curves", system="system 0")
+    with pytest.raises(
+        exactk.InputError, match="system: expected a system and a baseline, for differences, found system"
+    ):
+        comparison.plot("distribution", system="system 0")
+    with pytest.raises(
+        exactk.InputError, match=r"kind: expected one of 'values', 'curves', 'distribution', found 'groups'"
+    ):
+        comparison.reports["system 0"].plot("groups")  # type: ignore[arg-type]
+    with pytest.raises(exactk.InputError, match="per_user=True keeps them"):
+        exactk.evaluate([[1]], [[1]], "mrr").plot("distribution")
+    with pytest.raises(
+        exactk.InputTypeError, match=r"comparison: expected a Comparison, from exactk\.compare, found Report"
+    ):
+        exactk.displays.DifferencesDisplay.from_result(comparison.reports["system 0"])  # type: ignore[arg-type]
+
+
+def test_displays_are_data_until_they_are_drawn() -> None:
+    display = exactk.displays.CurvesDisplay.from_result(compared())
+    assert not hasattr(display, "ax_")
+    assert not plt.get_fignums()
+    assert display.plot() is display
+    assert display.ax_.get_xlabel() == "cutoff k"
+
+
+def test_matplotlib_is_imported_when_something_is_drawn() -> None:
+    code = (
+        "import sys, exactk; exactk.displays; "
+        "display = exactk.displays.ValuesDisplay.from_result(exactk.evaluate([[1]], [[1]], 'mrr')); "
+        "assert 'matplotlib' not in sys.modules; display.plot(); assert 'matplotlib' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - ours
