@@ -9,12 +9,12 @@ export EXACTK_ORACLE_CASES ?= 4000
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines peers fuzz coverage faults oracle bench calibration generate
+.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines browser peers fuzz coverage faults oracle bench calibration generate
 
-# On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
+# Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
-	$(BIN)/python $(PIP) install scipy
-	$(BIN)/python examples/compare_recommenders.py $(wildcard $(EXACTK_DATA)/ml-latest-small/ratings.csv)
+	$(BIN)/python $(PIP) install scipy jinja2
+	$(BIN)/python examples/compare_recommenders.py --report build/demo.html $(wildcard $(EXACTK_DATA)/ml-latest-small/ratings.csv)
 
 # The tier for while you work. Deadlines are left out: they hold only when nothing else runs.
 check: lint cpp-test
@@ -99,6 +99,17 @@ engines: $(VENV)/.test
 	$(BIN)/python $(PIP) --python $(ENGINES) install --group engines
 	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(ENGINES) -c $(SITE_PACKAGES))/tests.pth"
 	$(ENGINES) -m pytest -p no:cacheprovider tests/engines
+
+# For the night: HTML pages in Chromium, which a root user gets from Debian; pictures to look at in build/browser/screens.
+BROWSER := build/browser/venv/bin/python
+DEBIAN := command -v chromium > /dev/null && command -v pdftotext > /dev/null
+browser: $(VENV)/.test
+	$(DEBIAN) || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+		chromium fonts-noto-core poppler-utils; }
+	$(PYTHON) -m venv --without-pip build/browser/venv
+	$(BIN)/python $(PIP) --python $(BROWSER) install --group browser
+	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(BROWSER) -c $(SITE_PACKAGES))/tests.pth"
+	$(BROWSER) -m pytest -p no:cacheprovider tests/browser
 
 # For the night: records tests/golden/ again with the libraries that a registry offers, and compares.
 peers: $(VENV)/.test

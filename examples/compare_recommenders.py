@@ -38,6 +38,7 @@ COMPARED_METRIC = "ndcg@10"
 CATALOGUE_METRICS = tuple(
     f"{name}@10" for name in ("ndcg", "coverage", "gini", "personalization", "novelty", "arp", "aplt")
 )
+REPORTED_CATALOGUE_METRICS = ("novelty@10", "arp@10", "aplt@10")  # of those above, the ones that groups have too
 ACTIVITY = (30, 100)  # ratings in train, from which on a user is in the next group
 SEED = 20
 TEST_SHARE = 5  # a user's latest ratings, one in five, are the test
@@ -138,6 +139,28 @@ def run(path: str | Path | None = None) -> Demo:
     items = exactk.Items(train.n_items, train=items_of_users(train))
     by_catalogue = exactk.compare(truth, predictions, CATALOGUE_METRICS, items=items)
     return Demo(source, users_left_out, train, test, truth, predictions, result, by_activity, by_catalogue, seconds)
+
+
+def write_report(demo: Demo, path: Path) -> None:
+    """Write the page of both recommenders: by group of activity, with what they recommend to those who lose and gain most."""
+    items = exactk.Items(demo.train.n_items, train=items_of_users(demo.train))
+    metrics = [COMPARED_METRIC, *METRICS, *REPORTED_CATALOGUE_METRICS]
+    groups = activity_groups(demo.train)
+    comparison = exactk.compare(
+        demo.truth,
+        demo.predictions,
+        metrics,
+        baseline="popularity",
+        groups=groups,
+        items=items,
+        margin={COMPARED_METRIC: "2%"},
+        per_user=True,
+    )
+    lists = {system: exactk.judge(demo.truth, ids, k=10) for system, ids in demo.predictions.items()}
+    title = "Is item-item cosine better than popularity?"
+    comparison.to_html(
+        path, title=title, note=demo.source, lists=lists, gate=comparison.check(no_worse=COMPARED_METRIC)
+    )
 
 
 def synthetic(seed: int, n_users: int = 3_000, n_items: int = 2_000) -> Ratings:
@@ -344,6 +367,7 @@ def best_unrated(scores: npt.NDArray[np.float64], rated: npt.NDArray[np.float64]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code: 2 where the file is at fault, or SciPy is not installed."""
     parser = argparse.ArgumentParser(description="Compare two recommenders on synthetic ratings, or on yours.")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="also write an HTML page, which needs jinja2")
     parser.add_argument(
         "ratings",
         nargs="?",
@@ -351,7 +375,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="a file in MovieLens's format, with the columns userId, movieId, rating and timestamp",
     )
     try:
-        sys.stdout.write(run(parser.parse_args(argv).ratings).describe())
+        arguments = parser.parse_args(argv)
+        demo = run(arguments.ratings)
+        sys.stdout.write(demo.describe())
+        if arguments.report is not None:
+            write_report(demo, arguments.report)
+            sys.stdout.write(f"\nThe same as a page, with pictures: {arguments.report}\n")
     except (exactk.ExactkError, ImportError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

@@ -13,14 +13,15 @@ settings.register_profile("dev", deadline=None, suppress_health_check=[HealthChe
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
-# `make engines` installs the engines and runs these tests.
-ENGINES = {
+# `make engines`, `make browser` and `make notebook` install these libraries and run these tests.
+LIBRARIES = {
+    "axe_playwright_python": "browser/test_browser.py",
     "dask": "engines/test_dask.py",
     "pyspark": "engines/test_spark.py",
     "ray": "engines/test_ray.py",
     "torchmetrics": "engines/test_torch_metric.py",
 }
-collect_ignore = [path for library, path in ENGINES.items() if not find_spec(library)]
+collect_ignore = [path for library, path in LIBRARIES.items() if not find_spec(library)]
 
 
 @pytest.fixture

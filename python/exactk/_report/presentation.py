@@ -50,32 +50,32 @@ def page_request(
 ) -> PageRequest:
     """Return the request of a page. Raise InputError or InputTypeError for an invalid argument."""
     for argument, text in {"title": title or "", "note": note}.items():
-        _check_text(argument, text)
-    _check_examples(examples)
+        _check_page_text(argument, text)
+    _check_number_of_examples(examples)
     if item_names is not None and not isinstance(item_names, Mapping):
         raise type_error("item_names", "a mapping from item to name", type(item_names).__name__)
     if gate is not None and not isinstance(gate, Gate):
         raise type_error("gate", "the result of comparison.check", type(gate).__name__)
     if lists is not None:
-        _check_lists(lists)
+        _check_judged_lists(lists)
     return PageRequest(title, note, int(examples), item_names or {}, lists or {}, gate)
 
 
-def _check_text(argument: str, text: object) -> None:
+def _check_page_text(argument: str, text: object) -> None:
     if not isinstance(text, str):
         raise type_error(argument, "a string", type(text).__name__)
     if len(text) > _MOST_CHARACTERS:
         raise input_error(argument, f"at most {_MOST_CHARACTERS:,} characters", f"{len(text):,}")
 
 
-def _check_examples(examples: object) -> None:
+def _check_number_of_examples(examples: object) -> None:
     if isinstance(examples, bool) or not isinstance(examples, Integral):
         raise type_error("examples", "an integer", repr(examples))
     if int(examples) < 0:
         raise input_error("examples", "a number of users, or 0", repr(examples))
 
 
-def _check_lists(lists: object) -> None:
+def _check_judged_lists(lists: object) -> None:
     if not isinstance(lists, Mapping):
         raise type_error("lists", "a mapping from system to the result of exactk.judge", type(lists).__name__)
     for system, one in lists.items():

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from exactk._html.charts.svg import Point
 
 _HEIGHT, _TOP, _LEFT, _BOTTOM = 260, 34, 56, 44
-_MOST_LABEL = 170
+_MOST_LABEL = 170  # width beside lines
+_MOST_LEGEND = 300
 _APART = 16  # between labels beside lines
 
 
@@ -133,7 +134,7 @@ def _legend(series: Sequence[Series]) -> tuple[list[str], float]:
     """Return the names of the lines, and where the picture begins below them."""
     parts, x, y = [], float(_LEFT), 14.0
     for one in series:
-        text = shortened(one.label, _MOST_LABEL)
+        text = shortened(one.label, _MOST_LEGEND)
         width = 44 + text_width(text) + 18
         if x + width > WIDTH and x > _LEFT:
             x, y = float(_LEFT), y + 20

@@ -25,12 +25,12 @@ def catalogue(source: Source) -> Section:
         return Section("catalogue", "Catalogue", _QUESTION, missing=_MISSING)
     systems = list(source.reports) if source.comparison is not None else ["value"]
     rows = [
-        [value.spelling, *(number(report[value.name]) for report in source.reports.values()), value.info.summary]
+        [value.spelling, value.info.summary, *(number(report[value.name]) for report in source.reports.values())]
         for value in values
     ]
     catalogue_text = source.first.state.catalogue
     note = "" if catalogue_text is None else f"The catalogue: {catalogue_text}."
-    parts: list[Part] = [Table("Metrics of the recommended items", ["metric", *systems, "what it is"], rows, note=note)]
+    parts: list[Part] = [Table("Metrics of the recommended items", ["metric", "what it is", *systems], rows, 2, note)]
     return Section("catalogue", "Catalogue", _QUESTION, [*parts, *_groups_of_items(source)])
 
 

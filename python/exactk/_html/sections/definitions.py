@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
 
 _QUESTION = "So that another reader computes the same."
+_USERS = {
+    "truth": "those in the truth",
+    "both": "those in both truth and predictions",
+    "predictions": "those in the predictions",
+    "union": "those in the truth or the predictions",
+}
 _NEVER_SHOWN = frozenset({"decimals", "score_dtype", "nan"})
 
 
@@ -24,7 +30,10 @@ def definitions(source: Source) -> Section:
         ("convention", description(convention)),
         ("differences from standard", departures(convention)),
         ("rules", source.first.rules_text),
-        ("users in the mean", f"{_rule(source.values, 'users')} of truth and predictions"),
+        (
+            "users in the mean",
+            " or ".join(_USERS[name] for name in dict.fromkeys(value.rules["users"] for value in source.values)),
+        ),
     ]
     if source.differences is not None:
         facts.append(("differences", source.differences.caption))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from exactk._figures.groups import opposite_signs
 from exactk._figures.metrics import interval_of
 from exactk._html.parts import Cell, Findings, Paragraph, Section, Table
-from exactk._html.texts import number, signed, tone_of
+from exactk._html.texts import number, signed, tone_of, with_minus_signs
 from exactk._report.comparison_table import best_systems
 from exactk._report.difference_table import format_p, percentage
 from exactk._report.gate import HOW_TESTED, outcome_text
@@ -71,7 +71,7 @@ def _sentence(row: Difference, source: Source) -> str:
     relation = _RELATIONS[row.verdict].format_map(row._asdict())
     parts = [relation[:1].upper() + relation[1:] if row.verdict == "undecided" else relation]
     if row.verdict != "undefined":
-        relative = "" if math.isnan(row.relative) else f" ({percentage(row.relative)})"
+        relative = "" if math.isnan(row.relative) else f" ({with_minus_signs(percentage(row.relative))})"
         difference = f"the difference is {signed(row.difference, row)}{relative}"
         if math.isfinite(row.low):
             difference += (
@@ -80,7 +80,8 @@ def _sentence(row: Difference, source: Source) -> str:
         parts.append(difference)
         if math.isfinite(row.p_adjusted):
             adjusted = "adjusted p" if row.p_adjusted != row.p else "p"
-            parts.append(f"{adjusted} = {format_p(row.p_adjusted)}")
+            p = format_p(row.p_adjusted)
+            parts.append(f"{adjusted} {p[:1]} {p[1:]}" if p.startswith("<") else f"{adjusted} = {p}")
     return f"{'; '.join(parts)}.{_sentence_of_groups(row, source)}"
 
 
