@@ -9,7 +9,7 @@ export EXACTK_ORACLE_CASES ?= 4000
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines browser peers fuzz coverage faults oracle bench calibration generate
+.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines browser notebook peers fuzz coverage faults oracle bench calibration generate
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -110,6 +110,15 @@ browser: $(VENV)/.test
 	$(BIN)/python $(PIP) --python $(BROWSER) install --group browser
 	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(BROWSER) -c $(SITE_PACKAGES))/tests.pth"
 	$(BROWSER) -m pytest -p no:cacheprovider tests/browser
+
+# For the night: a notebook in a kernel, written to build/notebook, and the recipes of experiment trackers.
+NOTEBOOK := build/notebook/venv/bin/python
+notebook: $(VENV)/.test
+	$(PYTHON) -m venv --without-pip build/notebook/venv
+	$(BIN)/python $(PIP) --python $(NOTEBOOK) install --group notebook
+	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(NOTEBOOK) -c $(SITE_PACKAGES))/tests.pth"
+	PATH="$(CURDIR)/build/notebook/venv/bin:$$PATH" WANDB_MODE=offline WANDB_DIR="$$(mktemp -d)" WANDB_SILENT=true \
+		MLFLOW_ALLOW_FILE_STORE=true MLFLOW_TRACKING_URI="$$(mktemp -d)/runs" $(NOTEBOOK) -m pytest -p no:cacheprovider tests/notebooks docs/how-to/trackers.md
 
 # For the night: records tests/golden/ again with the libraries that a registry offers, and compares.
 peers: $(VENV)/.test

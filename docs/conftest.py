@@ -1,6 +1,6 @@
 """The pages are doctests. Examples of torch run where torch is installed: it is too large for the tests to ask for.
 
-So do those of the libraries that train by it.
+So do those of the libraries that train by it, and of experiment trackers, which `make notebook` installs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ LIBRARIES = {
     "torchmetric": ["torch", "torchmetrics"],
     "lightning": ["torch", "lightning"],
     "keras": ["torch", "keras"],
+    "mlflow": ["mlflow"],
+    "wandb": ["wandb"],
 }
 MISSING = [name for name, needed in LIBRARIES.items() if not all(map(find_spec, needed))]
 

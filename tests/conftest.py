@@ -17,6 +17,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 LIBRARIES = {
     "axe_playwright_python": "browser/test_browser.py",
     "dask": "engines/test_dask.py",
+    "nbconvert": "notebooks/test_notebook.py",
     "pyspark": "engines/test_spark.py",
     "ray": "engines/test_ray.py",
     "torchmetrics": "engines/test_torch_metric.py",

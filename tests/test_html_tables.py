@@ -30,7 +30,7 @@ HOSTILE = [
 ]
 ALLOWED = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "b"}
 STYLES = {
-    "overflow-x", "border-collapse", "border-spacing", "text-align", "font-variant-numeric", "caption-side", "font-weight",
+    "overflow-x", "border-collapse", "border-spacing", "text-align", "font-variant-numeric", "caption-side", "font-weight", "white-space",
 }  # fmt: skip
 
 
@@ -173,9 +173,11 @@ def test_best_values_are_bold_and_have_an_asterisk() -> None:
 
 def test_numbers_are_aligned_to_the_right() -> None:
     text = comparison(["a"], FEW).reports["a"]._repr_html_()
-    assert re.search(r'<table [^>]*style="[^"]*text-align:right;font-variant-numeric:tabular-nums', text)
-    assert (
-        '<th scope="col" style="text-align:left">metric</th><th scope="col" style="text-align:right">value</th>' in text
+    assert re.search(
+        r'<table [^>]*style="[^"]*text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums', text
+    )
+    assert re.search(
+        '<th scope="col" style="[^"]*text-align:left">metric</th><th [^>]*text-align:right">value</th>', text
     )
     assert '<th scope="row" style="text-align:left;font-weight:normal">ndcg@3</th><td>' in text
 

@@ -32,7 +32,7 @@ PACKAGE = ROOT / "python" / "exactk"
 NEEDS: dict[str, list[tuple[str, str]]] = {
     "dask": [("exactk.dask", "__import__('exactk.dask').dask.evaluate(TRUTH, SCORES)")],
     "jinja2": [("to_html()", "report.to_html()")],
-    "matplotlib": [],
+    "matplotlib": [("plot()", "report.plot()")],
     "pandas": [("to_pandas()", "report.to_pandas()"), ("to_pandas()", "best.to_pandas()")],
     "polars": [("to_polars()", "report.to_polars()"), ("to_polars()", "best.to_polars()")],
     "pyarrow": [

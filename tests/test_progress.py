@@ -8,6 +8,7 @@ import pty
 import select
 import sys
 import threading
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -284,6 +285,52 @@ def test_true_draws_a_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys:
         assert "3/3" not in drawn
         assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h"), "the cursor stays hidden"
     assert capsys.readouterr().out == ""
+
+
+class Notebook:
+    """A kernel with one output, which keeps what it has shown."""
+
+    def __init__(self) -> None:
+        self.shown: list[Any] = []
+        self.outputs = 0
+
+    def display(self, shown: object, *, display_id: bool) -> Notebook:
+        assert display_id
+        self.outputs += 1
+        self.update(shown)
+        return self
+
+    def update(self, shown: object) -> None:
+        self.shown.append((repr(shown), shown._repr_html_()))  # type: ignore[attr-defined]
+
+
+def kernel(monkeypatch: pytest.MonkeyPatch, **shell: object) -> Notebook:
+    """Make this process look like one of IPython."""
+    notebook = Notebook()
+    module = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(**shell))
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=notebook.display))
+    return notebook
+
+
+def test_true_draws_one_output_in_a_notebook(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001 - a fixture
+    notebook = kernel(monkeypatch, kernel=object())
+    of_lists(3_000)(progress=True)
+    assert notebook.outputs == 1
+    texts = [text for text, _ in notebook.shown]
+    assert texts[-1] == "3,000 of 3,000 users"
+    assert '<progress aria-label="users" value="3000" max="3000"' in notebook.shown[-1][1]
+    notebook = kernel(monkeypatch, kernel=object())
+    of_blocks(1_000)(progress=True)
+    assert notebook.shown[0][0].endswith("00 users")  # of an iterator, nobody knows how many
+    assert "value=" not in notebook.shown[0][1]
+    assert notebook.shown[-1][0] == "1,000 of 1,000 users"
+
+
+def test_ipython_in_a_terminal_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = kernel(monkeypatch)
+    of_lists(100)(progress=True)
+    assert not notebook.shown
 
 
 def test_true_writes_nothing_where_stderr_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

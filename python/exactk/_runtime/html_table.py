@@ -19,18 +19,20 @@ _MOST_BYTES = (
 )
 LONGEST = 80  # cell that is not cut, in characters
 _MOST_CHARACTERS_OF_NOTE = 600
+_MOST_IN_A_LINE = 40
 
 # Without colors, so that it is readable on any background; the other classes keep MathJax from reading $ in names.
 _BLOCK = '<div class="exactk-tables tex2jax_ignore mathjax_ignore" style="overflow-x:auto">{}</div>'
 _TABLE = (
     '<table class="exactk-table" style="border-collapse:separate;border-spacing:0.7em 0.1em;'
-    'text-align:right;font-variant-numeric:tabular-nums">'
+    'text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums">'
 )
 _CAPTION = '<caption style="caption-side:top;text-align:left;font-weight:bold">{}</caption>'
 _HEAD = "<thead><tr>{}</tr></thead>"
-_COLUMN = '<th scope="col" style="text-align:{}">{}</th>'
+_COLUMN = '<th scope="col" style="white-space:normal;text-align:{}">{}</th>'
 _ROW = '<th scope="row" style="text-align:left;font-weight:normal">{}</th>'
 _TEXT = '<td style="text-align:left">{}</td>'
+_PROSE = '<td style="text-align:left;white-space:normal">{}</td>'
 _NUMBER = "<td>{}</td>"
 _BEST = "<b>* {}</b>"  # the asterisk on the left, so that numbers align
 _NOTE = '<div class="exactk-note" style="text-align:left">{}</div>'
@@ -83,9 +85,14 @@ def _rows(table: HtmlTable, columns: int, most_rows: int) -> Iterator[str]:
         cells = []
         for column, cell in enumerate(row[:columns]):
             text = _text(cell, table.longest)
-            kind = _ROW if column == 0 else _TEXT if column < table.left else _NUMBER
+            kind = _ROW if column == 0 else _NUMBER if column >= table.left else _text_cell(cell)
             cells.append(kind.format(_BEST.format(text) if (index, column) in table.best else text))
         yield f"<tr>{''.join(cells)}</tr>"
+
+
+def _text_cell(cell: str) -> str:
+    """Return the cell of a text, which has lines if it is long."""
+    return _PROSE if len(cell) > _MOST_IN_A_LINE else _TEXT
 
 
 def _left_out(table: HtmlTable, rows: int, columns: int, notes: int) -> str:

@@ -6,14 +6,15 @@ import importlib
 import io
 import sys
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from exactk._runtime.frame_columns import NullableIntegers, OrderedCategories
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import jinja2
     import pandas as pd
@@ -290,6 +291,23 @@ def parquet(table: pa.Table) -> bytes:
     buffer = io.BytesIO()
     arrow_module("parquet", "a Parquet file").write_table(table, buffer)
     return buffer.getvalue()
+
+
+class DisplayHandle(Protocol):
+    """An output of a notebook that can change."""
+
+    def update(self, shown: object, /) -> None:
+        """Show another object in its place."""
+        ...
+
+
+def notebook_display() -> Callable[[object], DisplayHandle] | None:
+    """Return what displays an object, if this process is the kernel of a notebook; None elsewhere."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if not hasattr(shell, "kernel"):  # as the IPython of a terminal
+        return None
+    return partial(importlib.import_module("IPython.display").display, display_id=True)
 
 
 def progress_bar() -> rich.progress.Progress:

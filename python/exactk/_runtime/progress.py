@@ -6,11 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from exactk._runtime.errors import type_error
-from exactk._runtime.optional import progress_bar
+from exactk._runtime.optional import notebook_display, progress_bar
+
+if TYPE_CHECKING:
+    from exactk._runtime.optional import DisplayHandle
 
 ProgressCallback = Callable[[int, int | None], object]
 """Takes the number of finished users and the total, or None if the total is unknown."""
@@ -62,7 +66,10 @@ def _display_callback(progress: object, counted: str) -> AbstractContextManager[
 
 
 def _bar_callback(counted: str) -> AbstractContextManager[ProgressCallback]:
-    """Return a progress bar on stderr, or a no-op if stderr is not a terminal."""
+    """Return a progress bar in a notebook, or on stderr; a no-op if stderr is not a terminal."""
+    display = notebook_display()
+    if display is not None:
+        return nullcontext(_notebook_callback(display, counted))
     bar = progress_bar()  # needs rich even without a terminal, so that a call fails everywhere or nowhere
     if sys.stderr is None or not sys.stderr.isatty():
         return nullcontext(_draw_nothing)
@@ -74,6 +81,37 @@ def _bar_callback(counted: str) -> AbstractContextManager[ProgressCallback]:
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
     return draw_bar()
+
+
+class ProgressView(NamedTuple):
+    """Progress as a notebook displays it."""
+
+    counted: str
+    done: int
+    total: int | None
+
+    def __repr__(self) -> str:
+        of_total = "" if self.total is None else f" of {self.total:,}"
+        return f"{self.done:,}{of_total} {self.counted}"
+
+    def _repr_html_(self) -> str:
+        amount = "" if self.total is None else f' value="{self.done}" max="{max(1, self.total)}"'
+        bar = f'<progress aria-label="{self.counted}"{amount} style="vertical-align:middle"></progress>'
+        return f'<div class="exactk-progress">{bar} {self!r}</div>'
+
+
+def _notebook_callback(display: Callable[[object], DisplayHandle], counted: str) -> ProgressCallback:
+    """Return what displays the progress as one output of a cell, which changes."""
+    handles: list[DisplayHandle] = []
+
+    def show(done: int, total: int | None) -> None:
+        view = ProgressView(counted, done, total)
+        if handles:
+            handles[0].update(view)
+        else:
+            handles.append(display(view))
+
+    return show
 
 
 def ignore_progress(_finished: int) -> None:
