@@ -60,5 +60,5 @@ def draw(result: Exports, kind: str, metric: str | None, ax: Any, **options: str
         if name not in _OPTIONS.get(kind, ()):
             of_kinds = " and ".join(repr(one) for one, names in _OPTIONS.items() if name in names)
             raise input_error(name, f"None with kind={kind!r}, as it is for {of_kinds}", repr(value))
-    display: Display = kinds[kind].from_result(result, metric, ax=ax, draw=True, **given)
-    return display
+    display: Display = kinds[kind].from_result(result, metric, **given)
+    return display.plot(ax)

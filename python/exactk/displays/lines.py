@@ -47,15 +47,12 @@ class CurvesDisplay(Display):
     data: CurvesFigure
 
     @classmethod
-    def from_result(
-        cls, result: Report | Comparison, metric: str | None = None, *, ax: Axes | None = None, draw: bool = False
-    ) -> Self:
+    def from_result(cls, result: Report | Comparison, metric: str | None = None) -> Self:
         """Return the display of a metric at two cutoffs or more, by default of the first.
 
-        The parameters are those of `ValuesDisplay.from_result`; the metric may be without a cutoff, as ``"ndcg"``.
+        The metric may be without a cutoff, as ``"ndcg"``.
         """
-        display = cls(curves_figure(reports_of(result), metric, confidence_of(result)))
-        return display.plot(ax) if draw or ax is not None else display
+        return cls(curves_figure(reports_of(result), metric, confidence_of(result)))
 
     def _draw(self, ax: Axes) -> Sequence[Artist]:
         data, artists = self.data, []
@@ -110,22 +107,18 @@ class DistributionDisplay(Display):
         *,
         system: str | None = None,
         baseline: str | None = None,
-        ax: Axes | None = None,
-        draw: bool = False,
     ) -> Self:
         """Return the display of the users' values, or with `system` and `baseline` of their differences.
 
-        The other parameters are those of `ValuesDisplay.from_result`. Users' values are kept by ``per_user=True``.
+        Needs reports that keep the users' values, ``per_user=True``.
         """
         reports = reports_of(result)
         if (system is None) != (baseline is None):
             given = "system" if baseline is None else "baseline"
             raise input_error(given, "a system and a baseline, for differences", f"{given} alone")
         if system is None or baseline is None:
-            display = cls(distribution_figure(reports, metric))
-        else:
-            display = cls(pair_figure(reports, system, baseline, metric))
-        return display.plot(ax) if draw or ax is not None else display
+            return cls(distribution_figure(reports, metric))
+        return cls(pair_figure(reports, system, baseline, metric))
 
     def _draw(self, ax: Axes) -> Sequence[Artist]:
         data = self.data

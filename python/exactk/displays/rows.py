@@ -53,28 +53,12 @@ class ValuesDisplay(Display):
     data: ValuesFigure
 
     @classmethod
-    def from_result(
-        cls, result: Report | Comparison, metric: str | None = None, *, ax: Axes | None = None, draw: bool = False
-    ) -> Self:
-        """Return the display of a report or comparison, drawn if `ax` is given or `draw` is true.
-
-        Parameters
-        ----------
-        result : Report or Comparison
-            What has the values.
-        metric : str, optional
-            A metric, in any spelling. By default, the first one of a comparison, and all of a report.
-        ax : matplotlib.axes.Axes, optional
-            The axes to draw on.
-        draw : bool
-            Whether to draw on a new figure if there are no axes.
-        """
+    def from_result(cls, result: Report | Comparison, metric: str | None = None) -> Self:
+        """Return the display of a metric: by default the first one of a comparison, and all of a report."""
         reports, confidence = reports_of(result), confidence_of(result)
         if metric is None and not isinstance(result, Comparison):
-            display = cls(metrics_figure(result, confidence))
-        else:
-            display = cls(values_figure(reports, metric, confidence))
-        return display.plot(ax) if draw or ax is not None else display
+            return cls(metrics_figure(result, confidence))
+        return cls(values_figure(reports, metric, confidence))
 
     def _rows(self) -> int:
         return len(self.data.values)
@@ -113,25 +97,19 @@ class DifferencesDisplay(Display):
     >>> import exactk
     >>> truth, a, b = [[1]] * 40, [[1]] * 10 + [[2]] * 30, [[1]] * 22 + [[2]] * 18
     >>> comparison = exactk.compare(truth, {"a": a, "b": b}, "P@1", baseline="a")
-    >>> display = exactk.displays.DifferencesDisplay.from_result(comparison, draw=True)
-    >>> [round(float(x), 2) for x in display.artists_[0].get_xdata()]
+    >>> display = exactk.displays.DifferencesDisplay.from_result(comparison)
+    >>> [round(float(x), 2) for x in display.plot().artists_[0].get_xdata()]
     [0.3]
     """
 
     data: DifferencesFigure
 
     @classmethod
-    def from_result(
-        cls, result: Comparison, metric: str | None = None, *, ax: Axes | None = None, draw: bool = False
-    ) -> Self:
-        """Return the display of the pairs of a comparison in a metric, by default the first that is tested.
-
-        The parameters are those of `ValuesDisplay.from_result`.
-        """
+    def from_result(cls, result: Comparison, metric: str | None = None) -> Self:
+        """Return the display of the pairs of a comparison in a metric, by default the first that is tested."""
         comparison = compared(result)
         first = next(iter(comparison.differences), None)
-        display = cls(differences_figure(comparison, first.metric if metric is None and first else metric))
-        return display.plot(ax) if draw or ax is not None else display
+        return cls(differences_figure(comparison, first.metric if metric is None and first else metric))
 
     def _rows(self) -> int:
         return len(self.data.rows)
@@ -190,15 +168,9 @@ class GroupsDisplay(Display):
         *,
         system: str | None = None,
         baseline: str | None = None,
-        ax: Axes | None = None,
-        draw: bool = False,
     ) -> Self:
-        """Return the display of a pair in a metric, by default of the first pair and metric.
-
-        The other parameters are those of `ValuesDisplay.from_result`.
-        """
-        display = cls(groups_figure(compared(result), metric, system, baseline))
-        return display.plot(ax) if draw or ax is not None else display
+        """Return the display of a pair in a metric, by default of the first pair and metric."""
+        return cls(groups_figure(compared(result), metric, system, baseline))
 
     def _rows(self) -> int:
         return len(self.data.rows)

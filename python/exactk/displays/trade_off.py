@@ -52,16 +52,10 @@ class TradeOffDisplay(Display):
         metric: str | None = None,
         *,
         against: str | None = None,
-        ax: Axes | None = None,
-        draw: bool = False,
     ) -> Self:
-        """Return the display of a metric against another one, by default the first of another name.
-
-        The other parameters are those of `ValuesDisplay.from_result`.
-        """
+        """Return the display of a metric against another one, by default the first of another name."""
         comparison = compared(result)
-        display = cls(trade_off_figure(comparison.reports, metric, against, confidence_of(comparison)))
-        return display.plot(ax) if draw or ax is not None else display
+        return cls(trade_off_figure(comparison.reports, metric, against, confidence_of(comparison)))
 
     def _draw(self, ax: Axes) -> Sequence[Artist]:
         x, y, artists = self.data.x, self.data.y, []
