@@ -1,0 +1,329 @@
+"""What the sections of a page say, against plain Python from the values of users."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import html5lib
+import numpy as np
+import pytest
+from scipy import stats
+
+import exactk
+from exactk._html.charts.axes import scale_of
+from html_pages import compared, data, elements, judged, number_of, parsed, section, tables, text_of
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+
+def read(page: str) -> Element:
+    """Return the elements of a page."""
+    parser = html5lib.HTMLParser(
+        html5lib.treebuilders.getTreeBuilder("etree"), strict=True, namespaceHTMLElements=False
+    )
+    root: Element = parser.parse(page)
+    return root
+
+
+def text(root: Element, anchor: str) -> str:
+    return " ".join(text_of(section(root, anchor)).split())
+
+
+def hits(counts: dict[str, list[int]], users: int) -> dict[str, list[list[int]]]:
+    """Return lists of systems: a hit for the users of these numbers."""
+    return {name: [[1] if user in some else [2] for user in range(users)] for name, some in counts.items()}
+
+
+def test_the_verdict_is_a_sentence_per_pair() -> None:
+    comparison = compared(baseline="system 0", groups=None)
+    root = read(comparison.to_html())
+    for system in ("system 1", "system 2"):
+        row = comparison.differences[system, "ndcg@1"]
+        sentence = f"{system} is better than system 0 in ndcg@1; the difference is {row.difference:+.4f} "
+        assert sentence in text(root, "verdict")
+        assert f"between {row.low:+.4f} and {row.high:+.4f} with 95 % confidence" in text(root, "verdict")
+    verdicts = tables(section(root, "verdict"))["Verdicts in all metrics against system 0"]
+    assert verdicts[0] == ["system", *comparison]
+    for cells in verdicts[1:]:
+        assert cells[1:] == [comparison.differences[cells[0], metric].verdict for metric in comparison]
+
+
+@pytest.mark.parametrize(
+    ("counts", "options", "expected"),
+    [
+        ({"a": [*range(30)], "b": [*range(10)]}, {}, "b is worse than a in P@1"),
+        (
+            {"a": [*range(30)], "b": [*range(2, 31)]},
+            {},
+            "Whether b or a is better in P@1 is undecided, which is no evidence",
+        ),
+        (
+            {"a": [*range(30)], "b": [*range(30)]},
+            {"margin": 0.05},
+            "b and a are equivalent in P@1, as they differ by less",
+        ),
+        (
+            {"a": [*range(30)], "b": [*range(1, 34)]},
+            {"margin": 0.1, "test": "sign"},
+            "is not worse than a in P@1 by more than",
+        ),
+    ],
+)
+def test_the_verdict_says_what_is_not_shown(counts: Any, options: dict[str, Any], expected: str) -> None:
+    comparison = exactk.compare([[1]] * 60, hits(counts, 60), "P@1", baseline="a", **options)
+    assert expected in text(read(comparison.to_html()), "verdict")
+
+
+def test_an_undefined_difference_has_its_reason() -> None:
+    convention = {"undefined": "nan", "empty_truth": "compute"}
+    comparison = exactk.compare([[1], []], {"a": [[1], [2]], "b": [[2], [1]]}, "recall@1", convention=convention)
+    assert "b and a cannot be compared in recall@1: undefined for 1 user." in text(
+        read(comparison.to_html()), "verdict"
+    )
+
+
+def test_groups_of_opposite_signs_are_named_where_the_verdict_is() -> None:
+    size = 60
+    lists = {
+        "a": [[1] if user % size < (10 if user < size else 40) else [2] for user in range(2 * size)],
+        "b": [[1] if user % size < (50 if user < size else 20) else [2] for user in range(2 * size)],
+    }
+    groups = ["young"] * size + ["old"] * size
+    root = read(exactk.compare([[1]] * 2 * size, lists, "P@1", groups=groups, baseline="a").to_html())
+    assert "The sign is opposite in old (significant in both directions): see the groups." in text(root, "verdict")
+    assert "significantly better in some groups and worse in others (heterogeneity: p = " in text(root, "groups")
+    heat = tables(section(root, "groups"))["Differences in P@1 by group"]
+    cells = {row[0]: number_of(row[1]) for row in heat[1:]}
+    assert (cells["young"], cells["old"]) == pytest.approx((40 / 60, -20 / 60), abs=1e-4)
+
+
+def test_intervals_of_values_are_those_of_the_t_distribution() -> None:
+    comparison = compared()
+    (header, *rows) = tables(section(read(comparison.to_html()), "values"))["Values"]
+    for row in rows:
+        for system, cell in zip(header[1:4], row[1:4], strict=True):
+            users = comparison.reports[system].per_user[row[0]]
+            half = stats.t.ppf(0.975, len(users) - 1) * users.std(ddof=1) / math.sqrt(len(users))
+            match = re.match(r"(\S+) ± (\S+)", cell)
+            assert match is not None
+            assert float(match[1]) == pytest.approx(users.mean(), abs=0.5e-4 + 1e-12)
+            assert float(match[2]) == pytest.approx(half, abs=0.5e-4 + 1e-12)
+
+
+def test_systems_that_are_not_worse_than_the_best_are_marked() -> None:
+    counts = {"a": [*range(30)], "b": [*range(1, 31)], "c": [*range(5)]}
+    (_, row) = tables(section(read(exactk.compare([[1]] * 60, hits(counts, 60), "P@1").to_html()), "values"))["Values"]
+    assert [cell.split(" ")[-1] for cell in row[1:3]] == ["*", "*"]
+    assert row[3].split(" ")[-1] not in {"*", "~"}
+    counts["b"] = [*range(2, 31)]
+    (_, row) = tables(section(read(exactk.compare([[1]] * 60, hits(counts, 60), "P@1").to_html()), "values"))["Values"]
+    assert [cell.split(" ")[-1] for cell in row[1:3]] == ["*", "~"]
+
+
+def test_wins_ties_and_losses_are_users() -> None:
+    comparison = compared(baseline="system 0")
+    (_, *rows) = tables(section(read(comparison.to_html()), "wins"))["Wins, ties and losses"]
+    for metric, system, *counts, net in rows:
+        one, other = (comparison.reports[name].per_user[metric] for name in (system, "system 0"))
+        expected = [int((one > other).sum()), int((one == other).sum()), int((one < other).sum())]
+        assert [int(count.replace(",", "")) for count in counts] == expected
+        share = (expected[0] - expected[2]) / len(one)
+        assert number_of(net) == pytest.approx(100 * share, abs=0.51)
+
+
+def test_ranks_are_those_of_the_comparison() -> None:
+    comparison = compared()
+    root = parsed("every_pair")
+    shown = tables(section(root, "ranks"))["Possible ranks in each metric"]
+    for index, metric in enumerate(shown[0][1:], start=1):
+        ranks = comparison.ranks(metric)
+        for row in shown[1:]:
+            interval = ranks[row[0]]
+            expected = f"{interval.best}" if interval.best == interval.worst else f"{interval.best} to {interval.worst}"
+            assert row[index] == expected
+    assert "baseline=None compares every pair" in text(parsed("with_lists"), "ranks")
+
+
+@pytest.mark.parametrize("metric", ["ndcg@10", "arp@10"])
+def test_examples_are_the_users_who_lose_and_gain_most(metric: str) -> None:
+    truth, systems = data()
+    items = exactk.Items(60, train=[list(row) for row in truth])
+    comparison = exactk.compare(truth, systems, metric, items=items, baseline="system 0", per_user=True)
+    names = {item: f"film {item}" for item in range(60)}
+    root = read(comparison.to_html(lists=judged(), item_names=names, examples=4))
+    shown = tables(section(root, "examples"))
+    turn = -1 if metric.startswith("arp") else 1
+    one, other = (comparison.reports[name].per_user[metric] for name in ("system 2", "system 0"))
+    gains = (turn * (one - other)).tolist()
+    for side, sign in (("losses", -1), ("gains", 1)):
+        header, *rows = shown[f"Largest {side} of system 2 against system 0 in {metric}"]
+        order = sorted(
+            (user for user in range(len(gains)) if sign * gains[user] > 0), key=lambda user: -sign * gains[user]
+        )
+        assert [int(row[0]) for row in rows] == order[:4]
+        assert header == [
+            "user",
+            "list of system 2",
+            "list of system 0",
+            "system 2",
+            "system 0",
+            "difference",
+            "relevant items",
+        ]
+        for row in rows:
+            user = int(row[0])
+            assert [number_of(cell) for cell in row[3:5]] == pytest.approx([one[user], other[user]], abs=0.5e-4)
+            assert row[6] == "3"
+            for cell, name in zip(row[1:3], ("system 2", "system 0"), strict=True):
+                expected = "".join(
+                    f"film {item} ✓" if item in truth[user] else f"film {item}" for item in systems[name][user]
+                )
+                assert cell == expected
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_users_whom_one_system_lacks_are_no_examples() -> None:
+    truth = {f"u{user}": [1] for user in range(30)}
+    lists = {
+        "a": {user: [1] if index % 2 else [2] for index, user in enumerate(truth)},
+        "b": {user: [1] for user in list(truth)[10:]},
+    }
+    comparison = exactk.compare(truth, lists, "mrr", convention={"missing_list": "skip"}, per_user=True)
+    root = read(comparison.to_html(lists={name: exactk.judge(truth, one, k=1) for name, one in lists.items()}))
+    rows = tables(section(root, "examples"))["Largest gains of b against a in mrr"][1:]
+    assert [row[0] for row in rows] == [user for index, user in enumerate(truth) if index >= 10 and index % 2 == 0]
+    assert "Left out: 10 users of a whom b lacks." in text(root, "data-health")
+    assert "10 (b) users of the truth have no list" in text(root, "data-health")
+
+
+def test_ties_are_told_with_their_span() -> None:
+    scores = np.zeros((50, 4))
+    report = exactk.evaluate([[user % 4] for user in range(50)], scores, "recall@2")
+    shown = tables(section(read(report.to_html()), "data-health"))
+    (row,) = shown["Users whose value depends on the order of ties"][1:]
+    assert row[2:] == ["50", "100 %", "1.0000"]
+
+
+def test_relevance_is_that_of_the_truth() -> None:
+    truth = [[1], [2, 3], [], [1, 2, 3, 4, 5, 6, 7]]
+    lists = [[1, 2], [3], [5], [9, 8, 7]]
+    page = exactk.evaluate(truth, lists, "mrr").to_html(lists=exactk.judge(truth, lists, k=10))
+    shown = tables(section(read(page), "relevance"))
+    per_user = {row[0]: row[1:] for row in shown["Per user"][1:]}
+    assert per_user["relevant items of a user"] == ["0", "0", "1", "2", "7", "7", "2.50", "4"]
+    assert per_user["length of a list, at most 10"] == ["1", "1", "1", "2", "3", "3", "1.75", "4"]
+    shares = {row[0]: row[1] for row in shown["Users by their number of relevant items"][1:]}
+    assert shares == {"0": "1", "1": "1", "2 to 5": "1", "6 to 10": "1", "11 to 100": "0", "101 or more": "0"}
+
+
+def test_grades_that_are_recommended_are_counted() -> None:
+    truth = [{1: 2, 2: 1, 3: 0}, {1: 2}]
+    page = exactk.evaluate(truth, [[1, 3, 9], [2, 1]], "ndcg").to_html(
+        lists=exactk.judge(truth, [[1, 3, 9], [2, 1]], k=5)
+    )
+    shown = tables(section(read(page), "relevance"))["Recommended items by grade"]
+    assert shown[1:] == [["2", "2"], ["0", "1"], ["not judged", "2"]]
+
+
+def test_the_sample_size_that_one_value_needs() -> None:
+    truth, systems = data()
+    report = exactk.evaluate(truth, systems["system 1"], "mrr", per_user=True)
+    (row,) = tables(section(read(report.to_html()), "sample-size"))["How well this sample knows each value"][1:]
+    users = report.per_user["mrr"]
+    half = stats.t.ppf(0.975, 119) * users.std(ddof=1) / math.sqrt(120)
+    assert row[:2] == ["mrr", "120"]
+    assert float(row[2]) == pytest.approx(half, abs=0.5e-4)
+    assert int(row[4].replace(",", "")) == math.ceil(120 * (half / (0.01 * users.mean())) ** 2)
+
+
+def test_the_sample_size_that_differences_need() -> None:
+    comparison = compared(groups=None)
+    rows = tables(section(read(comparison.to_html()), "sample-size"))["Differences that this sample can show"][1:]
+    for metric, users, half, detectable, needed in rows:
+        some = comparison.differences.of(metric)
+        assert users == "120"
+        assert float(half) == pytest.approx(max((row.high - row.low) / 2 for row in some), abs=0.5e-4)
+        assert float(detectable) == pytest.approx(max(row.detectable for row in some), abs=0.5e-4)
+        assert int(needed.replace(",", "")) == comparison.users_for(metric, "1%")
+
+
+def test_what_was_computed_names_the_convention_and_its_departures() -> None:
+    truth, systems = data()
+    report = exactk.evaluate(
+        truth, systems["system 1"], ["P@5", "ndcg@10"], convention={"base": "ranx", "gain": "exp2"}
+    )
+    root = read(report.to_html())
+    assert "ranx with gain='exp2'" in text(root, "definitions")
+    rows = tables(section(root, "definitions"))["Metrics"][1:]
+    assert [row[0] for row in rows] == ["precision", "ndcg"]
+    for row in rows:
+        assert row[2:4] == [exactk.metrics[row[0]].summary, exactk.metrics[row[0]].formula]
+    other = {row[0]: row[1] for row in tables(section(root, "definitions"))["Convention fields with other values"][1:]}
+    assert "gain='linear'" in other["ranx"]
+    assert "ap_over" not in " ".join(other.values())  # which neither metric reads
+
+
+def test_how_to_reproduce_names_the_seed_where_random_numbers_are_used() -> None:
+    truth, systems = data()
+    with_seed = exactk.compare(truth, systems, "mrr", test="permutation", seed=7)
+    assert "seed 7, 9,999 flips" in text(read(with_seed.to_html()), "reproduction")
+    assert "seed" not in text(read(exactk.compare(truth, systems, "mrr").to_html()), "reproduction")
+    digest = with_seed.reports["system 0"].state.truth_digest
+    assert digest is not None
+    assert f"{digest:#034x}" in text(read(with_seed.to_html()), "reproduction")
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"weights": np.linspace(0, 1, 120)},
+        {"clusters": [user // 4 for user in range(120)]},
+        {"runs": {"mean": ["system 1", "system 2"]}, "baseline": "system 0"},
+        {"test": "permutation", "interval": "bca", "adjust": "max_t"},
+        {"test": "wilcoxon", "alternative": "greater"},
+        {"metrics": ["f1@10(average=of_means)", "recall@10(average=micro)", "mrr(average=geometric)"]},
+        {"metrics": ["num_hits@5", "ndcg@1"]},
+        {"users": 1},
+        {"users": 0},
+        {"convention": {"ties": "expected"}},
+    ],
+)
+def test_pages_of_odd_comparisons_have_sixteen_sections(options: dict[str, Any]) -> None:
+    truth, systems = data()
+    users = options.pop("users", 120)
+    metrics = options.pop("metrics", ["ndcg@[1,5]", "mrr"])
+    groups = ["a", "b", "c"] * 40
+    lists = {name: one[:users] for name, one in systems.items()}
+    comparison = exactk.compare(truth[:users], lists, metrics, groups=groups[:users], **{"per_user": True, **options})
+    root = read(comparison.to_html())
+    assert len(list(elements(root, "section"))) == 16
+    again = exactk.Comparison.from_json(comparison.to_json())
+    assert text(read(again.to_html()), "differences") == text(root, "differences")
+
+
+@pytest.mark.parametrize("exponent", [-300, -12, -3, 0, 2, 9, 300])
+def test_axes_have_a_few_different_numbers_at_even_steps(exponent: int) -> None:
+    draw = np.random.default_rng(exponent + 400)
+    for _ in range(50):
+        low, size = draw.normal() * 10.0**exponent, draw.random() * 10.0**exponent
+        scale = scale_of([low, low + size], 100, 500)
+        ticks = scale.ticks
+        assert 1 <= len(ticks) <= 8
+        assert all(scale.low - 1e-9 * abs(scale.low) <= tick <= scale.high + 1e-9 * abs(scale.high) for tick in ticks)
+        assert np.allclose(np.diff(ticks), np.diff(ticks)[:1], rtol=1e-6)
+        texts = scale.texts()
+        assert len(set(texts)) == len(texts)
+        assert 100 <= scale(low) <= scale(low + size) <= 500
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [0.0], [math.nan], [5e-324, 0.0], [1e308, -1e308], [0.3, 0.3 + 1e-17], [math.inf]]
+)
+def test_axes_of_odd_numbers(numbers: list[float]) -> None:
+    scale = scale_of(numbers, 0, 100)
+    assert scale.ticks
+    assert all(math.isfinite(scale(number)) for number in numbers if math.isfinite(number))
