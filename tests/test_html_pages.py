@@ -110,6 +110,8 @@ def test_hostile_names_are_text_wherever_they_come_in() -> None:
     assert "a\\x00\\x1b[31m\\r\\nb\\u2028c" in text
     assert "\\ud800" in text
     assert not re.search("[\x00-\x08\x0b-\x1f\u2028\u202e]", page("hostile"))
+    (block,) = elements(root, "script")
+    assert not re.search("[<>&\u2028\u2029]", text_of(block))
     systems = set(results(page("hostile"))["values"])
     assert systems == set(HOSTILE)
     assert {tag_of(one) for one in elements(root, "b")} <= {"b"}
