@@ -199,6 +199,15 @@ def test_users_whom_one_system_lacks_are_no_examples() -> None:
     assert "10 (b) users of the truth have no list" in text(root, "data-health")
 
 
+def test_bounds_that_are_infinite_are_left_out() -> None:
+    lists = {"a": [[1], [2, 3, 4, 5]], "b": [[2, 1], [1]]}
+    comparison = exactk.compare(
+        [[1], [5]], lists, "mrr(average=geometric)", confidence=0.999, convention={"undefined": "one"}
+    )
+    assert math.isinf(comparison.reports["b"].interval("mrr(average=geometric)", 0.999).high)
+    assert "inf" not in text(read(comparison.to_html()), "verdict")
+
+
 def test_ties_are_told_with_their_span() -> None:
     scores = np.zeros((50, 4))
     report = exactk.evaluate([[user % 4] for user in range(50)], scores, "recall@2")

@@ -44,7 +44,7 @@ def add_report(commands: Commands) -> None:
         run_report,
         "write an HTML page on one system, or on several and their differences",
         "exactk report qrels.txt bm25=bm25.run als='als/*.parquet' --baseline bm25 -o report.html",
-        f"The page is one file without scripts. {FORMATS}Needs jinja2, and SciPy for differences. {GATE_CODES}",
+        f"Needs jinja2, and SciPy for differences. {FORMATS}{GATE_CODES}",
     )
     add_truth(parser)
     parser.add_argument(

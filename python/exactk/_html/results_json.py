@@ -86,13 +86,14 @@ def _plain(source: Source) -> dict[str, Any]:
     }
 
 
-def _numbers(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: json_number(value) for name, value in values.items()}
+def _numbers(values: Mapping[str, float]) -> dict[str, object]:
+    return {name: _plain_field(value) for name, value in values.items()}
 
 
-def _intervals(source: Source, report: Report) -> dict[str, list[float | None]]:
+def _intervals(source: Source, report: Report) -> dict[str, list[object]]:
     intervals = {
-        value.spelling: list(map(json_number, interval_of(report, value, source.confidence))) for value in source.values
+        value.spelling: list(map(_plain_field, interval_of(report, value, source.confidence)))
+        for value in source.values
     }
     return {name: bounds for name, bounds in intervals.items() if None not in bounds}
 

@@ -73,7 +73,7 @@ def _sentence(row: Difference, source: Source) -> str:
     if row.verdict != "undefined":
         relative = "" if math.isnan(row.relative) else f" ({with_minus_signs(percentage(row.relative))})"
         difference = f"the difference is {signed(row.difference, row)}{relative}"
-        if math.isfinite(row.low):
+        if math.isfinite(row.low) and math.isfinite(row.high):
             difference += (
                 f", between {signed(row.low, row)} and {signed(row.high, row)} with {source.level_text} confidence"
             )
