@@ -123,6 +123,28 @@ def test_systems_that_are_not_worse_than_the_best_are_marked() -> None:
     assert [cell.split(" ")[-1] for cell in row[1:3]] == ["*", "~"]
 
 
+def test_a_system_that_is_equivalent_may_be_significantly_worse() -> None:
+    counts = {"a": [*range(300)], "b": [*range(290)]}
+    comparison = exactk.compare([[1]] * 400, hits(counts, 400), "P@1", margin=0.2)
+    (row,) = comparison.differences
+    assert (row.verdict, row.p < 0.05) == ("equivalent", True)
+    (_, cells) = tables(section(read(comparison.to_html()), "values"))["Values"]
+    assert [cell.split(" ")[-1] == "~" for cell in cells[1:3]] == [False, False]
+    one_sided = exactk.compare([[1]] * 400, hits(counts, 400), "P@1", alternative="greater")
+    (_, cells) = tables(section(read(one_sided.to_html()), "values"))["Values"]
+    assert not any(cell.endswith("~") for cell in cells)
+
+
+def test_metrics_without_a_direction_are_higher_not_better() -> None:
+    truth, systems = data()
+    lists = {"short": [row[:2].tolist() for row in systems["system 0"]], "long": systems["system 0"].tolist()}
+    comparison = exactk.compare(truth, lists, ["num_recommended@5", "mrr"], groups=["a", "b"] * 60, per_user=True)
+    root = read(comparison.to_html())
+    assert "long has a higher num_recommended@5 than short" in text(root, "verdict")
+    assert "long is higher than short for 120 users, equal for 0 and lower for 0." in text(root, "wins")
+    assert "Largest increases of long against short in num_recommended@5" in text(root, "examples")
+
+
 def test_wins_ties_and_losses_are_users() -> None:
     comparison = compared(baseline="system 0")
     (_, *rows) = tables(section(read(comparison.to_html()), "wins"))["Wins, ties and losses"]
@@ -196,7 +218,7 @@ def test_users_whom_one_system_lacks_are_no_examples() -> None:
     rows = tables(section(root, "examples"))["Largest gains of b against a in mrr"][1:]
     assert [row[0] for row in rows] == [user for index, user in enumerate(truth) if index >= 10 and index % 2 == 0]
     assert "Left out: 10 users of a whom b lacks." in text(root, "data-health")
-    assert "10 (b) users of the truth have no list" in text(root, "data-health")
+    assert "Users without predictions: 10 in b; missing_list decides what they count." in text(root, "data-health")
 
 
 def test_bounds_that_are_infinite_are_left_out() -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from exactk._figures.palette import system_styles
+from exactk._inference.levels import level_of
 from exactk._report.matched_users import matched_users
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import ExactkError
@@ -87,6 +88,15 @@ class Source:
         return 0.95 if self.comparison is None else self.comparison.state.options.confidence
 
     @property
+    def level(self) -> float:
+        """The largest p-value that is significant."""
+        return level_of(self.confidence)
+
+    def is_significant(self, row: Difference) -> bool:
+        """Return whether a difference is, whatever margins say of it."""
+        return row.p_adjusted <= self.level
+
+    @property
     def level_text(self) -> str:
         """The confidence in words."""
         return f"{100 * self.confidence:g} %"
@@ -130,6 +140,10 @@ class Source:
     def pairs(self) -> Sequence[Pair]:
         """The pairs of systems that are compared."""
         return list(dict.fromkeys((row.system, row.baseline) for rows in self.rows_of.values() for row in rows))
+
+    def has_no_direction(self, metric: str) -> bool:
+        """Return whether neither higher nor lower values of a metric are better."""
+        return self.value_of[metric].info.direction == "none"
 
     def pair_name(self, system: str, baseline: str) -> str:
         """Return the name of a pair: of the system alone if all are compared with one baseline."""

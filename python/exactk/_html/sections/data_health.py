@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 _QUESTION = "Whether the numbers may be trusted."
 
-_REMARKS = {
-    "empty_truth": "users have no relevant item; the convention's empty_truth decides what they count",
-    "missing_predictions": "users of the truth have no list; missing_list decides what they count",
-    "missing_truth": "users of the predictions are not in the truth",
-    "empty_predictions": "users have an empty list; empty_list decides what they count",
-    "duplicates": "items are repeated in lists; duplicate_items decides what they count",
-    "excluded_recommended": "recommended items were removed from lists, as they are excluded",
-    "relevant_excluded": "relevant items are excluded: they cannot be recommended and count as misses",
-    "relevant_not_rankable": "relevant items cannot be ranked, as no score, column or candidate is theirs: they count as misses",
-    "unknown_actual": "rows without an actual rating were dropped",
-    "rank_gaps": "users have ranks with gaps",
-    "foreign_recommended": "recommended items are outside the catalogue",
-    "unseen_recommended": "recommended items are not in train",
+_EXPLANATIONS = {
+    "empty_truth": "the convention's empty_truth decides what they count",
+    "missing_predictions": "missing_list decides what they count",
+    "missing_truth": "the convention's users decides whether they are in the mean",
+    "empty_predictions": "empty_list decides what they count",
+    "duplicates": "duplicate_items decides what they count",
+    "excluded_recommended": "they were removed from the lists",
+    "relevant_excluded": "they cannot be recommended and count as misses",
+    "relevant_not_rankable": "no score, column or candidate is theirs, and they count as misses",
+    "unknown_actual": "they were dropped",
+    "rank_gaps": "rank_gaps decides whether they are closed",
+    "foreign_recommended": "foreign_items decides what they count",
+    "unseen_recommended": "unseen_items decides what they count",
 }
 
 
@@ -48,10 +48,13 @@ def data_health(source: Source) -> Section:
 def _remarks(source: Source) -> list[str]:
     """Return what deserves a look, in words."""
     lines = []
-    for name, remark in _REMARKS.items():
+    compares_lists = source.values[0].info.compares_lists
+    for name, explanation in _EXPLANATIONS.items():
         counts = {system: _scalars(report).get(name, 0) for system, report in source.reports.items()}
         if any(counts.values()):
-            lines.append(f"{_by_system(counts)} {remark}.")
+            label = count_label(name, compares_lists=compares_lists)
+            more = "" if compares_lists else f"; {explanation}"
+            lines.append(f"{label[:1].upper()}{label[1:]}: {_by_system(counts)}{more}.")
     if source.differences is not None:
         lines += [f"{line[:1].upper()}{line[1:]}." for line in left_out_lines(source.differences)]
     return lines
@@ -65,7 +68,7 @@ def _by_system(counts: dict[str, int]) -> str:
     """Return one number if it is that of all systems, else that of each."""
     if len(set(counts.values())) == 1:
         return f"{next(iter(counts.values())):,}"
-    return ", ".join(f"{count:,} ({system})" for system, count in counts.items() if count)
+    return ", ".join(f"{count:,} in {system}" for system, count in counts.items() if count)
 
 
 def _table_of_counts(source: Source) -> Table:

@@ -68,10 +68,11 @@ def _findings(source: Source, figures: Sequence[GroupsFigure]) -> list[Part]:
         name = f"{one.metric}, {source.pair_name(one.system, one.baseline)}"
         p = "" if math.isnan(one.heterogeneity) else f" (heterogeneity: p = {format_p(one.heterogeneity)})"
         if one.opposite == "significant":
-            rows.append(("worse", f"{name}: significantly better in some groups and worse in others{p}."))
-        elif one.opposite and one.heterogeneity <= 1 - source.confidence:
+            better, worse = ("higher", "lower") if source.has_no_direction(one.metric) else ("better", "worse")
+            rows.append(("worse", f"{name}: significantly {better} in some groups and {worse} in others{p}."))
+        elif one.opposite and one.heterogeneity <= source.level:
             rows.append(("", f"{name}: the sign differs between groups, and so does the difference{p}."))
-        elif one.heterogeneity <= 1 - source.confidence:
+        elif one.heterogeneity <= source.level:
             rows.append(("", f"{name}: not the same difference in all groups{p}."))
     if not rows:
         rows = [
@@ -114,7 +115,10 @@ def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) 
     rows: list[list[Cell | str]] = [
         [
             str(label),
-            *(_heat_cell(cells.get((label, index)), turn, largest) for index in range(len(of_metric))),
+            *(
+                _heat_cell(row, turn, largest, is_significant=row is not None and source.is_significant(row))
+                for row in _row_of(cells, label, len(of_metric))
+            ),
             _users(label, cells),
         ]
         for label in labels
@@ -132,11 +136,16 @@ def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) 
     )
 
 
-def _heat_cell(row: Difference | None, turn: int, largest: float) -> Cell:
+def _row_of(
+    cells: Mapping[tuple[Label | None, int], Difference], label: Label | None, size: int
+) -> list[Difference | None]:
+    return [cells.get((label, index)) for index in range(size)]
+
+
+def _heat_cell(row: Difference | None, turn: int, largest: float, *, is_significant: bool) -> Cell:
     if row is None or math.isnan(row.difference):
         return Cell("-")
     share = turn * row.difference / largest if largest else 0.0
-    is_significant = row.verdict in {"better", "worse", "higher", "lower"}
     return Cell(signed(row.difference, row), share=share, mark="*" if is_significant else "")
 
 

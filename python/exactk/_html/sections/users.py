@@ -53,9 +53,10 @@ def _chart_of_users(source: Source, figure: DistributionFigure) -> Chart:
     finding = f"The median{name} is {number(first[50])}"
     finding += f"; about {zeros} % of the users have 0 or less." if zeros > 0 else "."
     title = f"Users by {figure.metric}"
+    weights = "; users count once each, whatever their weights" if source.first.state.weighted else ""
     return Chart(
         title,
-        f"{finding} The height of a line is the share of users whose value is at most x.",
+        f"{finding} The height of a line is the share of users whose value is at most x{weights}.",
         steps_chart(title, finding, series, figure.metric, "share of users"),
         _table_of_quantiles(f"Quantiles of users' {figure.metric}", systems, figure),
     )

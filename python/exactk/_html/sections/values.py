@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from exactk._html.source import Source
     from exactk._plan.metric_strings import Value
 
-_TIED = {"undecided", "equivalent", "not worse"}
-
 
 def values(source: Source) -> Section:
     """Return the section."""
@@ -61,10 +59,10 @@ def _cells(source: Source, value: Value, figure: ValuesFigure) -> list[Cell | st
 
 def _tied_with_best(source: Source, value: Value, figure: ValuesFigure) -> set[str]:
     """Return the systems that are compared with the best one, and not significantly worse."""
-    rows = source.rows_of.get(value.spelling, ())
+    is_one_sided = source.comparison is not None and source.comparison.state.options.alternative != "two_sided"
     tied = set()
-    for row in rows:
-        if row.verdict in _TIED and (row.system in figure.best or row.baseline in figure.best):
+    for row in () if is_one_sided else source.rows_of.get(value.spelling, ()):
+        if row.p_adjusted > source.level and (row.system in figure.best or row.baseline in figure.best):
             tied |= {row.system, row.baseline}
     return tied - set(figure.best)
 

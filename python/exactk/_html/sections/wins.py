@@ -47,9 +47,10 @@ def _counts_of_wins(row: Difference) -> tuple[int, int, int]:
 def _chart_of_wins(source: Source, metric: str, rows: Sequence[Difference]) -> Chart:
     bars = [BarRow(source.pair_name(row.system, row.baseline), _counts_of_wins(row)) for row in rows]
     first = rows[0]
+    better, worse = ("higher", "lower") if source.has_no_direction(metric) else ("better", "worse")
     finding = (
-        f"{first.system} is better than {first.baseline} for {first.wins:,} users, equal for {first.ties:,} and worse for "
-        f"{first.losses:,}."
+        f"{first.system} is {better} than {first.baseline} for {first.wins:,} users, equal for {first.ties:,} and {worse} "
+        f"for {first.losses:,}."
     )
     title = f"Users who win, tie and lose in {metric}"
     return Chart(title, finding, bars_chart(title, finding, _KINDS, bars, "share of users"))
