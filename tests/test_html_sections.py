@@ -281,6 +281,15 @@ def test_the_sample_size_that_differences_need() -> None:
         assert int(needed.replace(",", "")) == comparison.users_for(metric, "1%")
 
 
+def test_weights_have_an_effective_number_of_users() -> None:
+    weights = np.linspace(0.1, 3, 120)
+    comparison = compared(weights=weights, groups=None)
+    rows = tables(section(read(comparison.to_html()), "sample-size"))["Differences that this sample can show"]
+    assert rows[0][1:3] == ["users", "effective number"]
+    for row in rows[1:]:
+        assert float(row[2]) == pytest.approx(weights.sum() ** 2 / (weights**2).sum(), abs=0.05)
+
+
 def test_what_was_computed_names_the_convention_and_its_departures() -> None:
     truth, systems = data()
     report = exactk.evaluate(

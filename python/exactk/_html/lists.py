@@ -10,6 +10,7 @@ from exactk._html.parts import ListItem
 from exactk._html.texts import key_text
 from exactk._inputs.model.top_k import with_item_keys
 from exactk._report.state import plan_of_state
+from exactk._report.user_keys import equal_arrays
 from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.printable_text import printable
 
@@ -61,6 +62,8 @@ def _positions(report: Report, lists: JudgedLists, of_system: str) -> NDArray[np
         if len(lists) != users or lists.first_user:
             raise input_error("lists", f"those of all {users} users", f"{len(lists)}{of_system}", hint=_SAME_OPTIONS)
         return np.arange(users)
+    if equal_arrays(lists.users, report.users):
+        return np.arange(users)
     position = {user: row for row, user in enumerate(report.users.tolist())}
     rows = np.array([position.get(user, -1) for user in lists.users.tolist()], np.intp)
     if np.any(rows < 0):
@@ -98,10 +101,7 @@ class ShownLists:
 
     def __init__(self, lists: Mapping[str, JudgedLists], item_names: Mapping[Any, str]) -> None:
         self._lists, self._names = lists, item_names
-        self._rows = {
-            system: None if one.users is None else {user: row for row, user in enumerate(one.users.tolist())}
-            for system, one in lists.items()
-        }
+        self._rows: dict[str, dict[Any, int]] = {}  # by user, of the systems that were asked for
 
     def has(self, system: str) -> bool:
         """Return whether the lists of a system were given."""
@@ -111,8 +111,12 @@ class ShownLists:
         """Return the row of a user's list; None if there is no list."""
         if system not in self._lists:
             return None
-        rows = self._rows[system]
-        return int(user) if rows is None and isinstance(user, int) else (rows or {}).get(user)
+        users = self._lists[system].users
+        if users is None:
+            return user if isinstance(user, int) else None
+        if system not in self._rows:
+            self._rows[system] = {key: row for row, key in enumerate(users.tolist())}
+        return self._rows[system].get(user)
 
     def relevant(self, systems: Sequence[str], user: object) -> int | None:
         """Return how many relevant items a user has; None if no list tells."""

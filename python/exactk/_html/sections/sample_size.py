@@ -36,28 +36,45 @@ def sample_size(source: Source) -> Section:
 def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
     has_clusters = any(row.units != row.users for some in source.rows_of.values() for row in some)
     unit = "clusters" if has_clusters else "users"
+    weighted = source.first.state.weighted
     rows = [
         [
             metric,
             _range([row.units for row in some]),
+            *([_effective(some)] if weighted else []),
             number(_largest(map(_half_width, some))),
             _detectable(some),
             _needed(comparison, metric),
         ]
         for metric, some in islice(source.rows_of.items(), _MOST_METRICS)
     ]
-    header = ["metric", unit, "half of the interval", "detectable", f"{unit} for {_SHARE}"]
+    header = [
+        "metric",
+        unit,
+        *["effective number"] * weighted,
+        "half of the interval",
+        "detectable",
+        f"{unit} for {_SHARE}",
+    ]
     note = (
         "Of the pair of systems with the largest number. Detectable is the true difference that a two-sided t test without "
         f"adjustment finds in 4 of 5 samples of this size; the last column is how many {unit} find a difference of {_SHARE} "
         "of the baseline's value as often."
     )
+    if weighted:
+        note += f" The effective number is how many {unit} with equal weights carry as much information."
     return Table("Differences that this sample can show", header, rows, note=note)
 
 
 def _range(counts: Sequence[int]) -> str:
     least, most = min(counts), max(counts)
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _effective(rows: Sequence[Difference]) -> str:
+    """Return the smallest effective number of users under weights."""
+    numbers = [row.degrees_of_freedom + 1 for row in rows if math.isfinite(row.degrees_of_freedom)]
+    return f"{min(numbers):,.1f}" if numbers else "-"
 
 
 def _half_width(row: Difference) -> float:
