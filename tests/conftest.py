@@ -15,9 +15,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 # `make engines`, `make browser` and `make notebook` install these libraries and run these tests.
 LIBRARIES = {
-    "axe_playwright_python": "browser/test_browser.py",
+    "axe_playwright_python": "browser",
     "dask": "engines/test_dask.py",
-    "nbconvert": "notebooks/test_notebook.py",
+    "nbconvert": "notebooks",
     "pyspark": "engines/test_spark.py",
     "ray": "engines/test_ray.py",
     "torchmetrics": "engines/test_torch_metric.py",

@@ -487,6 +487,7 @@ PUBLIC_CALLS = (
     exactk.evaluate,
     exactk.compare,
     exactk.Comparison.check,
+    exactk.Comparison.to_html,
     exactk.topk,
     exactk.neighbors,
     exactk.read,

@@ -82,6 +82,7 @@ def test_how_many_threads_and_why(
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(threads, "_last_quota", [])  # else that of the test before, a second long
     monkeypatch.setattr(threads, "_affinity_threads", lambda: affinity)
     monkeypatch.setattr(threads, "_cgroup_quota", lambda *_: quota)
     assert facts(capsys)["threads"] == line
