@@ -14,7 +14,7 @@ import exactk
 from exactk._figures.curves import curves_figure
 from exactk._figures.differences import differences_figure
 from exactk._figures.distribution import LEVELS, distribution_figure, pair_figure
-from exactk._figures.groups import groups_figure
+from exactk._figures.groups import groups_figure, opposite_signs
 from exactk._figures.palette import DARK, LIGHT, system_styles
 from exactk._figures.trade_off import trade_off_figure
 from exactk._figures.values import metrics_figure, values_figure
@@ -157,6 +157,20 @@ def test_groups_of_opposite_signs(hits: Any, opposite: str) -> None:
     assert [row.difference for row in figure.rows] == pytest.approx([(b - a) / size for a, b in hits])
     expected = comparison.differences.heterogeneity["P@1", "b", "a"]
     assert figure.heterogeneity == pytest.approx(expected, rel=0, abs=0, nan_ok=True)
+
+
+def test_groups_without_a_difference_hide_no_opposite_signs() -> None:
+    comparison = exactk.compare(
+        [[1]] * 12,
+        {"a": [[1]] * 2 + [[2]] * 4 + [[1]] * 6, "b": [[1]] * 5 + [[2]] * 7},
+        "P@1",
+        groups=["x"] * 6 + ["y"] * 6,
+    )
+    rows = [*groups_figure(comparison).rows]
+    undefined = rows[0]._replace(group="z", difference=math.nan, verdict="undefined")
+    assert opposite_signs([rows[0], undefined]) == ""
+    assert opposite_signs([*rows, undefined]) in {"sign", "significant"}
+    assert opposite_signs([row._replace(verdict="undecided") for row in (*rows, undefined)]) == "sign"
 
 
 def test_groups_of_a_pair_that_is_not_compared() -> None:

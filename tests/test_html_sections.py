@@ -290,6 +290,17 @@ def test_weights_have_an_effective_number_of_users() -> None:
         assert float(row[2]) == pytest.approx(weights.sum() ** 2 / (weights**2).sum(), abs=0.05)
 
 
+def test_reports_of_other_users_are_a_page_without_users() -> None:
+    reports = {
+        "a": exactk.evaluate([[1]] * 3, [[1]] * 3, "mrr", per_user=True),
+        "b": exactk.evaluate([[1]] * 4, [[1]] * 4, "mrr", per_user=True),
+    }
+    root = read(exactk.Comparison(reports).to_html())
+    assert "a: best in mrr" in text(root, "verdict") or "a and b: best in mrr" in text(root, "verdict")
+    assert text(root, "differences").startswith("Differences Not available: ")
+    assert text(root, "examples").startswith("Users who lose and gain most Not available: ")
+
+
 def test_what_was_computed_names_the_convention_and_its_departures() -> None:
     truth, systems = data()
     report = exactk.evaluate(

@@ -56,5 +56,5 @@ def opposite_signs(rows: Sequence[Difference]) -> Opposite:
     verdicts = {row.verdict for row in rows}
     if {"better", "worse"} <= verdicts or {"higher", "lower"} <= verdicts:
         return "significant"
-    signs = {row.difference > 0 for row in rows if row.difference}
-    return "sign" if len(signs) == 2 and not any(math.isnan(row.difference) for row in rows) else ""
+    signs = {row.difference > 0 for row in rows if row.difference and not math.isnan(row.difference)}
+    return "sign" if len(signs) == 2 else ""

@@ -103,8 +103,11 @@ class Source:
 
     @cached_property
     def matched(self) -> MatchedUsers | None:
-        """What is kept of users, in one order; None where a report keeps nothing."""
-        return matched_users(self.reports)
+        """What is kept of users, in one order; None where a report keeps nothing, or other users."""
+        try:
+            return matched_users(self.reports)
+        except ExactkError:
+            return None
 
     @cached_property
     def _tested(self) -> tuple[Differences | None, str]:

@@ -11,6 +11,7 @@ from exactk._figures.groups import GroupsFigure, groups_figure
 from exactk._figures.palette import LIGHT
 from exactk._figures.values import ValuesFigure, metrics_figure, values_figure
 from exactk._report.comparison import Comparison
+from exactk._runtime.faults import plural
 from exactk.displays.drawing import NEUTRAL, Display, as_text, compared, confidence_of, name_rows, reports_of, styles_of
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ class GroupsDisplay(Display):
 
     def _draw(self, ax: Axes) -> Sequence[Artist]:
         artists = _draw_differences(ax, self.data.rows)
-        name_rows(ax, [f"{row.group} ({row.users:,} users)" for row in self.data.rows])
+        name_rows(ax, [f"{row.group} ({plural(row.users, 'user')})" for row in self.data.rows])
         ax.set_xlabel(as_text(f"difference in {self.data.metric}, {self.data.system} against {self.data.baseline}"))
         return artists
 

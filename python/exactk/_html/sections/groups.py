@@ -11,6 +11,7 @@ from exactk._html.parts import Cell, Chart, Findings, Fold, Paragraph, Section, 
 from exactk._html.sections.differences import table_of_differences
 from exactk._html.texts import number, signed, tone_of
 from exactk._report.difference_table import format_p
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -87,7 +88,7 @@ def _findings(source: Source, figures: Sequence[GroupsFigure]) -> list[Part]:
 def _chart_of_groups(source: Source, figure: GroupsFigure) -> Chart:
     rows = [
         IntervalRow(
-            f"{row.group} ({row.users:,} users)",
+            f"{row.group} ({plural(row.users, 'user')})",
             row.difference,
             row.low,
             row.high,
@@ -98,7 +99,7 @@ def _chart_of_groups(source: Source, figure: GroupsFigure) -> Chart:
     ]
     title = f"Difference in {figure.metric} by group, {figure.system} against {figure.baseline}"
     words = {
-        "": "All groups have the same sign",
+        "": "No two groups differ in sign",
         "sign": "The signs differ",
         "significant": "Groups differ significantly in sign",
     }
