@@ -266,6 +266,35 @@ def test_lists_are_those_of_the_comparison() -> None:
         comparison.to_html(lists={"system 0": exactk.judge(keys, keys, k=3)})
 
 
+@pytest.mark.parametrize("name", exactk.conventions)
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_lists_of_the_same_convention_are_accepted(name: str) -> None:
+    convention = exactk.conventions[name]
+    draw = np.random.default_rng(3)
+    truth = [draw.choice(30, size=size, replace=False).tolist() for size in draw.integers(0, 6, 80)]
+    systems = {
+        system: [draw.choice(30, size=size, replace=False).tolist() for size in draw.integers(0, 12, 80)]
+        for system in "ab"
+    }
+    metrics = ["hit_rate@5", "precision@[3,10]", "recall@5", "mrr@10"]
+    comparison = exactk.compare(truth, systems, metrics, convention=convention, per_user=True)
+    ordered = convention.replace(ties="lowest_id")
+    lists = {system: exactk.judge(truth, one, k=10, convention=ordered) for system, one in systems.items()}
+    assert "list of b" in comparison.to_html(lists=lists)
+    other = {"a": lists["a"], "b": exactk.judge(truth, [[99]] * 80, k=10, convention=ordered)}
+    if convention.decimals is None:  # else a value with a hit may be rounded to 0
+        with pytest.raises(exactk.InputError, match="found other hits of user"):
+            comparison.to_html(lists=other)
+
+
+def test_items_without_a_value_are_hits_that_count_nothing() -> None:
+    items = exactk.Items(5, values=[0.0, 1.0, 1.0, 1.0, 1.0])
+    truth, systems = [[0, 1]] * 30, {"a": [[0]] * 30, "b": [[1]] * 30}
+    comparison = exactk.compare(truth, systems, "recall@1(weight=values)", items=items, per_user=True)
+    lists = {system: exactk.judge(truth, one, k=1) for system, one in systems.items()}
+    assert "list of b" in comparison.to_html(lists=lists)
+
+
 def test_a_path_writes_the_page(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     assert compared().to_html(path, title="one") is None

@@ -91,9 +91,11 @@ def _check_hits(report: Report, lists: JudgedLists, rows: NDArray[np.intp], of_s
 
 def _tells_hits(value: Value, report: Report, k: int) -> bool:
     """Return whether the values of users are above 0 for those with a hit down to the cutoff."""
-    same_grade = value.rules["min_grade"] == report.convention.rules("num_hits")["min_grade"]
-    is_plain = value.rules["average"] in {"macro", "micro"} and value.metric in _HIT_METRICS
-    return is_plain and same_grade and value.cutoff is not None and value.cutoff <= k
+    rules = value.rules
+    same_grade = rules["min_grade"] == report.convention.rules("num_hits")["min_grade"]
+    is_plain = rules["average"] in {"macro", "micro"} and value.metric in _HIT_METRICS
+    keeps_hits = rules["decimals"] is None and rules["weight"] == "one"  # else a value with a hit may be 0
+    return is_plain and same_grade and keeps_hits and value.cutoff is not None and value.cutoff <= k
 
 
 class ShownLists:
