@@ -315,6 +315,10 @@ def kernel(monkeypatch: pytest.MonkeyPatch, **shell: object) -> Notebook:
 
 def test_true_draws_one_output_in_a_notebook(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001 - a fixture
     notebook = kernel(monkeypatch, kernel=object())
+    exactk.reference.evaluate(TRUTH, LISTS, "P@1", progress=True)
+    assert [text for text, _ in notebook.shown] == ["1 of 3 users", "2 of 3 users", "3 of 3 users"]
+    assert notebook.outputs == 1
+    notebook = kernel(monkeypatch, kernel=object())
     of_lists(3_000)(progress=True)
     assert notebook.outputs == 1
     texts = [text for text, _ in notebook.shown]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._runtime.faults import plural
@@ -25,16 +26,19 @@ _MOST_IN_A_LINE = 40
 _BLOCK = '<div class="exactk-tables tex2jax_ignore mathjax_ignore" style="overflow-x:auto">{}</div>'
 _TABLE = (
     '<table class="exactk-table" style="border-collapse:separate;border-spacing:0.7em 0.1em;'
-    'text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums">'
+    'text-align:right;font-variant-numeric:tabular-nums">'
 )
 _CAPTION = '<caption style="caption-side:top;text-align:left;font-weight:bold">{}</caption>'
 _HEAD = "<thead><tr>{}</tr></thead>"
-_COLUMN = '<th scope="col" style="white-space:normal;text-align:{}">{}</th>'
-_ROW = '<th scope="row" style="text-align:left;font-weight:normal">{}</th>'
-_TEXT = '<td style="text-align:left">{}</td>'
-_PROSE = '<td style="text-align:left;white-space:normal">{}</td>'
+_COLUMN = '<th scope="col" style="text-align:{}">{}</th>'
+_ROW = '<th scope="row" style="text-align:left;font-weight:normal{}">{}</th>'
+_TEXT = '<td style="text-align:left{}">{}</td>'
 _NUMBER = "<td>{}</td>"
-_BEST = "<b>* {}</b>"  # the asterisk on the left, so that numbers align
+_UNBROKEN_NUMBER = '<td style="white-space:nowrap">{}</td>'
+# Said by each cell that needs it: Jupyter's own rule for cells wins over what they would inherit from the table.
+_IN_ONE_LINE = ";white-space:nowrap"
+_MAY_BREAK = re.compile(r"[^\w.+@]", re.ASCII)
+_BEST = "<b>*&nbsp;{}</b>"  # the asterisk on the left, so that numbers align, and in the same line
 _NOTE = '<div class="exactk-note" style="text-align:left">{}</div>'
 
 
@@ -82,17 +86,22 @@ def _html(table: HtmlTable, tables: int, rest: str) -> str:
 
 def _rows(table: HtmlTable, columns: int, most_rows: int) -> Iterator[str]:
     for index, row in enumerate(table.rows[:most_rows]):
-        cells = []
-        for column, cell in enumerate(row[:columns]):
-            text = _text(cell, table.longest)
-            kind = _ROW if column == 0 else _NUMBER if column >= table.left else _text_cell(cell)
-            cells.append(kind.format(_BEST.format(text) if (index, column) in table.best else text))
+        cells = [
+            _cell(table, column, cell, is_best=(index, column) in table.best)
+            for column, cell in enumerate(row[:columns])
+        ]
         yield f"<tr>{''.join(cells)}</tr>"
 
 
-def _text_cell(cell: str) -> str:
-    """Return the cell of a text, which has lines if it is long."""
-    return _PROSE if len(cell) > _MOST_IN_A_LINE else _TEXT
+def _cell(table: HtmlTable, column: int, cell: str, *, is_best: bool) -> str:
+    """Return a cell, which has lines only if it is a long text."""
+    text = _text(cell, table.longest)
+    shown = _BEST.format(text) if is_best else text
+    is_number = column >= max(1, table.left)
+    in_one_line = _MAY_BREAK.search(cell) and (is_number or len(cell) <= _MOST_IN_A_LINE)
+    if is_number:
+        return (_UNBROKEN_NUMBER if in_one_line else _NUMBER).format(shown)
+    return (_ROW if column == 0 else _TEXT).format(_IN_ONE_LINE if in_one_line else "", shown)
 
 
 def _left_out(table: HtmlTable, rows: int, columns: int, notes: int) -> str:
