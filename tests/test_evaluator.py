@@ -86,7 +86,7 @@ class Split:
 
     def block(self, begin: int, end: int) -> dict[str, Any]:
         block = {name: rows_of(one, begin, end) for name, one in self.arguments.items()}
-        if isinstance(block["predictions"], np.ndarray):  # lists of their shape could be grades
+        if isinstance(block["predictions"], (np.ndarray, exactk.Scores)):  # lists of their shape could be grades
             block["truth"] = exactk.as_truth(block["truth"])
         return block
 
