@@ -190,3 +190,90 @@ def test_matplotlib_is_imported_when_something_is_drawn() -> None:
         "assert 'matplotlib' not in sys.modules; display.plot(); assert 'matplotlib' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - ours
+
+
+LONG = [
+    "two towers, retrained on the clicks of October",
+    "factors",
+    *("another system with a long name" + "." * n for n in range(4)),
+]
+
+
+def long_names() -> exactk.Comparison:
+    truth, systems = data(systems=6)
+    groups = ["g" * 100 if user % 2 else "h" for user in range(len(truth))]
+    named = dict(zip(LONG, systems.values(), strict=True))
+    return exactk.compare(truth, named, ["ndcg@[1,5]", "mrr"], baseline=LONG[0], groups=groups, per_user=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_long_names_leave_room_for_the_axes(kind: Any) -> None:
+    display = long_names().plot(kind)
+    display.figure_.canvas.draw()
+    box = display.ax_.get_window_extent()
+    assert box.width / display.figure_.dpi > 3.5
+    whole = display.ax_.get_tightbbox()
+    assert whole is not None
+    assert whole.x0 >= 0
+    assert whole.x1 <= display.figure_.bbox.width
+
+
+def test_long_names_hide_neither_the_baseline_nor_the_number_of_users() -> None:
+    comparison = long_names()
+    short = "two towers, retrained on the clicks of …"
+    assert comparison.plot("differences").ax_.get_xlabel() == f"difference in ndcg@1\nagainst {short}"
+    display = comparison.plot("groups", system=LONG[2])
+    assert display.ax_.get_xlabel() == f"difference in ndcg@1,\n{LONG[2]}\nagainst {short}"
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels == [f"{'g' * 39}… (60 users)", "h (60 users)"]
+    pair = comparison.plot("distribution", system=LONG[1], baseline=LONG[0])
+    assert pair.ax_.get_xlabel() == f"difference in ndcg@1,\nfactors\nagainst {short}"
+
+
+def test_the_pareto_front_is_marked_also_if_it_is_one_system() -> None:
+    comparison = compared()
+    display = comparison.plot("trade_off", "mrr", against="recall@5")
+    best = "system 2"
+    assert display.data.front == (best,)
+    rings = [line for line in display.ax_.lines if line.get_markerfacecolor() == "none"]
+    assert [(np.asarray(one.get_xdata()).tolist(), np.asarray(one.get_ydata()).tolist()) for one in rings] == [
+        ([comparison["mrr"][best]], [comparison["recall@5"][best]])
+    ]
+    assert [(one.get_marker(), one.get_markersize() > 8) for one in rings] == [("o", True)]
+    legend = display.ax_.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [*comparison.reports, "Pareto front"]
+
+
+def test_differences_of_a_pair_have_the_colour_of_no_system() -> None:
+    comparison = compared()
+    colors = {line.get_color() for line in comparison.plot("values").artists_}  # type: ignore[attr-defined]
+    (line,) = comparison.plot("distribution", system="system 2", baseline="system 0").artists_
+    assert line.get_color() not in colors  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("wrong", [np.array([1, 2]), "left"])
+def test_axes_of_something_else_are_an_error(wrong: Any) -> None:
+    with pytest.raises(exactk.InputTypeError, match=r"ax: expected axes of matplotlib, found .*; pass one of an array"):
+        compared().plot(ax=wrong)
+
+
+def test_a_display_prints_in_a_line() -> None:
+    assert repr(compared().plot("distribution")) == "<exactk.displays.DistributionDisplay>"
+
+
+def test_metrics_of_all_lists_have_values_but_no_differences() -> None:
+    truth, systems = data()
+    items = exactk.Items(60, train=[list(row) for row in truth])
+    comparison = exactk.compare(truth, systems, ["coverage@10", "mrr"], items=items)
+    assert [xs for xs, _ in points(comparison.plot("values"))] == [[one] for one in comparison["coverage@10"].values()]
+    assert {row.metric for row in comparison.plot("differences").data.rows} == {"mrr"}
+    with pytest.raises(
+        exactk.InputError, match="metric: expected a metric of which differences are tested: mrr, found 'coverage@10'"
+    ):
+        comparison.plot("differences", "coverage@10")
+    with pytest.raises(exactk.InputError, match="metric: expected a metric of which users have values"):
+        comparison.plot("distribution", "coverage@10")
+    alone = exactk.compare(truth, systems, "coverage@10", items=items)
+    with pytest.raises(exactk.InputError, match="metrics: expected a metric of which differences are tested"):
+        alone.plot("differences")

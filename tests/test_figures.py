@@ -199,6 +199,47 @@ def test_the_pareto_front_against_every_pair() -> None:
         trade_off_figure(exactk.compare(truth, systems, "mrr").reports)
 
 
+def test_systems_without_a_value_are_not_on_the_front() -> None:
+    truth = [[1], []]
+    systems = {"a": [[1], [2]], "b": [[2, 1], [1]], "c": [[2, 3], [1]]}
+    reports = {
+        name: exactk.evaluate(truth, lists, ["recall@1", "mrr"], convention={"empty_truth": "compute", **more})
+        for (name, lists), more in zip(systems.items(), ({}, {}, {"undefined": "nan"}), strict=True)
+    }
+    figure = trade_off_figure(reports)
+    assert math.isnan(figure.x.values["c"])
+    assert figure.front == ("a",)
+
+
+def test_metrics_without_a_direction_are_in_no_trade_off() -> None:
+    truth, systems = data()
+    reports = exactk.compare(truth, systems, ["num_relevant", "mrr", "mrr@5", "recall@5"]).reports
+    figure = trade_off_figure(reports)
+    assert (figure.x.metric, figure.y.metric) == ("mrr", "recall@5")
+    assert trade_off_figure(reports, y="mrr").x.metric == "recall@5"
+    assert values_figure(reports, "num_relevant").best == ()
+    for words, argument in ((("num_relevant", "mrr"), "metric"), (("mrr", "num_relevant"), "against")):
+        with pytest.raises(exactk.InputError, match=f"{argument}: expected a metric whose values are better"):
+            trade_off_figure(reports, *words)
+
+
+def test_users_count_once_whatever_their_weights() -> None:
+    weighted = distribution_figure(compared(weights=np.linspace(0.1, 1, 120)).reports, "mrr")
+    plain = distribution_figure(compared().reports, "mrr")
+    for system, quantiles in plain.quantiles.items():
+        assert weighted.quantiles[system].tolist() == quantiles.tolist()
+
+
+def test_pairs_of_unknown_systems_are_errors_that_name_the_argument() -> None:
+    comparison = compared()
+    for names, argument in ((("system 9", "system 0"), "system"), (("system 0", "system 9"), "baseline")):
+        message = f"{argument}: expected one of 'system 0', 'system 1', 'system 2', found 'system 9'; did you mean"
+        with pytest.raises(exactk.InputError, match=message):
+            pair_figure(comparison.reports, *names)
+        with pytest.raises(exactk.InputError, match=message):
+            groups_figure(comparison, None, *names)
+
+
 def luminance(color: str) -> float:
     """Return the relative luminance of WCAG 2.2."""
     channels = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]

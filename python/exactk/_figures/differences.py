@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.metrics import value_of_metric
 from exactk._report.state import plan_of_state
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +32,25 @@ def differences_figure(comparison: Comparison, metric: str | None = None) -> Dif
     """Return the differences of all pairs in a metric; by default, in every metric."""
     differences = comparison.differences
     if metric is not None:
-        differences = differences.of(value_of_metric(comparison.reports, metric).spelling)
+        spelling = value_of_metric(comparison.reports, metric).spelling
+        tested = dict.fromkeys(row.metric for row in differences)
+        if spelling not in tested:
+            expected = f"a metric of which differences are tested: {', '.join(tested) or 'none is'}"
+            raise input_error("metric", expected, repr(metric))
+        differences = differences.of(spelling)
     rows = tuple(differences)
     margins = margins_of(comparison)
     sizes = [_size(margins.get(row.metric), row) for row in rows]
     return DifferencesFigure(rows, sizes, comparison.state.options.confidence, differences.caption)
+
+
+def first_tested(comparison: Comparison) -> str:
+    """Return the first metric of which differences are tested."""
+    first = next(iter(comparison.differences), None)
+    if first is None:
+        asked = ", ".join(next(iter(comparison.reports.values())))
+        raise input_error("metrics", "a metric of which differences are tested", asked)
+    return first.metric
 
 
 def margins_of(comparison: Comparison) -> dict[str, Margin]:

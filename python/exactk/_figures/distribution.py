@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._figures.metrics import value_of_metric
+from exactk._figures.metrics import check_system, value_of_metric
 from exactk._report.matched_users import matched_users
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error
@@ -61,9 +61,8 @@ def pair_figure(reports: Mapping[str, Report], system: str, baseline: str, metri
     """Return the distribution of the users' differences; higher is a higher value of the system."""
     value = _value_of_users(reports, metric)
     of_users = _users_of(reports, value)
-    for name in (system, baseline):
-        if name not in of_users:
-            raise input_error("system", f"one of {', '.join(map(repr, of_users))}", repr(name))
+    check_system(reports, "system", system)
+    check_system(reports, "baseline", baseline)
     differences = _defined(of_users[system] - of_users[baseline])
     better = -differences if value.info.direction == "lower" else differences
     return PairFigure(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from exactk._figures.metrics import value_of_metric
+from exactk._figures.metrics import check_system, value_of_metric
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ def groups_figure(
     by_group = comparison.differences.by_group
     if not by_group:
         raise input_error("groups", "groups of users, which groups= of exactk.compare names", "none")
+    for argument, name in (("system", system), ("baseline", baseline)):
+        if name is not None:
+            check_system(comparison.reports, argument, name)
     spelling = value_of_metric(comparison.reports, metric).spelling if metric is not None else by_group[0].metric
     rows = [
         row
@@ -44,7 +47,9 @@ def groups_figure(
         if row.metric == spelling and system in {None, row.system} and baseline in {None, row.baseline}
     ]
     if not rows:
-        raise input_error("metric", "a metric and a pair of systems that are compared", f"{metric!r} of {system!r}")
+        pair = " against ".join(repr(name) for name in (system, baseline) if name is not None)
+        asked = f"{spelling!r} of {pair}" if pair else repr(spelling)
+        raise input_error("metric", "a metric and a pair of systems that are compared", asked)
     first = rows[0]
     rows = [row for row in rows if (row.system, row.baseline) == (first.system, first.baseline)]
     p = comparison.differences.heterogeneity.get((spelling, first.system, first.baseline), math.nan)

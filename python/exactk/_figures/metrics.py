@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from exactk._inference.significance import UNDEFINED_INTERVAL, Interval
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import InputError, input_error
+from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
@@ -30,6 +31,14 @@ def interval_of(report: Report, value: Value, confidence: float) -> Interval:
         return report.interval(value.name, confidence)
     except InputError:
         return UNDEFINED_INTERVAL
+
+
+def check_system(systems: Iterable[str], argument: str, name: str) -> None:
+    """Raise InputError unless a system has the name."""
+    names = list(systems)
+    if name not in names:
+        hint = did_you_mean(str(name), names)
+        raise input_error(argument, f"one of {', '.join(map(repr, names))}", repr(name), hint=hint)
 
 
 def directed(value: Value, argument: str) -> str:

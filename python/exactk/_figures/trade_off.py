@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from exactk._figures.values import ValuesFigure
+    from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
 
 
@@ -30,20 +31,12 @@ class TradeOffFigure:
 def trade_off_figure(
     reports: Mapping[str, Report], x: str | None = None, y: str | None = None, confidence: float = 0.95
 ) -> TradeOffFigure:
-    """Return two metrics crossed: by default the first one, and the first one after it of another name."""
-    of_x = value_of_metric(reports, x, "x")
-    if y is None:
-        others = [
-            value
-            for value in plan_of_state(next(iter(reports.values())).state)
-            if value.metric != of_x.metric and value.info.direction != "none"
-        ]
-        if not others:
-            raise input_error("metrics", "two metrics, one against the other", of_x.spelling)
-        of_y = others[0]
-    else:
-        of_y = value_of_metric(reports, y, "y")
-    signs = [1 if directed(value, name) == "higher" else -1 for name, value in {"x": of_x, "y": of_y}.items()]
+    """Return two metrics crossed: by default the first two of different names that are better higher, or lower."""
+    of_x = None if x is None else value_of_metric(reports, x)
+    of_y = None if y is None else value_of_metric(reports, y, "against")
+    of_x = of_x or _first_beside(of_y, reports)
+    of_y = of_y or _first_beside(of_x, reports)
+    signs = [1 if directed(value, name) == "higher" else -1 for name, value in (("metric", of_x), ("against", of_y))]
     figures = tuple(values_figure(reports, value.name, confidence) for value in (of_x, of_y))
     points = {
         system: tuple(sign * figure.values[system] for sign, figure in zip(signs, figures, strict=True))
@@ -54,6 +47,15 @@ def trade_off_figure(
         system for system, point in defined.items() if not any(_dominates(other, point) for other in defined.values())
     )
     return TradeOffFigure(figures[0], figures[1], front)
+
+
+def _first_beside(other: Value | None, reports: Mapping[str, Report]) -> Value:
+    """Return the first metric of another name that has a better and a worse."""
+    values = plan_of_state(next(iter(reports.values())).state)
+    for value in values:
+        if value.info.direction != "none" and (other is None or value.metric != other.metric):
+            return value
+    raise input_error("metrics", "two metrics, one against the other", ", ".join(value.spelling for value in values))
 
 
 def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

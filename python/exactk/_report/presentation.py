@@ -96,6 +96,11 @@ class DrawnDisplay(Protocol):
     """A display of `exactk.displays` after it was drawn with matplotlib."""
 
     @property
+    def data(self) -> Any:  # noqa: ANN401 - what each kind of display shows is in layers above
+        """What is drawn, as numbers and names."""
+        ...
+
+    @property
     def ax_(self) -> Axes:
         """The axes."""
         ...

@@ -49,10 +49,10 @@ _OF_COMPARISONS: Mapping[str, Any] = {
 _OPTIONS = {"groups": ("system", "baseline"), "distribution": ("system", "baseline"), "trade_off": ("against",)}
 
 
-def draw(result: Exports, kind: str, metric: str | None, ax: Any, **options: str | None) -> Display:  # noqa: ANN401 - axes of matplotlib, which may be absent
+def draw(result: Exports, kind: object, metric: str | None, ax: Any, **options: str | None) -> Display:  # noqa: ANN401 - axes of matplotlib, which may be absent
     """Return the display of a kind, drawn."""
     kinds = _OF_COMPARISONS if isinstance(result, Comparison) else _OF_REPORTS
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         hint = did_you_mean(str(kind), kinds) or ""
         raise input_error("kind", f"one of {', '.join(map(repr, kinds))}", repr(kind), hint=hint)
     given = {name: value for name, value in options.items() if value is not None}

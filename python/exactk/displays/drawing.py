@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 _MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "X"}
-_LONGEST = 60  # name, in characters
-_LINE_WIDTH = 1.8
+_LONGEST = 40  # name, in characters
+_LONGEST_LINE = 60
+LINE_WIDTH = 1.8
 _MOST_INSIDE = 4  # names in a legend that is on the data
 _ROW_INCHES = 0.32
+_WIDTH, _HEIGHT = 6.4, 4.8  # in inches, as matplotlib has them
+_AXES_INCHES = 4.6  # the width that names beside the axes leave them
 NEUTRAL = LIGHT.muted
 
 
@@ -33,6 +37,8 @@ class Display(ABC):
 
     Attributes
     ----------
+    data : object
+        What is drawn, as numbers and names.
     ax_ : matplotlib.axes.Axes
         The axes, after `plot`.
     figure_ : matplotlib.figure.Figure or SubFigure
@@ -41,6 +47,7 @@ class Display(ABC):
         The marks of the values, in the order of the data, after `plot`.
     """
 
+    data: Any
     ax_: Axes
     figure_: Figure | SubFigure
     artists_: tuple[Artist, ...]
@@ -68,16 +75,43 @@ class Display(ABC):
 
         Raises
         ------
+        InputTypeError
+            If `ax` is something else, such as an array of axes.
         ImportError
             If matplotlib is not installed.
         """
         plt = optional.pyplot()
+        if ax is not None and not isinstance(ax, plt.Axes):
+            hint = "pass one of an array of axes, such as ax=axes[0]"
+            raise type_error("ax", "axes of matplotlib", type(ax).__name__, hint=hint)
+        drawn_on = self._new_axes(plt) if ax is None else ax
+        self.artists_ = tuple(self._draw(drawn_on))
+        self.ax_, self.figure_ = drawn_on, drawn_on.figure
         if ax is None:
-            height = 1.2 + _ROW_INCHES * self._rows() if self._rows() else 4.8
-            _, ax = plt.subplots(figsize=(6.4, min(max(2.0, height), 20.0)), layout="constrained")
-        self.artists_ = tuple(self._draw(ax))
-        self.ax_, self.figure_ = ax, ax.figure
+            _make_room_for_names(drawn_on)
         return self
+
+    def __repr__(self) -> str:
+        """Return the name of the class: notebooks print it below the picture."""
+        return f"<{type(self).__module__}.{type(self).__name__}>"
+
+    def _new_axes(self, plt: Any) -> Axes:  # noqa: ANN401 - matplotlib may be absent
+        height = min(max(2.0, 1.2 + _ROW_INCHES * self._rows()), 20.0) if self._rows() else _HEIGHT
+        ax: Axes = plt.subplots(figsize=(_WIDTH, height), layout="constrained")[1]
+        return ax
+
+
+def _make_room_for_names(ax: Axes) -> None:
+    """Widen the figure for names beside the axes, which would make the axes narrow."""
+    figure: Any = ax.figure  # of plt.subplots, which has a size
+    legend = ax.get_legend()
+    beside = ax.get_yticklabels()
+    if legend is not None and len(legend.get_texts()) > _MOST_INSIDE:
+        beside = [*beside, *legend.get_texts()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of glyphs that the font lacks: matplotlib says so when it draws them
+        widest = max((text.get_window_extent().width for text in beside), default=0.0)
+    figure.set_figwidth(max(_WIDTH, _AXES_INCHES + widest / figure.dpi))
 
 
 def reports_of(result: Any) -> Mapping[str, Report]:  # noqa: ANN401 - checked here
@@ -102,10 +136,16 @@ def confidence_of(result: object) -> float:
 
 
 def as_text(name: str) -> str:
-    """Return a name such that matplotlib shows it as it is: dollar signs would be formulas."""
+    """Return a name such that matplotlib shows it as it is, but for its end if it is long: dollar signs would be formulas."""
     text = printable(name)
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     return text.replace("$", r"\$")
+
+
+def in_lines(*texts: str) -> str:
+    """Return texts one after the other, or below each other if they are long together."""
+    line = " ".join(texts)
+    return line if len(line) <= _LONGEST_LINE else "\n".join(texts)
 
 
 def styles_of(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -115,7 +155,7 @@ def styles_of(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
             "color": LIGHT.systems[style.color],
             "marker": _MARKERS[style.marker],
             "linestyle": (0, style.dash) if style.dash else "solid",
-            "linewidth": _LINE_WIDTH,
+            "linewidth": LINE_WIDTH,
         }
         for system, style in system_styles(systems).items()
     }
@@ -133,8 +173,8 @@ def add_legend(ax: Axes, handles: Sequence[Artist], names: Sequence[str]) -> Leg
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name the rows of a picture, the first at the top."""
-    ax.set_yticks(range(len(names)), [as_text(name) for name in names])
+    """Set the texts beside the rows of a picture, the first at the top."""
+    ax.set_yticks(range(len(names)), list(names))
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="x", color="#dfe2e6")
     ax.set_axisbelow(True)

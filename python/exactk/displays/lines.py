@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Self
 
 from exactk._figures.curves import CurvesFigure, curves_figure
 from exactk._figures.distribution import LEVELS, DistributionFigure, PairFigure, distribution_figure, pair_figure
+from exactk._figures.palette import LIGHT
 from exactk._runtime.errors import input_error
-from exactk.displays.drawing import Display, add_legend, as_text, confidence_of, reports_of, styles_of
+from exactk.displays.drawing import (
+    LINE_WIDTH,
+    NEUTRAL,
+    Display,
+    add_legend,
+    as_text,
+    confidence_of,
+    in_lines,
+    reports_of,
+    styles_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +31,7 @@ if TYPE_CHECKING:
     from exactk._report.report import Report
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CurvesDisplay(Display):
     """A metric over its cutoffs, a line per system with the intervals as a band.
 
@@ -70,7 +81,7 @@ class CurvesDisplay(Display):
         return artists
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DistributionDisplay(Display):
     """The distribution of a metric over users, or of the users' differences between two systems.
 
@@ -121,21 +132,28 @@ class DistributionDisplay(Display):
         return cls(pair_figure(reports, system, baseline, metric))
 
     def _draw(self, ax: Axes) -> Sequence[Artist]:
-        data = self.data
-        is_pair = isinstance(data, PairFigure)
-        quantiles = {data.system: data.quantiles} if isinstance(data, PairFigure) else data.quantiles
-        artists: list[Artist] = []
-        for system, style in styles_of(quantiles).items():
-            drawn = {**style, "marker": "none"} if len(quantiles) == 1 else {**style, "markevery": (0.1, 0.2)}
-            artists += ax.plot(quantiles[system], LEVELS, drawstyle="steps-post", **drawn)
-        if isinstance(data, PairFigure):
-            ax.axvline(0, color="#1a1c20", linewidth=1)
-            ax.set_xlabel(as_text(f"difference in {data.metric}, {data.system} against {data.baseline}"))
-        else:
-            ax.set_xlabel(as_text(data.metric))
         ax.set_ylabel("share of users")
         ax.set_ylim(0, 1.02)
         ax.grid(color="#dfe2e6")
-        if not is_pair:
-            add_legend(ax, artists, list(quantiles))
-        return artists
+        return _draw_pair(ax, self.data) if isinstance(self.data, PairFigure) else _draw_users(ax, self.data)
+
+
+def _draw_users(ax: Axes, data: DistributionFigure) -> list[Artist]:
+    artists: list[Artist] = []
+    for system, style in styles_of(data.quantiles).items():
+        drawn = {**style, "marker": "none"} if len(data.quantiles) == 1 else {**style, "markevery": (0.1, 0.2)}
+        artists += ax.plot(data.quantiles[system], LEVELS, drawstyle="steps-post", **drawn)
+    ax.set_xlabel(as_text(data.metric))
+    add_legend(ax, artists, list(data.quantiles))
+    return artists
+
+
+def _draw_pair(ax: Axes, data: PairFigure) -> list[Artist]:
+    """Draw in a colour of no system: the line is of two."""
+    artists: list[Artist] = [
+        *ax.plot(data.quantiles, LEVELS, drawstyle="steps-post", color=NEUTRAL, linewidth=LINE_WIDTH)
+    ]
+    ax.axvline(0, color=LIGHT.text, linewidth=1)
+    names = (f"difference in {as_text(data.metric)},", as_text(data.system), f"against {as_text(data.baseline)}")
+    ax.set_xlabel(in_lines(*names))
+    return artists

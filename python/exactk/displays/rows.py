@@ -6,13 +6,23 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from exactk._figures.differences import DifferencesFigure, differences_figure
+from exactk._figures.differences import DifferencesFigure, differences_figure, first_tested
 from exactk._figures.groups import GroupsFigure, groups_figure
 from exactk._figures.palette import LIGHT
 from exactk._figures.values import ValuesFigure, metrics_figure, values_figure
 from exactk._report.comparison import Comparison
 from exactk._runtime.faults import plural
-from exactk.displays.drawing import NEUTRAL, Display, as_text, compared, confidence_of, name_rows, reports_of, styles_of
+from exactk.displays.drawing import (
+    NEUTRAL,
+    Display,
+    as_text,
+    compared,
+    confidence_of,
+    in_lines,
+    name_rows,
+    reports_of,
+    styles_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +34,7 @@ if TYPE_CHECKING:
     from exactk._report.report import Report
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ValuesDisplay(Display):
     """Each system's value of a metric with its interval, or all metrics of one system.
 
@@ -72,12 +82,12 @@ class ValuesDisplay(Display):
             low, high = self.data.intervals[name]
             _draw_interval(ax, row, low, high, str(style["color"]))
             artists += ax.plot([value], [row], color=style["color"], marker=style["marker"], linestyle="none")
-        name_rows(ax, [name or self.data.metric for name in self.data.values])
+        name_rows(ax, [as_text(name or self.data.metric) for name in self.data.values])
         ax.set_xlabel(as_text(self.data.metric or "value"))
         return artists
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DifferencesDisplay(Display):
     """The differences of systems with intervals, a line at 0, and the margin as a band.
 
@@ -109,8 +119,7 @@ class DifferencesDisplay(Display):
     def from_result(cls, result: Comparison, metric: str | None = None) -> Self:
         """Return the display of the pairs of a comparison in a metric, by default the first that is tested."""
         comparison = compared(result)
-        first = next(iter(comparison.differences), None)
-        return cls(differences_figure(comparison, first.metric if metric is None and first else metric))
+        return cls(differences_figure(comparison, first_tested(comparison) if metric is None else metric))
 
     def _rows(self) -> int:
         return len(self.data.rows)
@@ -121,17 +130,20 @@ class DifferencesDisplay(Display):
             if margin > 0:
                 ax.fill_betweenx([index - 0.5, index + 0.5], -margin, margin, color="#dfe2e6", zorder=0)
         baselines = {row.baseline for row in self.data.rows}
-        names = [
-            row.system if len(baselines) == 1 else f"{row.system} against {row.baseline}" for row in self.data.rows
-        ]
-        name_rows(ax, names)
-        against = f" against {next(iter(baselines))}" if len(baselines) == 1 else ""
-        metrics = dict.fromkeys(row.metric for row in self.data.rows)
-        ax.set_xlabel(as_text(f"difference in {', '.join(metrics)}{against}"))
+        against = [f"against {as_text(baseline)}" for baseline in baselines] if len(baselines) == 1 else []
+        name_rows(
+            ax,
+            [
+                as_text(row.system) if against else f"{as_text(row.system)} against {as_text(row.baseline)}"
+                for row in self.data.rows
+            ],
+        )
+        metrics = dict.fromkeys(as_text(row.metric) for row in self.data.rows)
+        ax.set_xlabel(in_lines(f"difference in {', '.join(metrics)}", *against))
         return artists
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class GroupsDisplay(Display):
     """The difference of a pair of systems in each group of users.
 
@@ -178,8 +190,10 @@ class GroupsDisplay(Display):
 
     def _draw(self, ax: Axes) -> Sequence[Artist]:
         artists = _draw_differences(ax, self.data.rows)
-        name_rows(ax, [f"{row.group} ({plural(row.users, 'user')})" for row in self.data.rows])
-        ax.set_xlabel(as_text(f"difference in {self.data.metric}, {self.data.system} against {self.data.baseline}"))
+        data = self.data
+        name_rows(ax, [f"{as_text(str(row.group))} ({plural(row.users, 'user')})" for row in data.rows])
+        names = (f"difference in {as_text(data.metric)},", as_text(data.system), f"against {as_text(data.baseline)}")
+        ax.set_xlabel(in_lines(*names))
         return artists
 
 

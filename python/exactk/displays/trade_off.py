@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exactk._report.comparison import Comparison
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TradeOffDisplay(Display):
     """Two metrics of each system with intervals in both directions, and the Pareto front.
 
@@ -75,10 +75,22 @@ class TradeOffDisplay(Display):
                 linestyle="none",
                 markersize=8,
             )
-        front = sorted((x.values[system], y.values[system]) for system in self.data.front)
-        ax.plot([one for one, _ in front], [one for _, one in front], color=NEUTRAL, linestyle="dotted", zorder=0)
+        handles: list[Artist] = [*artists]
+        names = list(x.values)
+        if self.data.front:
+            handles.append(_draw_front(ax, [(x.values[system], y.values[system]) for system in self.data.front]))
+            names.append("Pareto front")
         ax.set_xlabel(as_text(x.metric))
         ax.set_ylabel(as_text(y.metric))
         ax.grid(color="#dfe2e6")
-        add_legend(ax, artists, list(x.values))
+        add_legend(ax, handles, names)
         return artists
+
+
+def _draw_front(ax: Axes, points: Sequence[tuple[float, float]]) -> Artist:
+    """Draw rings around the points, and a line through them."""
+    xs, ys = zip(*sorted(points), strict=True)
+    (line,) = ax.plot(
+        xs, ys, color=NEUTRAL, linestyle="dotted", marker="o", markersize=15, markerfacecolor="none", zorder=1
+    )
+    return line
