@@ -488,6 +488,7 @@ PUBLIC_CALLS = (
     exactk.compare,
     exactk.Comparison.check,
     exactk.Comparison.to_html,
+    exactk.Comparison.plot,
     exactk.topk,
     exactk.neighbors,
     exactk.read,
