@@ -36,7 +36,7 @@ class Limits:
     charts: int = 6  # of a section
     marks: int = 60  # rows or lines of a chart
     examples: int = 40  # users with lists, of all pairs
-    pairs: int = 4  # whose examples are shown
+    pairs: int = 3  # whose examples are shown
 
     def halved(self) -> Limits:
         """Return half of each limit, of the number of characters at least 40."""
