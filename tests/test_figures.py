@@ -168,9 +168,22 @@ def test_groups_without_a_difference_hide_no_opposite_signs() -> None:
     )
     rows = [*groups_figure(comparison).rows]
     undefined = rows[0]._replace(group="z", difference=math.nan, verdict="undefined")
-    assert opposite_signs([rows[0], undefined]) == ""
-    assert opposite_signs([*rows, undefined]) in {"sign", "significant"}
-    assert opposite_signs([row._replace(verdict="undecided") for row in (*rows, undefined)]) == "sign"
+    assert opposite_signs([rows[0], undefined], 0.05) == ""
+    assert opposite_signs([*rows, undefined], 0.05) in {"sign", "significant"}
+    assert opposite_signs([row._replace(verdict="undecided") for row in (*rows, undefined)], 0.05) == "sign"
+
+
+def test_groups_that_are_equivalent_may_differ_significantly_in_sign() -> None:
+    size = 400
+    lists = {
+        "a": [[1] if user % size < (200 if user < size else 220) else [2] for user in range(2 * size)],
+        "b": [[1] if user % size < (220 if user < size else 200) else [2] for user in range(2 * size)],
+    }
+    groups = ["x"] * size + ["y"] * size
+    comparison = exactk.compare([[1]] * 2 * size, lists, "P@1", groups=groups, margin=0.2)
+    figure = groups_figure(comparison)
+    assert {row.verdict for row in figure.rows} == {"equivalent"}
+    assert figure.opposite == "significant"
 
 
 def test_groups_of_a_pair_that_is_not_compared() -> None:

@@ -301,6 +301,14 @@ def test_reports_of_other_users_are_a_page_without_users() -> None:
     assert text(root, "examples").startswith("Users who lose and gain most Not available: ")
 
 
+def test_runs_have_degrees_of_freedom_that_count_no_users() -> None:
+    comparison = compared(
+        weights=np.linspace(0.1, 3, 120), groups=None, runs={"mean": ["system 1", "system 2"]}, baseline="system 0"
+    )
+    (header, *_) = tables(section(read(comparison.to_html()), "sample-size"))["Differences that this sample can show"]
+    assert header[:3] == ["metric", "users", "half of the interval"]
+
+
 def test_what_was_computed_names_the_convention_and_its_departures() -> None:
     truth, systems = data()
     report = exactk.evaluate(

@@ -53,13 +53,17 @@ def groups_figure(
     first = rows[0]
     rows = [row for row in rows if (row.system, row.baseline) == (first.system, first.baseline)]
     p = comparison.differences.heterogeneity.get((spelling, first.system, first.baseline), math.nan)
-    return GroupsFigure(spelling, first.system, first.baseline, rows, p, opposite_signs(rows))
+    level = comparison.state.options.level
+    return GroupsFigure(spelling, first.system, first.baseline, rows, p, opposite_signs(rows, level))
 
 
-def opposite_signs(rows: Sequence[Difference]) -> Opposite:
+_WITH_A_SIDE = {"better", "worse", "higher", "lower", "equivalent"}  # the last by a margin, perhaps significant too
+
+
+def opposite_signs(rows: Sequence[Difference], level: float) -> Opposite:
     """Return whether some differences are above 0 and others below, and whether both are significant."""
-    verdicts = {row.verdict for row in rows}
-    if {"better", "worse"} <= verdicts or {"higher", "lower"} <= verdicts:
+    defined = [row for row in rows if row.difference and not math.isnan(row.difference)]
+    significant = [row for row in defined if row.p_adjusted <= level and row.verdict in _WITH_A_SIDE]
+    if len({row.difference > 0 for row in significant}) == 2:
         return "significant"
-    signs = {row.difference > 0 for row in rows if row.difference and not math.isnan(row.difference)}
-    return "sign" if len(signs) == 2 else ""
+    return "sign" if len({row.difference > 0 for row in defined}) == 2 else ""

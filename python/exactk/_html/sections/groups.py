@@ -53,7 +53,7 @@ def _figures(source: Source) -> Iterator[GroupsFigure]:
         rows_of.setdefault((row.metric, row.system, row.baseline), []).append(row)
     heterogeneity = {} if differences is None else differences.heterogeneity
     for key, rows in rows_of.items():
-        yield GroupsFigure(*key, rows, heterogeneity.get(key, math.nan), opposite_signs(rows))
+        yield GroupsFigure(*key, rows, heterogeneity.get(key, math.nan), opposite_signs(rows, source.level))
 
 
 def _left_out(source: Source, shown: int) -> list[Part]:

@@ -36,7 +36,7 @@ def sample_size(source: Source) -> Section:
 def _table_of_pairs(source: Source, comparison: Comparison) -> Table:
     has_clusters = any(row.units != row.users for some in source.rows_of.values() for row in some)
     unit = "clusters" if has_clusters else "users"
-    weighted = source.first.state.weighted
+    weighted = source.first.state.weighted and not comparison.state.options.runs  # whose degrees of freedom are others
     rows = [
         [
             metric,

@@ -90,7 +90,7 @@ def _sentence_of_groups(row: Difference, source: Source) -> str:
     by_group = () if source.differences is None else source.differences.by_group
     pair = (row.metric, row.system, row.baseline)
     groups = [one for one in by_group if (one.metric, one.system, one.baseline) == pair]
-    opposite = opposite_signs(groups)
+    opposite = opposite_signs(groups, source.level)
     if not opposite:
         return ""
     against = [str(one.group) for one in groups if one.difference * row.difference < 0]
