@@ -309,6 +309,36 @@ def test_runs_have_degrees_of_freedom_that_count_no_users() -> None:
     assert header[:3] == ["metric", "users", "half of the interval"]
 
 
+def test_clusters_are_told_where_intervals_ignore_them() -> None:
+    comparison = compared(clusters=[user // 4 for user in range(120)], groups=None)
+    assert "as if users were independent" in text(read(comparison.to_html()), "values")
+    assert "as if users were independent" not in text(parsed("every_pair"), "values")
+
+
+def test_a_mean_of_about_zero_needs_no_number_of_users() -> None:
+    numbers = np.array([1.0, -1.0, 3e-160])
+    metric = exactk.custom("v", lambda judged: numbers[judged.codes[:, 0]], k=1, of="lists")
+    page = exactk.evaluate([[0]] * 3, [[0], [1], [2]], [metric]).to_html()
+    (row,) = tables(section(read(page), "sample-size"))["How well this sample knows each value"][1:]
+    assert row[-1] == "-"
+
+
+def test_a_gate_of_other_systems_is_refused() -> None:
+    gate = compared(baseline="system 0").check(better="mrr")
+    other = exactk.compare([[1]] * 9, {"p": [[1]] * 9, "q": [[2]] * 9}, "mrr")
+    with pytest.raises(
+        exactk.InputError, match="gate: expected claims about systems of the comparison, found claims about"
+    ):
+        other.to_html(gate=gate)
+
+
+def test_texts_of_pictures_are_printable_and_short() -> None:
+    systems = {"a\x00\u202eb": [[1]] * 30, "b" * 50_000: [[2]] * 30}
+    page = exactk.compare([[1]] * 30, systems, ["P@1", "mrr"], per_user=True).to_html()
+    assert not set(page) & {"\x00", "\u202e"}
+    assert len(page.encode()) < 1_000_000
+
+
 def test_what_was_computed_names_the_convention_and_its_departures() -> None:
     truth, systems = data()
     report = exactk.evaluate(

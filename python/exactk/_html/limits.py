@@ -32,7 +32,8 @@ def _limited_part(part: Part, limits: Limits) -> Part:
         case Table():
             limited = _limited_table(part, limits)
         case Chart():
-            limited = replace(part, table=None if part.table is None else _limited_table(part.table, limits))
+            texts = {"title": _text(part.title, limits), "finding": _text(part.finding, limits)}
+            limited = replace(part, **texts, table=None if part.table is None else _limited_table(part.table, limits))
         case Fold():
             limited = replace(part, summary=_text(part.summary, limits), parts=_limited(part.parts, limits))
         case Paragraph():

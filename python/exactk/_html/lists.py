@@ -41,6 +41,17 @@ def check_lists(source: Source) -> None:
             raise type_error("lists", expected, f"{'row numbers' if report.has_keys else 'keys'}{of_system}")
         _check_hits(report, lists, _positions(report, lists, of_system), of_system)
     _check_names(source)
+    _check_gate(source)
+
+
+def _check_gate(source: Source) -> None:
+    """Raise InputError if the gate is of other systems."""
+    runs = {} if source.comparison is None else source.comparison.state.options.runs or {}
+    systems = {*source.reports, *runs}
+    for check in source.request.gate or ():
+        if not {check.system, check.baseline} <= systems:
+            found = f"claims about {check.system!r} and {check.baseline!r}"
+            raise input_error("gate", "claims about systems of the comparison", found)
 
 
 def _check_names(source: Source) -> None:
@@ -67,7 +78,7 @@ def _positions(report: Report, lists: JudgedLists, of_system: str) -> NDArray[np
     position = {user: row for row, user in enumerate(report.users.tolist())}
     rows = np.array([position.get(user, -1) for user in lists.users.tolist()], np.intp)
     if np.any(rows < 0):
-        stranger = lists.users[int(np.flatnonzero(rows < 0)[0])]
+        stranger = lists.users.tolist()[int(np.flatnonzero(rows < 0)[0])]
         raise input_error("lists", "the evaluated users", f"user {stranger!r}{of_system}", hint=_SAME_OPTIONS)
     return rows
 
@@ -84,7 +95,7 @@ def _check_hits(report: Report, lists: JudgedLists, rows: NDArray[np.intp], of_s
         has_hit = lists.hits[:, : value.cutoff].any(axis=1)
         different = np.flatnonzero(listed & ~np.isnan(numbers) & ((numbers > 0) != has_hit))
         if len(different):
-            user = int(different[0]) if lists.users is None else lists.users[different[0]]
+            user = int(different[0]) if lists.users is None else lists.users.tolist()[different[0]]
             found = f"other hits of user {user!r}{of_system} ({len(different)} users in all)"
             raise input_error("lists", "the lists that were evaluated", found, hint=_SAME_OPTIONS)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from exactk._figures.palette import Marker, SystemStyle
 
 WIDTH = 720
+_LONGEST = 400  # text that is not drawn, in characters
 _CHARACTER = 7.0  # width of an average character, in units of the picture
 _WIDE = 13.5  # of one of two columns, such as Chinese
 
@@ -24,7 +25,7 @@ def picture(height: float, title: str, finding: str, parts: Iterable[str], width
     """Return a picture; `finding` says in words what it shows, for those who cannot see it."""
     return (
         f'<svg viewBox="0 0 {coordinate(width)} {coordinate(height)}" role="img" class="chart">'
-        f"<title>{escaped(title)}</title><desc>{escaped(finding)}</desc>{''.join(parts)}</svg>"
+        f"<title>{escaped(title[:_LONGEST])}</title><desc>{escaped(finding[:_LONGEST])}</desc>{''.join(parts)}</svg>"
     )
 
 

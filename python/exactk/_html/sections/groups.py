@@ -112,6 +112,7 @@ def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) 
     labels = list(dict.fromkeys(row.group for one in of_metric for row in one.rows))
     cells = {(row.group, index): row for index, one in enumerate(of_metric) for row in one.rows}
     largest = max((abs(row.difference) for row in cells.values() if math.isfinite(row.difference)), default=0.0)
+    users = _users_by_label(cells)
     turn = -1 if source.value_of[metric].info.direction == "lower" else 1
     rows: list[list[Cell | str]] = [
         [
@@ -120,7 +121,7 @@ def _heat_table(source: Source, metric: str, of_metric: Sequence[GroupsFigure]) 
                 _heat_cell(row, turn, largest, is_significant=row is not None and source.is_significant(row))
                 for row in _row_of(cells, label, len(of_metric))
             ),
-            _users(label, cells),
+            users[label],
         ]
         for label in labels
     ]
@@ -150,9 +151,15 @@ def _heat_cell(row: Difference | None, turn: int, largest: float, *, is_signific
     return Cell(signed(row.difference, row), share=share, mark="*" if is_significant else "")
 
 
-def _users(label: Label | None, cells: Mapping[tuple[Label | None, int], Difference]) -> str:
-    counts = list(dict.fromkeys(row.users for (group, _), row in cells.items() if group == label))
-    return f"{counts[0]:,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
+def _users_by_label(cells: Mapping[tuple[Label | None, int], Difference]) -> dict[Label | None, str]:
+    """Return the number of users of each group, or the range over the pairs."""
+    counts: dict[Label | None, list[int]] = {}
+    for (label, _), row in cells.items():
+        counts.setdefault(label, []).append(row.users)
+    return {
+        label: f"{some[0]:,}" if len(set(some)) == 1 else f"{min(some):,} to {max(some):,}"
+        for label, some in counts.items()
+    }
 
 
 def _table_of_group_values(source: Source) -> Table:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _QUESTION = "Whether to collect more users, or to stop."
 _SHARE = "1%"
 _MOST_METRICS = 30
+_MOST_SHARES = 1e5  # of the value in a half width: the mean is about 0
 
 
 def sample_size(source: Source) -> Section:
@@ -97,6 +98,14 @@ def _needed(comparison: Comparison, metric: str) -> str:
         return "-"
 
 
+def _users_for_share(users: int, half: float, size: float) -> str:
+    """Return how many users make the half width 1 % of the value."""
+    share = 0.01 * abs(size)
+    if not half or not share or half / share > _MOST_SHARES:
+        return "-"
+    return f"{math.ceil(users * (half / share) ** 2):,}"
+
+
 def _table_of_intervals(source: Source) -> Table:
     rows = []
     for value in source.values[:_MOST_METRICS]:
@@ -106,7 +115,7 @@ def _table_of_intervals(source: Source) -> Table:
                 half, size = (high - low) / 2, report[value.name]
                 users = report.counts["evaluated"][value.name]
                 relative = "-" if not size else share_text(abs(half / size))
-                needed = "-" if not half or not size else f"{math.ceil(users * (half / (0.01 * size)) ** 2):,}"
+                needed = _users_for_share(users, half, size)
                 rows.append([value.spelling, system, f"{users:,}", number(half), relative, needed])
     header = ["metric", "system", "users", "half of the interval", "in percent", f"users for ±{_SHARE}"]
     if source.comparison is None:

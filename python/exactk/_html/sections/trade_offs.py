@@ -55,7 +55,7 @@ def _chart_of_trade_off(source: Source, figure: TradeOffFigure) -> Chart:
     directions = {value.spelling: value.info.direction for value in source.values}
     x, y = figure.x.metric, figure.y.metric
     titles = [f"{metric} ({directions[metric]} is better)" for metric in (x, y)]
-    front = ", ".join(figure.front)
+    front = ", ".join(figure.front) or "no system, as no one has both values"
     finding = (
         f"On the Pareto front, that is, with no other system better in one metric and not worse in the other: {front}."
     )

@@ -48,10 +48,8 @@ def _chart_of_users(source: Source, figure: DistributionFigure) -> Chart:
     systems = [system for system, count in figure.users.items() if count][: source.limits.marks]
     series = [_series(system or figure.metric, source, system, figure.quantiles[system]) for system in systems]
     first = figure.quantiles[systems[0]]
-    zeros = sum(quantile <= 0 for quantile in first.tolist()) - 1
     name = f" of {systems[0]}" if systems[0] else ""
-    finding = f"The median{name} is {number(first[50])}"
-    finding += f"; about {zeros} % of the users have 0 or less." if zeros > 0 else "."
+    finding = f"The median{name} is {number(first[50])}."
     title = f"Users by {figure.metric}"
     weights = "; users count once each, whatever their weights" if source.first.state.weighted else ""
     return Chart(
@@ -86,12 +84,7 @@ def _chart_of_pairs(source: Source, figures: Sequence[PairFigure]) -> Chart:
     shown = [one for one in figures if one.users]
     series = [_series(source.pair_name(one.system, one.baseline), source, one.system, one.quantiles) for one in shown]
     first = shown[0]
-    quantiles = first.quantiles.tolist()
-    below, above = sum(one < 0 for one in quantiles) - 1, sum(one > 0 for one in quantiles)
-    finding = (
-        f"About {max(below, 0)} % of users have a lower {first.metric} with {first.system} than with {first.baseline}, "
-        f"about {min(above, 100)} % a higher one."
-    )
+    finding = f"The median difference of {first.system} from {first.baseline} is {number(first.quantiles[50])}."
     rows = [
         [
             source.pair_name(one.system, one.baseline),

@@ -36,12 +36,16 @@ def _table_of_values(source: Source, figures: Sequence[ValuesFigure]) -> Table:
         [value.spelling, *_cells(source, value, figure), *_facts(source, value)]
         for value, figure in zip(source.values, figures, strict=True)
     ]
+    baseline = None if source.comparison is None else source.comparison.state.options.baseline
     has_tied = any(isinstance(cell, Cell) and cell.mark == "~" for row in rows for cell in row)
     intervals = f"± half of the {source.level_text} confidence interval" * any(map(_has_interval, figures))
+    if intervals and any(row.units != row.users for some in source.rows_of.values() for row in some):
+        intervals += ", as if users were independent: it ignores the clusters, which the differences do not"
     notes = [
         intervals or "no intervals: they need SciPy, and means of users' values with equal weights",
         *(["* best"] if len(source.reports) > 1 else []),
         *(["~ not significantly worse than the best"] if has_tied else []),
+        *([f"only differences from {baseline} are tested"] if baseline and len(source.reports) > 2 else []),
         *_notes_on_users(source),
     ]
     return Table("Values", header, rows, note="; ".join(notes) + ".")

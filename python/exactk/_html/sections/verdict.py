@@ -78,11 +78,24 @@ def _sentence(row: Difference, source: Source) -> str:
                 f", between {signed(row.low, row)} and {signed(row.high, row)} with {source.level_text} confidence"
             )
         parts.append(difference)
-        if math.isfinite(row.p_adjusted):
-            adjusted = "adjusted p" if row.p_adjusted != row.p else "p"
+        if math.isfinite(row.p_adjusted) and row.verdict not in {
+            "equivalent",
+            "not worse",
+        }:  # which go by other p-values
+            adjusted = f"{'adjusted ' * (row.p_adjusted != row.p)}p{_name_of_test(source)}"
             p = format_p(row.p_adjusted)
             parts.append(f"{adjusted} {p[:1]} {p[1:]}" if p.startswith("<") else f"{adjusted} = {p}")
     return f"{'; '.join(parts)}.{_sentence_of_groups(row, source)}"
+
+
+def _name_of_test(source: Source) -> str:
+    """Return the test, where it is not the two-sided one of the mean."""
+    if source.comparison is None:
+        return ""
+    options = source.comparison.state.options
+    names = {"wilcoxon": "Wilcoxon test", "sign": "sign test"}
+    parts = [*["one-sided"] * (options.alternative != "two_sided"), *filter(None, [names.get(options.test)])]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _sentence_of_groups(row: Difference, source: Source) -> str:
