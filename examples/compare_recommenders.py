@@ -60,6 +60,7 @@ class Ratings:
     timestamps: npt.NDArray[np.int64]
     n_users: int
     n_items: int
+    item_ids: npt.NDArray[np.int64]  # by code
 
     @classmethod
     def from_ids(
@@ -72,7 +73,7 @@ class Ratings:
         """Build ratings from arbitrary ids: encode the users and the items that occur."""
         distinct_users, users = np.unique(user_ids, return_inverse=True)
         distinct_items, items = np.unique(item_ids, return_inverse=True)
-        return cls(users, items, ratings, timestamps, distinct_users.size, distinct_items.size)
+        return cls(users, items, ratings, timestamps, distinct_users.size, distinct_items.size, distinct_items)
 
     def take(self, positions: npt.NDArray[np.intp]) -> Ratings:
         """Return the ratings at these positions; users and items keep their codes."""
@@ -83,6 +84,7 @@ class Ratings:
             self.timestamps[positions],
             self.n_users,
             self.n_items,
+            self.item_ids,
         )
 
 
@@ -141,8 +143,9 @@ def run(path: str | Path | None = None) -> Demo:
     return Demo(source, users_left_out, train, test, truth, predictions, result, by_activity, by_catalogue, seconds)
 
 
-def write_report(demo: Demo, path: Path) -> None:
+def write_report(demo: Demo, path: Path, titles: dict[int, str]) -> None:
     """Write the page of both recommenders: by group of activity, with what they recommend to those who lose and gain most."""
+    names = {code: titles[item] for code, item in enumerate(demo.train.item_ids.tolist()) if item in titles}
     items = exactk.Items(demo.train.n_items, train=items_of_users(demo.train))
     metrics = [COMPARED_METRIC, *METRICS, *REPORTED_CATALOGUE_METRICS]
     groups = activity_groups(demo.train)
@@ -158,9 +161,8 @@ def write_report(demo: Demo, path: Path) -> None:
     )
     lists = {system: exactk.judge(demo.truth, ids, k=10) for system, ids in demo.predictions.items()}
     title = "Is item-item cosine better than popularity?"
-    comparison.to_html(
-        path, title=title, note=demo.source, lists=lists, gate=comparison.check(no_worse=COMPARED_METRIC)
-    )
+    gate = comparison.check(no_worse=COMPARED_METRIC)
+    comparison.to_html(path, title=title, note=demo.source, lists=lists, item_names=names, gate=gate)
 
 
 def synthetic(seed: int, n_users: int = 3_000, n_items: int = 2_000) -> Ratings:
@@ -202,6 +204,23 @@ def read_ratings(path: str | Path) -> Ratings:
         raise exactk.InputError(message)
     _check_no_repeated_pairs(path, table)
     return Ratings.from_ids(table["user"], table["item"], table["rating"], table["timestamp"])
+
+
+def read_titles(ratings: str | Path) -> dict[int, str]:
+    """Return the titles of items in MovieLens's ``movies.csv`` beside the ratings, by id; none without that file."""
+    path = Path(ratings).with_name("movies.csv")
+    if not path.exists():
+        return {}
+    titles = {}
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = _rows_with_lines(path, file)
+        if next(rows, (0, []))[1][:2] != ["movieId", "title"]:
+            raise _line_error(path, 1, "the header must begin with the columns movieId,title")
+        for line, fields in rows:
+            if len(fields) < 2 or not fields[0].isdecimal():
+                raise _line_error(path, line, f"expected a movieId and a title, found {_abbreviate(fields)}")
+            titles[int(fields[0])] = fields[1]
+    return titles
 
 
 def _rows_with_lines(path: str | Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -272,7 +291,7 @@ def leave_out_rare_users(ratings: Ratings) -> tuple[Ratings, int]:
         message = f"the demo needs users with {FEWEST_RATINGS} ratings or more; none of the {enough.size:,} has so many"
         raise exactk.InputError(message)
     kept = ratings.take(np.flatnonzero(enough[ratings.users]))
-    recoded = Ratings.from_ids(kept.users, kept.items, kept.ratings, kept.timestamps)
+    recoded = Ratings.from_ids(kept.users, kept.item_ids[kept.items], kept.ratings, kept.timestamps)
     return recoded, int(np.count_nonzero(~enough))
 
 
@@ -379,7 +398,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         demo = run(arguments.ratings)
         sys.stdout.write(demo.describe())
         if arguments.report is not None:
-            write_report(demo, arguments.report)
+            write_report(demo, arguments.report, read_titles(arguments.ratings) if arguments.ratings else {})
             sys.stdout.write(f"\nThe same as a page, with pictures: {arguments.report}\n")
     except (exactk.ExactkError, ImportError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")

@@ -65,14 +65,14 @@ def with_lists() -> str:
 
 def hostile() -> str:
     """Return a page in which every name that a user can give is hostile."""
-    users = [f"{name}{index}" for index, name in enumerate(HOSTILE[:-1] * 3)]
-    items = [f"{name}!" for name in HOSTILE[:-1]]
+    users = [f"{name}{index}" for index, name in enumerate(HOSTILE * 3)]
+    items = [f"{name}!" for name in HOSTILE]
     truth = {user: [items[index % len(items)]] for index, user in enumerate(users)}
     systems = {
         name: {user: items[(index + shift) % len(items) :][:5] or items[:2] for index, user in enumerate(users)}
         for shift, name in enumerate(HOSTILE)
     }
-    groups = {user: HOSTILE[index % 4] for index, user in enumerate(users)}
+    groups = {user: HOSTILE[index % len(HOSTILE)] for index, user in enumerate(users)}
     convention = {**exactk.conventions["standard"].to_dict(), "name": HOSTILE[0]}
     comparison = exactk.compare(
         truth, systems, ["ndcg@[1,2]", "mrr"], groups=groups, per_user=True, convention=exactk.Convention(**convention)
@@ -136,14 +136,19 @@ def page(name: str) -> str:
         return PAGES[name]()
 
 
-@cache
-def parsed(name: str) -> Element:
+def read(text: str) -> Element:
     """Return the elements of a page. Raise ParseError unless it is HTML as the standard has it."""
     parser = html5lib.HTMLParser(
         html5lib.treebuilders.getTreeBuilder("etree"), strict=True, namespaceHTMLElements=False
     )
-    root: Element = parser.parse(page(name))
+    root: Element = parser.parse(text)
     return root
+
+
+@cache
+def parsed(name: str) -> Element:
+    """Return the elements of a page by its name."""
+    return read(page(name))
 
 
 def tag_of(element: Element) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,7 @@ def small_ratings() -> demo.Ratings:
 
 
 def write_ratings(path: Path, ratings: demo.Ratings) -> Path:
-    columns = (ratings.users, ratings.items, ratings.ratings, ratings.timestamps)
+    columns = (ratings.users, ratings.item_ids[ratings.items], ratings.ratings, ratings.timestamps)
     lines = (f"{user},{item},{rating},{time}\n" for user, item, rating, time in zip(*columns, strict=True))
     path.write_text(HEADER + "".join(lines))
     return path
@@ -331,6 +332,56 @@ def test_the_command_prints_data_table_and_time(
     assert printed.out.startswith(f"{path}: ")
     assert "\n" + repr(demo.run(path).result) + "\n" in printed.out
     assert printed.out.splitlines()[-1].startswith("exactk.compare gave 36 values from ")
+
+
+def test_the_report_is_a_page_with_titles_of_items(
+    small_ratings: demo.Ratings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_ratings(tmp_path / "ratings.csv", small_ratings)
+    titles = "".join(f'{item},"Film <{item}>, The (1995)",Drama\n' for item in small_ratings.item_ids)
+    (tmp_path / "movies.csv").write_text(f"\ufeffmovieId,title,genres\n{titles}", encoding="utf-8")
+    page = tmp_path / "page.html"
+    assert demo.main(["--report", str(page), str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"The same as a page, with pictures: {page}"
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>Is item-item cosine better than popularity?</h1>" in text
+    run = demo.run(path)
+    shown = re.findall(r"Film &lt;(\d+)&gt;, The \(1995\)", text)
+    best = {int(run.train.item_ids[code]) for lists in run.predictions.values() for code in lists[:, 0] if code >= 0}
+    assert len(shown) > 20
+    assert best & set(map(int, shown))
+    for name in ("ndcg@20", "novelty@10", "item-item cosine", "1: below 30"):
+        assert name in text
+
+
+def test_ids_of_items_outlast_the_users_who_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    ratings = [(1, 10, 1), (1, 900, 2)] + [(user, item, item) for user in (2, 3) for item in range(user, 90, 7)]
+    path.write_text(HEADER + "".join(f"{user},{item},5,{time}\n" for user, item, time in ratings))
+    kept, users_left_out = demo.leave_out_rare_users(demo.read_ratings(path))
+    assert users_left_out == 1
+    assert kept.item_ids.tolist() == sorted({item for user, item, _ in ratings if user > 1})
+    for part in demo.split_by_time(kept):
+        assert part.item_ids[part.items].tolist() == part.timestamps.tolist()
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "line 1: the header must begin with the columns movieId,title"),
+        ("title,movieId\n", "line 1: the header must begin with the columns movieId,title"),
+        ("movieId,title\n1,a\n\nx,b\n", "line 4: expected a movieId and a title, found 'x,b'"),
+        ("movieId,title\n1\n", "line 2: expected a movieId and a title, found '1'"),
+    ],
+)
+def test_malformed_titles_are_refused_with_the_line(content: str, complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "movies.csv").write_text(content)
+    with pytest.raises(exactk.InputError, match=complaint):
+        demo.read_titles(tmp_path / "ratings.csv")
+
+
+def test_ratings_without_titles_have_none(tmp_path: Path) -> None:
+    assert demo.read_titles(tmp_path / "ratings.csv") == {}
 
 
 def test_the_command_without_a_file_is_the_synthetic_demo(

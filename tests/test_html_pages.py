@@ -15,12 +15,29 @@ import numpy as np
 import pytest
 
 import exactk
-from html_pages import HOSTILE, PAGES, compared, data, elements, judged, page, parsed, results, tables, tag_of, text_of
+from exactk._runtime.printable_text import printable
+from html_pages import (
+    HOSTILE,
+    PAGES,
+    compared,
+    data,
+    elements,
+    judged,
+    page,
+    parsed,
+    read,
+    results,
+    section,
+    tables,
+    tag_of,
+    text_of,
+)
 
 SECTIONS = [
     "verdict", "values", "differences", "wins", "ranks", "curves", "users", "groups", "trade-offs", "examples",
     "data-health", "relevance", "sample-size", "catalogue", "definitions", "reproduction",
 ]  # fmt: skip
+LONGEST_ITEM = 80  # characters of an item's name
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LOADING = {
     "link",
@@ -52,6 +69,7 @@ def test_a_page_is_html_that_runs_and_loads_nothing(name: str) -> None:
         for attribute, value in element.attrib.items():
             assert not attribute.lower().startswith("on")
             assert attribute not in {"src", "srcset", "style", "action", "formaction", "data"}
+            assert not re.search(r"https?:|url\(|javascript:", value)
             assert attribute != "href" or value.startswith("#")
     (style,) = elements(root, "style")
     assert not re.search(r"url\(|@import|https?:", text_of(style))
@@ -84,11 +102,11 @@ def test_a_page_has_structure_for_those_who_hear_it(name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_all_sections_or_says_what_to_write(name: str) -> None:
     root = parsed(name)
-    assert [section.get("id") for section in elements(root, "section")] == SECTIONS
-    for section in elements(root, "section"):
-        texts = [text_of(one) for one in elements(section, "p")]
+    assert [part.get("id") for part in elements(root, "section")] == SECTIONS
+    for part in elements(root, "section"):
+        texts = [text_of(one) for one in elements(part, "p")]
         is_missing = any(text.startswith("Not available: ") for text in texts)
-        assert is_missing != (len(list(section)) > 2)
+        assert is_missing != (len(list(part)) > 2)
     links = {one.get("href") for one in elements(next(elements(root, "nav")), "a")}
     assert links == {f"#{anchor}" for anchor in SECTIONS}
 
@@ -118,42 +136,29 @@ def test_hostile_names_are_text_wherever_they_come_in() -> None:
     assert not list(elements(root, "img"))
 
 
-def test_numbers_of_values_and_differences_are_those_of_json() -> None:
-    comparison = compared(baseline="system 0")
-    shown = tables(parsed("with_lists"))
-    header, *rows = shown["Values"]
-    assert header == ["metric", *comparison.reports, "better", "users"]
-    assert [row[0] for row in rows] == list(comparison)
-    for row in rows:
-        for system, cell in zip(comparison.reports, row[1:], strict=False):
-            assert cell.split(" ")[0] == f"{comparison[row[0]][system]:.4f}"
-    header, *rows = shown["Differences"]
-    assert len(rows) == len(comparison.differences)
-    for cells, difference in zip(rows, comparison.differences, strict=True):
-        named = dict(zip(header, cells, strict=True))
-        decimals = len(named["difference"].partition(".")[2])
-        assert named["difference"].replace("\N{MINUS SIGN}", "-") == f"{difference.difference:+.{decimals}f}"
-        assert named["value"] == f"{difference.value:.4f}"
-        assert named["verdict"] in {difference.verdict, "equivalent", "not worse"}  # that page has a margin
-        assert named["wins/ties/losses"] == f"{difference.wins}/{difference.ties}/{difference.losses}"
-
-
-def test_the_json_of_a_page_has_its_numbers_in_full_precision() -> None:
-    comparison = compared(baseline="system 0", margin={"ndcg@10": "5%"})
-    plain = results(page("with_lists"))
-    full = comparison.to_dict()
-    for system, report in full["reports"].items():
-        assert plain["values"][system] == report["values"]
-        assert plain["standard_deviation"][system] == report["standard_deviation"]
-        assert plain["counts"][system] == report["counts"]
-    columns = plain["differences"]["columns"]
-    for row, cells in zip(comparison.differences, plain["differences"]["rows"], strict=True):
-        for name, cell in zip(columns, cells, strict=True):
-            number = getattr(row, name)
-            assert cell == (None if isinstance(number, float) and not np.isfinite(number) else number)
-    low, high = comparison.reports["system 1"].interval("mrr")
-    assert plain["intervals"]["system 1"]["mrr"] == [low, high]
-    assert plain["left_out"] == []
+def test_hostile_keys_and_names_are_text_in_the_cells_of_their_tables() -> None:
+    names = [printable(name) for name in HOSTILE]
+    truth, right = ({user: [item] for user, item in zip(HOSTILE, HOSTILE, strict=True)} for _ in range(2))
+    wrong = {user: [item] for user, item in zip(HOSTILE, [*HOSTILE[1:], HOSTILE[0]], strict=True)}
+    systems = {"right": right, HOSTILE[5]: wrong}
+    lists = {system: exactk.judge(truth, one, k=1) for system, one in systems.items()}
+    groups = dict(zip(HOSTILE, HOSTILE, strict=True))
+    comparison = exactk.compare(truth, systems, "P@1", baseline="right", groups=groups, per_user=True)
+    root = read(comparison.to_html(lists=lists, item_names={HOSTILE[0]: HOSTILE[1]}))
+    shown = tables(root)
+    rows = shown[f"Largest losses of {names[5]} against right in P@1"][1:]
+    assert f"Largest gains of {names[5]} against right in P@1: there are none." in text_of(section(root, "examples"))
+    titles = [name if len(name) <= LONGEST_ITEM else f"{name[: LONGEST_ITEM - 1]}…" for name in names]
+    titles[0] = titles[1]  # the name of the first item
+    assert [row[0] for row in rows] == names
+    assert [row[1] for row in rows] == [*titles[1:], titles[0]]
+    assert [row[2] for row in rows] == [f"{title} ✓" for title in titles]
+    assert sorted({row[0] for row in shown["Values by group"][1:]}) == sorted(names)
+    for text in HOSTILE:
+        root = read(comparison.to_html(title=text, note=text))
+        title, heading = (text_of(next(elements(root, tag))) for tag in ("title", "h1"))
+        assert title == heading == printable(text)
+        assert text_of(next(elements(root, "p"))) == printable(text)
 
 
 def keyed() -> tuple[exactk.Comparison, dict[str, exactk.JudgedLists], dict[str, str]]:

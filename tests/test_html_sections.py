@@ -6,26 +6,16 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-import html5lib
 import numpy as np
 import pytest
 from scipy import stats
 
 import exactk
 from exactk._html.charts.axes import scale_of
-from html_pages import compared, data, elements, judged, number_of, parsed, section, tables, text_of
+from html_pages import compared, data, elements, judged, number_of, parsed, read, section, tables, text_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-
-
-def read(page: str) -> Element:
-    """Return the elements of a page."""
-    parser = html5lib.HTMLParser(
-        html5lib.treebuilders.getTreeBuilder("etree"), strict=True, namespaceHTMLElements=False
-    )
-    root: Element = parser.parse(page)
-    return root
 
 
 def text(root: Element, anchor: str) -> str:
