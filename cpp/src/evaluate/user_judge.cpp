@@ -25,6 +25,14 @@ bool prefers_list(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
   return !ranker.has_truth_ranks() || ranker.has_best(plan.depth + 1, ties);
 }
 
+// Whether the user's list, and the tie that the last cutoff may split, cost less than the ranks of
+// the whole truth.
+template <class Row>
+bool prefers_best(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
+  const auto items = static_cast<Count>(ranker.row().size());
+  return !is_strict(ties) && is_shallow(plan, items) && !ranker.has_truth_ranks();
+}
+
 template <class Cell>
 void fill(std::span<Cell> cells, Cell value, const Checkpoint& checkpoint) {
   in_chunks(cells.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
@@ -141,6 +149,9 @@ const Matches& UserJudge::match_scores(AnyScoreRanker& any_ranker, Count user, T
   const bool is_located = item_positions_ != nullptr;
   const RankedList ranked = std::visit(
       [&](auto& ranker) {
+        if (prefers_best(job_.plan, ranker, ties)) {
+          return ranker.ranks_of_best(job_.plan.depth, truth, checkpoint);
+        }
         if (!prefers_list(job_.plan, ranker, ties)) return ranker.ranks_of(truth, ties, checkpoint);
         const Count depth = job_.plan.depth + 1;
         return is_located ? ranker.best_entries(depth, ties, truth, checkpoint)
@@ -232,8 +243,9 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
   if (base_repeats_ && raises(plan, &Rules::duplicate_items)) {
     return Violation::duplicate_base_items;
   }
-  tally.foreign_recommended += count_distinct(foreign_items_, checkpoint);
-  tally.unseen_recommended += count_distinct(unseen_items_, checkpoint);
+  if (!foreign_items_.empty())
+    tally.foreign_recommended += count_distinct(foreign_items_, checkpoint);
+  if (!unseen_items_.empty()) tally.unseen_recommended += count_distinct(unseen_items_, checkpoint);
   if (may_depend) judge_extremes(user, values, batch, checkpoint);
   batch.users.push_back(user);
   return Violation::none;
@@ -611,10 +623,12 @@ void UserJudge::add_to_tally(Count user, const Matches& matches, const HitRow& r
   tally.missing_truth += presence.in_predictions && !presence.in_truth ? 1 : 0;
   tally.duplicates += matches.list_duplicates;
   tally.excluded_recommended += matches.excluded_recommended;
-  tally.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
+  if (!matches.excluded_entries.empty())
+    tally.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
   if (!presence.in_predictions) return;
   // Scores are ranked only down to the last rank that a value asks for.
   tally.longest_list = std::max(tally.longest_list, std::min(row.depth(), job_.plan.depth));
+  if (!score_ranker_) return;
   tally.relevant_not_rankable +=
       judge_.count_relevant(matches, matches.unscored_entries) +
       judge_.count_relevant(matches, find_masked_entries(user, checkpoint));

@@ -35,10 +35,10 @@ void RankCounter<Row>::locate_truth(const TruthPositions& truth, std::size_t row
   truth_items_.erase(repeats.begin(), repeats.end());
 }
 
-// Collects the rankable items of the truth, best first.
+// Collects the rankable items of the truth, best first; only those that reach `least`, if any.
 template <class Row>
 void RankCounter<Row>::collect_items(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
-                                     const Checkpoint& checkpoint) {
+                                     std::optional<Key> least, const Checkpoint& checkpoint) {
   items_.clear();
   entries_.clear();
   if (!row.can_rank()) return;
@@ -48,6 +48,7 @@ void RankCounter<Row>::collect_items(RankableRow<Row>& row, const TruthPositions
     for (std::size_t i = begin; i < end; ++i) {
       TruthItem item = truth_items_[i];
       item.key = row.key_at(item.position);
+      if (least && !(item.key >= *least)) continue;
       if (row.is_rankable(item.key, item.position)) truth_items_[count++] = item;
     }
   };
@@ -212,7 +213,7 @@ void RankCounter<Row>::count(RankableRow<Row>& row, const TruthPositions& truth,
                              const Checkpoint& checkpoint) {
   ranks_.clear();
   ties_.clear();
-  collect_items(row, truth, ties, checkpoint);
+  collect_items(row, truth, ties, std::nullopt, checkpoint);
   const bool is_screened = look_up(screened);
   if (is_strict(ties)) {
     rank_strictly(row, ties, is_screened, checkpoint);
@@ -223,6 +224,27 @@ void RankCounter<Row>::count(RankableRow<Row>& row, const TruthPositions& truth,
   } else {
     tie_counter_.count(row, items_, checkpoint);
   }
+  tie_counter_.record(items_, ranks_, ties_);
+}
+
+template <class Row>
+void RankCounter<Row>::count_listed(RankableRow<Row>& row, const TruthPositions& truth,
+                                    std::span<const Item> list, bool is_split,
+                                    const Checkpoint& checkpoint) {
+  ranks_.clear();
+  ties_.clear();
+  items_.clear();
+  entries_.clear();
+  if (list.empty()) return;
+  const Key last = list.back().key;
+  collect_items(row, truth, Ties::expected, is_nan(last) ? std::nullopt : std::optional(last),
+                checkpoint);
+  Count last_equal = 0;
+  if (is_split && !items_.empty() && is_same_key(items_.back().key, last)) {
+    tie_counter_.count(row, std::span(items_).last(1), checkpoint);
+    last_equal = tie_counter_.last_equal_count();
+  }
+  tie_counter_.use_list(items_, list, last_equal);
   tie_counter_.record(items_, ranks_, ties_);
 }
 

@@ -32,6 +32,11 @@ class RankCounter {
              const std::optional<std::span<const ItemRank>>& screened,
              const Checkpoint& checkpoint);
 
+  // Ranks those down to the last of the best items, `list`, as `count` does if `ties` is not
+  // strict. `is_split`: whether its last item ties with the next one.
+  void count_listed(RankableRow<Row>& row, const TruthPositions& truth, std::span<const Item> list,
+                    bool is_split, const Checkpoint& checkpoint);
+
   // The items ranked last, best first: each position once, with its first entry in the truth.
   [[nodiscard]] std::span<const Item> items() const noexcept { return items_; }
   [[nodiscard]] std::span<const Count> entries() const noexcept { return entries_; }
@@ -42,7 +47,7 @@ class RankCounter {
 
  private:
   void collect_items(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
-                     const Checkpoint& checkpoint);
+                     std::optional<Key> least, const Checkpoint& checkpoint);
   void locate_truth(const TruthPositions& truth, std::size_t row_size,
                     const Checkpoint& checkpoint);
   [[nodiscard]] bool look_up(const std::optional<std::span<const ItemRank>>& screened);

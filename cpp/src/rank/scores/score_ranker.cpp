@@ -96,6 +96,22 @@ RankedList ScoreRanker<Row>::ranks_of(const TruthPositions& truth, Ties ties,
           .scored_end = static_cast<Count>(row_.size())};
 }
 
+template <class Row>
+RankedList ScoreRanker<Row>::ranks_of_best(Count depth, const TruthPositions& truth,
+                                           const Checkpoint& checkpoint) {
+  const Count length = list_length(checkpoint);
+  select_best(depth + 1, length, Ties::lowest_id, checkpoint);
+  const auto size = static_cast<std::size_t>(depth);
+  const auto items = selector_.items().first(std::min(selector_.items().size(), size));
+  const bool is_split = selector_.items().size() > size && size > 0 && ties_with_next(size - 1);
+  counter_.count_listed(row_, truth, items, is_split, checkpoint);
+  return {.entries = counter_.entries(),
+          .ranks = counter_.ranks(),
+          .ties = counter_.ties(),
+          .length = length,
+          .scored_end = static_cast<Count>(row_.size())};
+}
+
 template class ScoreRanker<ScoreRow<float>>;
 template class ScoreRanker<ScoreRow<double>>;
 template class ScoreRanker<ScoreRow<std::int64_t>>;

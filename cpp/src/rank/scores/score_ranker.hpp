@@ -86,6 +86,10 @@ class ScoreRanker {
   // call. Unless `ties` is strict, records the tie of each item, and the truth comes first in it.
   RankedList ranks_of(const TruthPositions& truth, Ties ties, const Checkpoint& checkpoint);
 
+  // The same for ties that are not strict, but only of the truth's items that may be among the
+  // best.
+  RankedList ranks_of_best(Count depth, const TruthPositions& truth, const Checkpoint& checkpoint);
+
   // Whether any item at the positions may tie with another. The answer is exact for the items of
   // the list after `best`, and for all items after a strict `ranks_of`.
   [[nodiscard]] bool may_tie(std::span<const std::int64_t> positions) {

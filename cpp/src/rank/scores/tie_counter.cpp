@@ -7,12 +7,20 @@
 #include "rank/scores/score_row.hpp"
 
 namespace exactk {
+namespace {
+
+template <class Key>
+bool is_better(Key one, Key other) noexcept {
+  return one > other || (is_nan(other) && !is_nan(one));
+}
+
+}  // namespace
 
 // Adds `times` items of the key.
 template <class Row>
 void TieCounter<Row>::add(Key key, Count times) {
-  const auto match = std::ranges::partition_point(
-      keys_, [&](Key other) { return other > key || (is_nan(key) && !is_nan(other)); });
+  const auto match =
+      std::ranges::partition_point(keys_, [&](Key other) { return is_better(other, key); });
   auto index = static_cast<std::size_t>(match - keys_.begin());
   if (match != keys_.end() && is_same_key(*match, key)) equal_counts_[index++] += times;
   beating_counts_[index] += times;
@@ -59,6 +67,27 @@ void TieCounter<Row>::use_screened(std::span<const Item> items, std::span<const 
     keys_.push_back(items[i].key);
     equal_counts_.push_back(ranks[i].equal);
     above_counts_.push_back(ranks[i].above);
+  }
+  beating_counts_.assign(keys_.size() + 1, 0);
+}
+
+template <class Row>
+void TieCounter<Row>::use_list(std::span<const Item> items, std::span<const Item> list,
+                               Count last_equal) {
+  keys_.clear();
+  equal_counts_.clear();
+  above_counts_.clear();
+  std::size_t begin = 0;
+  for (const Item& item : items) {
+    if (!keys_.empty() && is_same_key(keys_.back(), item.key)) continue;
+    while (begin < list.size() && is_better(list[begin].key, item.key)) ++begin;
+    std::size_t end = begin;
+    while (end < list.size() && is_same_key(list[end].key, item.key)) ++end;
+    const auto listed = static_cast<Count>(end - begin);
+    keys_.push_back(item.key);
+    equal_counts_.push_back(end == list.size() ? std::max(listed, last_equal) : listed);
+    above_counts_.push_back(static_cast<Count>(begin));
+    begin = end;
   }
   beating_counts_.assign(keys_.size() + 1, 0);
 }

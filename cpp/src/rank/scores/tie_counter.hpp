@@ -29,8 +29,14 @@ class TieCounter {
   // Uses the ranks from screening, parallel to the items, instead of counting.
   void use_screened(std::span<const Item> items, std::span<const ItemRank> ranks);
 
+  // Uses the best items of the row, instead of counting. `last_equal`: how many items have the key
+  // of the last one, of which the list may have fewer. No item is worse than the last one.
+  void use_list(std::span<const Item> items, std::span<const Item> list, Count last_equal);
+
   // Whether an item ties with any other.
   [[nodiscard]] bool has_ties() const noexcept;
+  // Returns how many items of the row have the key of the item counted last.
+  [[nodiscard]] Count last_equal_count() const noexcept { return equal_counts_.back(); }
   // Whether an item ties with an item of the row that is not among them.
   [[nodiscard]] bool has_ties_beyond(std::span<const Item> items) const noexcept;
   // Appends the tie of each item, and its rank if the items come first in their ties.
