@@ -38,7 +38,7 @@ std::size_t mark_ids(exactk::SeenFilter& filter, Ids ids, std::size_t length) {
   const exactk::Checkpoint none = [] {};
   std::size_t collision_count = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
-    filter.reset(length, none);
+    filter.reset(length, false, none);
     collision_count += filter.mark(ids.subspan(begin, length), exactk::Mark::listed).size();
   }
   return collision_count;

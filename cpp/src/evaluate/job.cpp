@@ -66,13 +66,13 @@ const Lists* item_lists(const Predictions& predictions) noexcept {
 }
 
 Presence presence_of(const Request& request, Count user) noexcept {
-  const Lists* lists = item_lists(request.predictions);
-  const auto* matrix = std::get_if<ScoreMatrix>(&request.predictions);
+  const bool in_truth = request.truth.has(user);
+  if (const Lists* lists = item_lists(request.predictions)) return {in_truth, lists->has(user)};
+  if (const auto* matrix = std::get_if<ScoreMatrix>(&request.predictions)) {
+    return {in_truth, matrix->has(user)};
+  }
   const auto* embeddings = std::get_if<Embeddings>(&request.predictions);
-  const bool in_predictions = (lists == nullptr || lists->has(user)) &&
-                              (matrix == nullptr || matrix->has(user)) &&
-                              (embeddings == nullptr || embeddings->has(user));
-  return {request.truth.has(user), in_predictions};
+  return {in_truth, embeddings == nullptr || embeddings->has(user)};
 }
 
 // Ranks of the truth cost the same at any depth; the cost of a list grows with its length.

@@ -28,6 +28,8 @@ struct TiedHits {
 
 // One user, as the metrics read it.
 struct HitRow {
+  HitRow() noexcept {}  // NOLINT(modernize-use-equals-default): that would clear all bytes first
+
   std::span<const JudgedItem> judged_items;  // by rank
   std::span<const TiedHits> tied_hits;       // by rank; for Ties::expected and optimistic
   std::span<const double> ideal_gains;       // of relevant items, highest first; empty if all are 1

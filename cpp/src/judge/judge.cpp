@@ -66,6 +66,13 @@ Count first_entry(const Matches& matches, std::size_t entry) {
   return matches.first_entry.empty() ? static_cast<Count>(entry) : matches.first_entry[entry];
 }
 
+// Whether all items of the truth count alike, and nothing moves a hit.
+bool is_plain(const JudgingRules& rules, const Matches& matches, std::span<const double> grades) {
+  return grades.empty() && rules.weight != Weight::values && rules.gain_of(1) == 1 &&
+         matches.list_ranks.empty() && matches.ties.empty() && rules.ties != Ties::expected &&
+         rules.ties != Ties::optimistic && matches.hits.size() <= kChunk;
+}
+
 }  // namespace
 
 void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
@@ -198,11 +205,37 @@ void Judge::add_tied_hits(std::span<const JudgedItem> judged_items,
   });
 }
 
+// The usual case, without the steps that do nothing there.
+void Judge::judge_plain(const JudgingRules& rules, const Matches& matches, HitRow& row,
+                        std::vector<JudgedItem>& judged_items) {
+  const bool relevant = rules.min_grade <= 1;
+  const bool counts_repeats = rules.duplicate_truth == Duplicates::count;
+  const bool first_only = rules.duplicate_items == Duplicates::first;
+  is_alike_ = true;
+  entries_.assign(1, {1, relevant ? 1.0 : 0.0, relevant});
+  (relevant ? row.relevant : row.nonrelevant) =
+      matches.truth_size - (counts_repeats ? 0 : matches.truth_duplicates);
+  const std::size_t begin = judged_items.size();
+  Count hits = 0;
+  for (const Match& match : matches.hits) {
+    if (match.is_repeat && first_only) continue;
+    row.hits_repeat = row.hits_repeat || (match.is_repeat && relevant);
+    hits += relevant ? 1 : 0;
+    judged_items.push_back({match.rank, hits, relevant ? 1.0 : 0.0, relevant});
+  }
+  row.judged_items = std::span(judged_items).subspan(begin);
+  if (hits > 0) row.first_hit = row.judged_items.front().rank;
+}
+
 const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
                            std::span<const double> grades, HitRows& rows,
                            const Checkpoint& checkpoint, std::span<const double> values) {
   HitRow& row = rows.rows_.emplace_back();  // a copy would stall on fresh stores
   row.recommended = matches.list_length;
+  if (is_plain(rules, matches, grades)) {
+    judge_plain(rules, matches, row, rows.judged_items_);
+    return row;
+  }
   const std::size_t ranks_begin = rows.list_ranks_.size();
   append(rows.list_ranks_, matches.list_ranks, checkpoint);
   judge_truth(rules, matches, grades, values, checkpoint);

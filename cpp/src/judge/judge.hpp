@@ -117,6 +117,8 @@ class Judge {
                                      std::span<const Count> entries) const noexcept;
 
  private:
+  void judge_plain(const JudgingRules& rules, const Matches& matches, HitRow& row,
+                   std::vector<JudgedItem>& judged_items);
   void judge_truth(const JudgingRules& rules, const Matches& matches,
                    std::span<const double> grades, std::span<const double> values,
                    const Checkpoint& checkpoint);

@@ -25,7 +25,7 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
-  seen_filter_.reset(truth.size() + list_size + exclude.size(), checkpoint);
+  seen_filter_.reset(truth.size() + list_size + exclude.size(), !exclude.empty(), checkpoint);
 }
 
 // Marks the truth. Returns whether each entry has a slot of its own.

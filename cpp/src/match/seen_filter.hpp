@@ -45,17 +45,20 @@ class SeenFilter {
   // `id_bits`: the bitwise "or" of all ids.
   explicit SeenFilter(std::uint64_t id_bits) : id_bits_(id_bits) {}
 
-  // Forgets the previous user. `ids`: number of ids of the next one.
-  void reset(std::size_t ids, const Checkpoint& checkpoint) {
+  // Forgets the previous user. `ids`: number of ids of the next one; `may_exclude`: whether some
+  // of them may be marked as excluded.
+  void reset(std::size_t ids, bool may_exclude, const Checkpoint& checkpoint) {
     if (ids != id_count_) choose_layout(ids);
     grow(slots_, mask_ + 1, std::uint8_t{0}, checkpoint);
-    if (base_ > kLastBase) {
+    const unsigned marks = may_exclude ? kMarks : kMarksWithoutExcluded;
+    if (next_base_ + marks > kBytes) {
       std::fill_n(slots_.begin(), used_slots_, std::uint8_t{0});
       used_slots_ = 0;
-      base_ = 0;
+      next_base_ = 1;
     }
     used_slots_ = std::max(used_slots_, static_cast<std::size_t>(mask_) + 1);
-    base_ = static_cast<std::uint8_t>(base_ + kMarks);
+    base_ = static_cast<std::uint8_t>(next_base_);
+    next_base_ += marks;
   }
 
   // Whether each id has a slot of its own.
@@ -100,7 +103,8 @@ class SeenFilter {
   // Chooses the number of slots for `ids` ids and the mapping from id to slot.
   void choose_layout(std::size_t ids) {
     const auto id_width = static_cast<unsigned>(std::bit_width(id_bits_));
-    is_exact_ = id_width < 48 && (std::size_t{1} << id_width) <= std::max(kNearSlots, 4 * ids);
+    const std::size_t most_slots = ids <= kFewIds ? kFewSlots : std::max(kNearSlots, 4 * ids);
+    is_exact_ = id_width < 48 && (std::size_t{1} << id_width) <= most_slots;
     const std::size_t last_slot =
         std::clamp(64 * std::min(ids, kNearSlots), kFewSlots - 1, kNearSlots - 1);
     const unsigned width = is_exact_ ? id_width : static_cast<unsigned>(std::bit_width(last_slot));
@@ -132,17 +136,20 @@ class SeenFilter {
     return {collisions, count};
   }
 
+  static constexpr std::size_t kFewIds = 48;  // for which a table in the nearest cache is faster
   static constexpr std::size_t kFewSlots = std::size_t{1} << 11U;
   static constexpr std::size_t kNearSlots = std::size_t{1} << 17U;  // 128 KiB, fits the L2 cache
-  static constexpr std::uint8_t kMarks = 4;  // marks of one user: base_, base_ + 1, ...
-  static constexpr std::uint8_t kLastBase = 255 - 2 * kMarks + 1;
+  static constexpr unsigned kMarks = 4;  // marks of one user: base_, base_ + 1, ...
+  static constexpr unsigned kMarksWithoutExcluded = 2;
+  static constexpr unsigned kBytes = 256;
 
   std::uint64_t id_bits_;
   std::uint64_t mask_ = 0;                                          // of the slots
   std::size_t id_count_ = std::numeric_limits<std::size_t>::max();  // that the layout is for
   ShortHash hash_;
   std::size_t used_slots_ = 0;  // slots that may be marked since the table was last cleared
-  std::uint8_t base_ = 0;
+  std::uint8_t base_ = 1;       // 0: not marked since the table was cleared
+  unsigned next_base_ = 1;      // of the next user
   bool is_exact_ = true;
   std::vector<std::uint8_t> slots_;
   std::vector<std::uint32_t> positions_;  // parallel to the slots

@@ -109,10 +109,12 @@ Metric make_metric(const Context& context) {
   }
 }
 
-// Stores the metric's partial result after each judged item. The first is that before any item.
+// Stores the metric's partial result after each of the first judged items. The first is that before
+// any item.
 template <class Metric>
-void accumulate_items(Metric& metric, const Context& context, std::vector<double>& partials) {
-  const std::span<const JudgedItem> judged = context.row.judged_items;
+void accumulate_items(Metric& metric, const Context& context, Count count,
+                      std::vector<double>& partials) {
+  const auto judged = context.row.judged_items.first(static_cast<std::size_t>(count));
   grow(partials, judged.size() + 1, 0.0, context.checkpoint);
   for (std::size_t i = 0; i < judged.size(); ++i) {
     if (i % kChunk == kChunk - 1) context.checkpoint();
@@ -148,7 +150,10 @@ void score(const ScoringTask& task, BatchRatios& ratios) {
                           task.distances,
                           task.tags};
     auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
-    if constexpr (AccumulatesItems<Metric>) accumulate_items(metric, context, ratios.partials);
+    if constexpr (AccumulatesItems<Metric>) {
+      const Count judged = task.hit_counts[(user + 1) * cutoffs - 1].judged;  // to the last cutoff
+      accumulate_items(metric, context, judged, ratios.partials);
+    }
     for (std::size_t i = 0; i < cutoffs; ++i) {
       const CutoffCounts counts =
           cutoff_counts(row, task.cutoffs[i], task.hit_counts[user * cutoffs + i]);
