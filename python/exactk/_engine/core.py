@@ -29,6 +29,7 @@ from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import core_rules
+from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.paired_sums import PairedSums
 from exactk._report.sums import Sums
@@ -50,7 +51,9 @@ if TYPE_CHECKING:
 def _evaluate(problem: Problem) -> Outcome:
     """Evaluate with the C++ core."""
     _check_counted_users(problem)
-    given = [problem.given[value.identity] for value in problem.values if value.custom is not None]
+    given = (
+        [problem.given[value.identity] for value in problem.values if value.custom is not None] if problem.given else []
+    )
     base = _base_lists(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
         result = _core.evaluate(
@@ -86,6 +89,9 @@ def _evaluate(problem: Problem) -> Outcome:
 
 def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
     """Return the values for the core, which finds the numbers of custom ones by their row."""
+    values = as_plan(values)
+    if not values.has_customs:
+        return values.core
     rows = count()
     return [
         value.core

@@ -34,7 +34,7 @@ from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import TrainUsers, histories_of_users, rows_by_code
 from exactk._plan.group_tallies import group_tally_index, plan_group_tallies
 from exactk._plan.item_tallies import plan_item_tallies, tally_index
-from exactk._plan.metric_strings import Value, distinct_parts, part_indices
+from exactk._plan.metric_strings import Plan, Value, as_plan, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
 from exactk._report.customs import customs_of
@@ -76,7 +76,7 @@ class Evaluation:
     """One evaluation: the arguments that apply to all users, and the ways to evaluate them."""
 
     engine: Engine
-    values: tuple[Value, ...]
+    values: Plan
     convention: Convention
     exclude: Exclusions | None  # of predictions in batches; for others, converted after the predictions
     candidates: CandidateItems | None
@@ -131,8 +131,9 @@ class Evaluation:
     @property
     def histories(self) -> Histories | None:
         """What users have in train; None if unknown, or if no metric reads it."""
-        is_read = any(value.needs.history for value in self.values)
-        return None if self.items is None or not is_read else self.items.histories
+        if self.items is None or not as_plan(self.values).reads_history:
+            return None
+        return self.items.histories
 
     def evaluate_all(self, inputs: AlignedInputs, truth_digest: int | None = None) -> Report:
         """Evaluate all users at once. The digest of the truth is computed unless it is given."""
@@ -153,7 +154,8 @@ class Evaluation:
         if problem.histories is not None:
             self.train_users.add(problem.histories, self._rows_with_features())
         with name_rows_and_keys(inputs, problem.items), restricted.original_positions("predictions"):
-            problem = replace(problem, given=given_by_functions(self.engine, problem, inputs))
+            if as_plan(problem.values).has_customs:
+                problem = replace(problem, given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
         order = None if self.groups is None else self.groups.order
@@ -345,7 +347,7 @@ def _user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) ->
 def _state_of_outcome(
     problem: Problem,
     outcome: Outcome,
-    values: tuple[Value, ...],
+    values: Plan,
     labels: list[Label] | None,
     group_order: tuple[Label, ...] | None,
     truth_digest: int,
@@ -359,9 +361,8 @@ def _state_of_outcome(
         rank_gaps=_users_with_closed_gaps(problem),
         ties=None if outcome.counts.ties is None else _ties_of_values(outcome.counts.ties, values, problem, outcome),
     )
-    return State(
-        tuple(value.name for value in values),
-        tuple(value.spelling for value in values),
+    return State.of_values(
+        values,
         problem.convention,
         problem.weights is not None,
         counts,

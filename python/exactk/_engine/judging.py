@@ -25,7 +25,7 @@ from exactk._engine.warnings import (
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
-from exactk._plan.metric_strings import checked_cutoff, plan
+from exactk._plan.metric_strings import Plan, checked_cutoff, plan
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.progress import Progress
 
@@ -127,7 +127,7 @@ def prepare_judging(
     call = _Call(convention, value, classified)
     with call.explained():
         prepared = prepare_call(
-            engine, ONE_SYSTEM, truth, classified, (value,), convention,
+            engine, ONE_SYSTEM, truth, classified, Plan([value]), convention,
             weights=None, groups=None, per_user=False, **options,
         )  # fmt: skip
         aligned = align_systems(prepared)

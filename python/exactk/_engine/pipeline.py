@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._inputs.types import CandidatesLike, ExclusionsLike, GroupsLike, PredictionsLike, WeightsLike
     from exactk._plan.conventions import Convention, ConventionLike
-    from exactk._plan.metric_strings import MetricsLike, Value
+    from exactk._plan.metric_strings import MetricsLike, Plan
     from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
 
@@ -150,7 +150,7 @@ def prepare_call(
     form: Form,
     truth: object,
     predictions: ClassifiedValue,
-    values: tuple[Value, ...],
+    values: Plan,
     convention: Convention,
     *,
     exclude: object,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._plan.metric_strings import as_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,7 +90,7 @@ class Problem:
     @property
     def reads_lists(self) -> bool:
         """Whether a metric reads the items of the lists."""
-        return bool(self.list_tallies) or any(value.info.walks_list for value in self.values)
+        return bool(self.item_tallies or self.group_tallies) or as_plan(self.values).walks_lists
 
     @property
     def knows_train(self) -> bool:

@@ -32,6 +32,8 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     The counts are those of the convention's own ranking or, if no value uses it, of the first; those of unusual items in the
     lists that metrics read are added up, so that none of these is left out.
     """
+    if isinstance(problem.predictions, Rankings) and problem.predictions.ranks is None and problem.base is None:
+        return engine.solve(problem)  # lists without ranks are ranked in one way
     rules = [*(value.rules for value in problem.values), *(tally.rules for tally in problem.list_tallies)]
     check_input_order(problem.predictions, [one["ties"] for one in rules], "predictions")
     check_base_order(problem)

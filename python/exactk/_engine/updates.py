@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.metric_strings import Plan
     from exactk._report.report import Report
     from exactk._report.state import State
 
@@ -184,7 +184,7 @@ def _without_users(evaluation: Evaluation) -> UpdateSums:
 
 def evaluation_of_updates(
     engine: Engine,
-    values: tuple[Value, ...],
+    values: Plan,
     convention: Convention,
     table: CanonicalItems | None,
     num_threads: int | None,

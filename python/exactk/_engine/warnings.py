@@ -142,9 +142,15 @@ def _has_common_user(report: Report) -> bool:
 
 def has_no_hit(report: Report) -> bool:
     """Return whether no value shows a hit."""
-    return not any(
-        report[value.name] > 0 for value in plan_of_state(report.state) if not value.info.positive_without_hits
+    values, totals = plan_of_state(report.state), report.state.totals
+    means = (
+        totals[indices[0]]
+        for value, indices in zip(values, part_indices(values), strict=True)
+        if value.rules["average"] == "macro" and indices and not value.info.positive_without_hits
     )
+    if any(sums.total > 0 and not sums.undefined for sums in means):  # without the values themselves
+        return False
+    return not any(report[value.name] > 0 for value in values if not value.info.positive_without_hits)
 
 
 def _describe_disjoint(what: str, *examples: str, within: str = "") -> str:
@@ -232,9 +238,11 @@ def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) 
     items, as is usual in long format, missing items are no reason to warn.
     """
     warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
-    warn_of_systems({system: _describe_empty_lists_at_best(report) for system, report in reports.items()})
-    warn_of_systems({system: _describe_groups_left_out(report) for system, report in reports.items()})
-    warn_of_systems({system: _describe_groups_of_nothing(report) for system, report in reports.items()})
+    plans = [plan_of_state(report.state) for report in reports.values()]
+    if any(values.walks_lists or values.of_collections for values in plans):
+        warn_of_systems({system: _describe_empty_lists_at_best(report) for system, report in reports.items()})
+        warn_of_systems({system: _describe_groups_left_out(report) for system, report in reports.items()})
+        warn_of_systems({system: _describe_groups_of_nothing(report) for system, report in reports.items()})
     warn_of_systems({system: describe_values_without_weight(report) for system, report in reports.items()})
     gaps = _describe_count(reports, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps")
     if any(gaps.values()):
@@ -270,7 +278,8 @@ def _describe_count(reports: Mapping[str, Report], name: str, one: str, many: st
 
 
 def _describe_values_without_users(report: Report) -> str:
-    if all(report.counts["evaluated"].values()):
+    indices = part_indices(plan_of_state(report.state))
+    if all(parts and all(report.state.totals[index].users for index in parts) for parts in indices):
         return ""
     names = [name for name, users in report.counts["evaluated"].items() if users == 0]
     return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""

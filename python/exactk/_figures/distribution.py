@@ -14,7 +14,7 @@ from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -77,9 +77,9 @@ def pair_figure(reports: Mapping[str, Report], system: str, baseline: str, metri
 
 
 def _value_of_users(reports: Mapping[str, Report], metric: str | None) -> Value:
-    values = plan_of_state(next(iter(reports.values())).state)
+    values: Sequence[Value] = plan_of_state(next(iter(reports.values())).state)
     if metric is None:
-        values = tuple(value for value in values if _has_users(value))
+        values = [value for value in values if _has_users(value)]
         if not values:
             raise input_error("metric", "a metric of which users have values", "none")
         return values[0]

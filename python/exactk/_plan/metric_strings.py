@@ -126,15 +126,62 @@ def reads_items(value: Value) -> bool:
     return value.info.walks_list or reads_item_values(value)
 
 
-def distinct_parts(values: Iterable[Value]) -> tuple[Value, ...]:
+class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dictionary
+    """The values of a call, with what is worked out of them once, as plans are evaluated over and over."""
+
+    def __reduce__(self) -> tuple[type[Plan], tuple[tuple[Value, ...]]]:
+        return Plan, (tuple(self),)  # without what is worked out
+
+    @cached_property
+    def distinct_parts(self) -> Plan:
+        """The distinct parts of the values."""
+        return Plan({part.identity: part for value in self for part in value.parts}.values())
+
+    @cached_property
+    def part_indices(self) -> list[tuple[int, ...]]:
+        """The indices of each value's parts among the distinct parts of all values."""
+        indices = {part.identity: index for index, part in enumerate(self.distinct_parts)}
+        return [tuple(indices[part.identity] for part in value.parts) for value in self]
+
+    @cached_property
+    def core(self) -> list[_core.PlannedValue]:
+        """The values in the core's form."""
+        return [value.core for value in self]
+
+    @cached_property
+    def walks_lists(self) -> bool:
+        """Whether a value reads the items of the lists."""
+        return any(value.info.walks_list for value in self)
+
+    @cached_property
+    def of_collections(self) -> bool:
+        """Whether a value is of all lists together."""
+        return any(value.info.of_collection for value in self)
+
+    @cached_property
+    def reads_history(self) -> bool:
+        """Whether a value reads what users have in train."""
+        return any(value.needs.history for value in self)
+
+    @cached_property
+    def has_customs(self) -> bool:
+        """Whether a value is of a metric of one's own."""
+        return any(value.custom is not None for value in self)
+
+
+def as_plan(values: Iterable[Value]) -> Plan:
+    """Return the values as a plan."""
+    return values if isinstance(values, Plan) else Plan(values)
+
+
+def distinct_parts(values: Iterable[Value]) -> Plan:
     """Return the distinct parts of the values."""
-    return tuple({part.identity: part for value in values for part in value.parts}.values())
+    return as_plan(values).distinct_parts
 
 
-def part_indices(values: Sequence[Value]) -> list[tuple[int, ...]]:
+def part_indices(values: Iterable[Value]) -> list[tuple[int, ...]]:
     """Return the indices of each value's parts among the distinct parts of all values."""
-    indices = {part.identity: index for index, part in enumerate(distinct_parts(values))}
-    return [tuple(indices[part.identity] for part in value.parts) for value in values]
+    return as_plan(values).part_indices
 
 
 MetricsLike: TypeAlias = str | CustomMetric | Iterable[str | CustomMetric]
@@ -152,7 +199,7 @@ def plan(
     *,
     compares_lists: bool | None = False,
     customs: Customs = NO_CUSTOMS,
-) -> tuple[Value, ...]:
+) -> Plan:
     """Resolve metric strings against a convention.
 
     A repeated value is reported once, where it came first and as it was spelled there. Only metrics that compare two
@@ -179,7 +226,7 @@ def _refuse_kind(value: Value) -> NoReturn:
     raise input_error("metrics", expected, found, hint=f"exactk.{call}, {value.spelling!r}) computes it")
 
 
-def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -> tuple[Value, ...]:
+def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -> Plan:
     if isinstance(requested, (str, CustomMetric)):
         requested = [requested]
     if isinstance(requested, Mapping):
@@ -201,7 +248,7 @@ def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -
         return _cached_plan(texts, convention)
     functions = {one.info.name: one.function for one in custom_metrics}
     values = _distinct_values(texts, convention, {**customs, **_infos_by_name(custom_metrics)})
-    return tuple(replace(value, function=functions.get(value.metric)) for value in values)
+    return Plan(replace(value, function=functions.get(value.metric)) for value in values)
 
 
 def _infos_by_name(custom_metrics: Sequence[CustomMetric]) -> Customs:
@@ -215,11 +262,11 @@ def _infos_by_name(custom_metrics: Sequence[CustomMetric]) -> Customs:
 
 
 @lru_cache(maxsize=64)  # the same metrics are evaluated over and over, and are slow to resolve
-def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Value, ...]:
+def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> Plan:
     return _distinct_values(spellings, convention, NO_CUSTOMS)
 
 
-def _distinct_values(spellings: tuple[str, ...], convention: Convention, customs: Customs) -> tuple[Value, ...]:
+def _distinct_values(spellings: tuple[str, ...], convention: Convention, customs: Customs) -> Plan:
     values: dict[str, Value] = {}
     gains = 0
     for spelling in spellings:
@@ -230,7 +277,7 @@ def _distinct_values(spellings: tuple[str, ...], convention: Convention, customs
                 raise input_error("metrics", f"gain tables of at most {_MAX_GAINS} gains in all", "more")
     if not values:
         raise input_error("metrics", "at least one metric", "none")
-    return tuple(values.values())
+    return Plan(values.values())
 
 
 def canonical_name(spelling: str, convention: Convention, customs: Customs = NO_CUSTOMS) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import base_of, changes_from, conventions, override_name
 from exactk._plan.fields import FIELDS
+from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import ignored_fields
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option
@@ -22,6 +24,10 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
 
     Raise InputError if items are to count by their values in a metric that cannot count them so.
     """
+    if not any(value.custom for value in values):
+        spellings = tuple(value.spelling for value in values)
+        if not _may_have_unused_fields(spellings, convention):
+            return
     warned: set[str] = set()
     for value in values:
         changed = _fields_of_metric(value, convention)
@@ -41,6 +47,15 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
                 warned.add(name)
                 _warn_of_unused_field(name, value, convention)
     _warn_of_unweighted(values)
+
+
+@lru_cache(maxsize=64)  # like plans
+def _may_have_unused_fields(spellings: tuple[str, ...], convention: Convention) -> bool:
+    values = plan(spellings, convention, compares_lists=None)
+    return any(
+        _fields_of_metric(value, convention) or value.unused_fields or value.rules["weight"] == "values"
+        for value in values
+    )
 
 
 def _refuse_weight(value: Value) -> None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from exactk._plan.custom_metric import CustomInfo
     from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.metric_strings import Plan, Value
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Label, Sums
@@ -128,8 +128,17 @@ class State:
     group_tallies: tuple[GroupTally, ...] = ()
     shards: Shards | None = field(default=None, compare=False)
 
+    @classmethod
+    def of_values(cls, values: Plan, *parts: Any, **named_parts: Any) -> State:  # noqa: ANN401 - the fields
+        """Return the state of these values; the other arguments are its other fields."""
+        names, spellings = tuple(value.name for value in values), tuple(value.spelling for value in values)
+        state = cls(names, spellings, *parts, **named_parts)
+        if not state.custom_metrics:
+            state.__dict__["_plan"] = values  # which the property would work out again
+        return state
+
     @cached_property
-    def _plan(self) -> tuple[Value, ...]:
+    def _plan(self) -> Plan:
         return plan(self.spellings, self.convention, compares_lists=None, customs=by_name(self.custom_metrics))
 
     def __post_init__(self) -> None:
@@ -495,6 +504,6 @@ def _sums_to_plain(sums: Sums) -> list[int | str]:
     return [sums.users, sums.undefined, *(part for integer, scale in integers for part in (hex(integer), scale))]
 
 
-def plan_of_state(state: State) -> tuple[Value, ...]:
+def plan_of_state(state: State) -> Plan:
     """Return the plan that the state was computed by, with the caller's spellings."""
     return state._plan  # noqa: SLF001 - kept by the state, of whose class it is no public part

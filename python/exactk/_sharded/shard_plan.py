@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import Convention, ConventionLike
-    from exactk._plan.metric_strings import MetricsLike, Value
+    from exactk._plan.metric_strings import MetricsLike, Plan, Value
     from exactk._report.comparison_options import ComparisonOptions
 
 
@@ -60,7 +60,7 @@ class ShardPlan:
     comparison: ComparisonOptions | None = None  # of several systems
 
     @property
-    def values(self) -> tuple[Value, ...]:
+    def values(self) -> Plan:
         """The requested values."""
         return plan(self.metrics, self.convention)
 
