@@ -11,13 +11,16 @@
 namespace exactk {
 namespace {
 
-double memory_limit() {
-  double limit = std::numeric_limits<double>::infinity();
+double physical_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page_size = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page_size > 0) {
-    limit = static_cast<double>(pages) * static_cast<double>(page_size);
-  }
+  if (pages <= 0 || page_size <= 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(pages) * static_cast<double>(page_size);
+}
+
+double memory_limit() {
+  static const double physical = physical_memory();  // asking takes longer than a small evaluation
+  double limit = physical;
   rlimit address_space{};
   if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
     limit = std::min(limit, static_cast<double>(address_space.rlim_cur));

@@ -6,9 +6,11 @@
 namespace exactk {
 
 CutoffSet::CutoffSet(std::vector<Count> cutoffs) : cutoffs_(std::move(cutoffs)) {
-  constexpr Count kRanks = 1024;
+  constexpr Count kMostRanks = 1024;
+  const Count ranks = cutoffs_.empty() ? 0 : std::min(cutoffs_.back(), kMostRanks);
+  counts_below_.reserve(static_cast<std::size_t>(ranks) + 1);
   std::uint32_t below = 0;
-  for (Count rank = 0; rank <= kRanks; ++rank) {
+  for (Count rank = 0; rank <= ranks; ++rank) {
     while (below < cutoffs_.size() && cutoffs_[below] < rank) ++below;
     counts_below_.push_back(below);
   }
