@@ -1,8 +1,12 @@
 // Reads lists, sets and dicts of Python objects without calling Python code per object.
+#include <pybind11/critical_section.h>
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,23 +58,27 @@ class IntegralTypes {
   bool is_integral_ = false;
 };
 
+// Returns the bytes of a bytes object or of an ASCII string, which live as long as the object.
+std::optional<std::string_view> plain_text_of(PyObject* object, bool as_bytes) {
+  if (as_bytes) {
+    if (!PyBytes_Check(object)) return std::nullopt;
+    return std::string_view(PyBytes_AS_STRING(object),
+                            static_cast<std::size_t>(PyBytes_GET_SIZE(object)));
+  }
+  if (!PyUnicode_Check(object) || !PyUnicode_IS_COMPACT_ASCII(object)) return std::nullopt;
+  return std::string_view(static_cast<const char*>(PyUnicode_DATA(object)),
+                          static_cast<std::size_t>(PyUnicode_GET_LENGTH(object)));
+}
+
 // Returns the UTF-8 bytes of a string, or the bytes of a bytes object. They live as long as the
 // holder if it is set, otherwise as long as the object.
 std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::object& holder) {
-  if (as_bytes) {
-    if (!PyBytes_Check(object.ptr())) return std::nullopt;
-    return std::string_view(PyBytes_AS_STRING(object.ptr()),
-                            static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr())));
-  }
-  if (!PyUnicode_Check(object.ptr())) return std::nullopt;
-  Py_ssize_t size = 0;
-  if (PyUnicode_IS_COMPACT_ASCII(object.ptr())) {
-    return std::string_view(static_cast<const char*>(PyUnicode_DATA(object.ptr())),
-                            static_cast<std::size_t>(PyUnicode_GET_LENGTH(object.ptr())));
-  }
+  const auto plain_text = plain_text_of(object.ptr(), as_bytes);
+  if (plain_text || !PyUnicode_Check(object.ptr()) || as_bytes) return plain_text;
   holder = py::reinterpret_steal<py::object>(
       PyUnicode_AsEncodedString(object.ptr(), "utf-8", "surrogatepass"));
   char* bytes = nullptr;
+  Py_ssize_t size = 0;
   if (!holder || PyBytes_AsStringAndSize(holder.ptr(), &bytes, &size) != 0)
     throw py::error_already_set();
   return std::string_view(bytes, static_cast<std::size_t>(size));
@@ -91,10 +99,28 @@ struct Position {
                    .position = location.position});
 }
 
+// Objects of a list, tuple or dict. They are borrowed, so no Python code may run while they are in
+// use.
+using PlainObjects = std::span<PyObject* const>;
+
 // Collects the items of all rows, which must be integers.
 class IntegerItems {
  public:
   explicit IntegerItems(std::string argument) : argument_(std::move(argument)) {}
+
+  void reserve(std::size_t count) { items_.reserve(count); }
+  // Appends objects of type int, up to the first that is none or no id, and returns how many.
+  std::size_t append_plain(PlainObjects objects) {
+    std::size_t count = 0;
+    for (; count < objects.size() && PyLong_CheckExact(objects[count]); ++count) {
+      int overflow = 0;
+      const long long value = PyLong_AsLongLongAndOverflow(objects[count], &overflow);
+      if (overflow != 0 || value < 0) break;
+      items_.push_back(value);
+    }
+    return count;
+  }
+  void process_collected() {}
 
   void append(py::handle item, Position location) {
     if (!types_.includes(item)) refuse(argument_, "integer ids", item, location);
@@ -109,7 +135,7 @@ class IntegerItems {
   // validated.
   py::array_t<std::int64_t> finish() {
     if (overflows_) throw InputError(std::move(fault_));
-    return py::array_t<std::int64_t>(static_cast<py::ssize_t>(items_.size()), items_.data());
+    return array_of(std::move(items_));
   }
 
  private:
@@ -136,21 +162,37 @@ class TextItems {
   TextItems(OwnedVocabulary& vocabulary, bool as_bytes, std::string argument)
       : vocabulary_(vocabulary), as_bytes_(as_bytes), argument_(std::move(argument)) {}
 
+  void reserve(std::size_t count) { codes_.reserve(count); }
+  // Appends objects up to the first that is no bytes object or ASCII string, and returns how many.
+  std::size_t append_plain(PlainObjects objects) {
+    std::size_t count = 0;
+    for (; count < objects.size(); ++count) {
+      const auto text = plain_text_of(objects[count], as_bytes_);
+      if (!text) break;
+      held_objects_.push_back(py::reinterpret_borrow<py::object>(objects[count]));
+      texts_.push_back(*text);
+    }
+    return count;
+  }
+  void process_collected() {
+    if (texts_.size() >= kMaxHeld) encode_held_texts();
+  }
+
   void append(py::handle item, Position location) {
     py::object holder;
     const auto text = text_of(item, as_bytes_, holder);
     if (!text) refuse(argument_, as_bytes_ ? "bytes as ids" : "strings as ids", item, location);
     held_objects_.push_back(holder ? std::move(holder) : py::reinterpret_borrow<py::object>(item));
     texts_.push_back(*text);
-    if (texts_.size() >= kMaxHeld) encode_held_texts();
+    process_collected();
   }
   Codes finish() {
     encode_held_texts();
-    return code_array(codes_);
+    return array_of(std::move(codes_));
   }
 
  private:
-  static constexpr std::size_t kMaxHeld = std::size_t{1} << 13U;
+  static constexpr std::size_t kMaxHeld = std::size_t{1} << 10U;
 
   void encode_held_texts() {
     const std::size_t encoded = codes_.size();
@@ -181,23 +223,38 @@ class RowValues {
         argument_(std::move(argument)),
         what_(std::move(what)) {}
 
+  void reserve(std::size_t count) { values_.reserve(count); }
+  // Appends floats and integers that are exact as floats, up to the first other object, and returns
+  // how many.
+  std::size_t append_plain(PlainObjects objects) {
+    std::size_t count = 0;
+    for (; count < objects.size(); ++count) {
+      const auto value = plain_value(objects[count]);
+      if (!value) break;
+      values_.push_back(*value);
+    }
+    return count;
+  }
+  void remove_last(std::size_t count) { values_.resize(values_.size() - count); }
   void append(py::handle value, Position location) {
     values_.push_back(exact_value(value, location));
   }
-  py::array_t<double> finish() {
-    return py::array_t<double>(static_cast<py::ssize_t>(values_.size()), values_.data());
-  }
+  py::array_t<double> finish() { return array_of(std::move(values_)); }
 
  private:
+  [[nodiscard]] static std::optional<double> plain_value(PyObject* value) {
+    if (PyFloat_Check(value)) return PyFloat_AS_DOUBLE(value);
+    if (!PyLong_CheckExact(value)) return std::nullopt;
+    int overflow = 0;
+    const long long integer = PyLong_AsLongLongAndOverflow(value, &overflow);
+    constexpr long long kExact = 1LL << 53U;
+    if (overflow != 0 || integer < -kExact || integer > kExact) return std::nullopt;
+    return static_cast<double>(integer);
+  }
   [[nodiscard]] double exact_value(py::handle value, Position location) const {
-    if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
-    if (PyLong_CheckExact(value.ptr())) {
-      int overflow = 0;
-      const long long integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-      constexpr long long kExact = 1LL << 53U;
-      if (overflow == 0 && -kExact <= integer && integer <= kExact)
-        return static_cast<double>(integer);
-    } else if (PyBool_Check(value.ptr()) || !is_python_instance(value, real_)) {
+    if (const auto plain = plain_value(value.ptr())) return *plain;
+    if (!PyLong_CheckExact(value.ptr()) &&
+        (PyBool_Check(value.ptr()) || !is_python_instance(value, real_))) {
       refuse(argument_, "numbers as " + what_, value, location);
     }
     const py::object number = call_python(exact_float_, value);
@@ -216,20 +273,92 @@ class RowValues {
   std::vector<double> values_;
 };
 
-// Calls visit(item, value or null, position) for each item of a row.
-template <class Visit>
-Count visit_row(py::handle row, const Visit& visit) {
+// Where reading a list, tuple or dict continues.
+struct Cursor {
   Count position = 0;
+  Py_ssize_t entry = 0;  // of a dict
+};
+
+// Consecutive objects of a row. They are scattered in memory, so all are prefetched before the
+// first is read.
+class Block {
+ public:
+  static constexpr std::size_t kCapacity = 64;
+
+  [[nodiscard]] PlainObjects items() const noexcept { return std::span(items_).first(size_); }
+  [[nodiscard]] PlainObjects values() const noexcept { return std::span(values_).first(size_); }
+
+  // Reads the objects at the cursor of a list, tuple or dict, and advances the cursor.
+  void read(PyObject* row, Cursor& cursor) {
+    size_ = 0;
+    if (PyDict_CheckExact(row)) {
+      PyObject* item = nullptr;
+      PyObject* value = nullptr;
+      while (size_ < kCapacity && PyDict_Next(row, &cursor.entry, &item, &value) != 0) {
+        __builtin_prefetch(value);
+        values_[size_] = value;
+        append(item);
+      }
+    } else if (PyList_CheckExact(row) || PyTuple_CheckExact(row)) {
+      PyObject** const objects = PySequence_Fast_ITEMS(row);
+      const Count size = PySequence_Fast_GET_SIZE(row);
+      for (Count i = cursor.position; size_ < kCapacity && i < size; ++i) append(objects[i]);
+    }
+    cursor.position += static_cast<Count>(size_);
+  }
+
+ private:
+  void append(PyObject* item) {
+    __builtin_prefetch(item);
+    items_[size_++] = item;
+  }
+
+  std::array<PyObject*, kCapacity> items_{};
+  std::array<PyObject*, kCapacity> values_{};  // of a dict
+  std::size_t size_ = 0;
+};
+
+// Returns the cursor behind further items of the row.
+Cursor advanced(Cursor cursor, PyObject* row, std::size_t count) {
+  cursor.position += static_cast<Count>(count);
+  if (PyDict_CheckExact(row)) {
+    for (std::size_t i = 0; i < count; ++i) PyDict_Next(row, &cursor.entry, nullptr, nullptr);
+  }
+  return cursor;
+}
+
+// Returns the position of the first item of a row that needs Python code, or that of its end. The
+// items before it are appended, with their values if the row is a dict.
+template <class Items>
+Cursor append_plain(py::handle row, Items& items, RowValues* values) {
+  Cursor cursor;
+  Block block;
+  while (true) {
+    Cursor next = cursor;
+    {
+      const py::scoped_critical_section section(row);  // without a GIL
+      block.read(row.ptr(), next);
+      const std::size_t valued =
+          values ? values->append_plain(block.values()) : block.items().size();
+      const std::size_t plain = items.append_plain(block.items().first(valued));
+      if (values) values->remove_last(valued - plain);
+      cursor = plain == block.items().size() ? next : advanced(cursor, row.ptr(), plain);
+    }
+    items.process_collected();
+    if (cursor.position < next.position || block.items().size() < Block::kCapacity) return cursor;
+    if (cursor.position % kSignalInterval == 0) poll_signals();
+  }
+}
+
+// Calls visit(item, value or null, position) for each item of a row from the cursor. Returns the
+// number of items.
+template <class Visit>
+Count visit_row(py::handle row, Cursor cursor, const Visit& visit) {
+  Count& position = cursor.position;
   if (PyDict_CheckExact(row.ptr())) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
-    Py_ssize_t cursor = 0;
-    while (PyDict_Next(row.ptr(), &cursor, &key, &value) != 0) {  // objects are scattered in memory
-      __builtin_prefetch(key);
-      __builtin_prefetch(value);
-    }
-    cursor = 0;
-    while (PyDict_Next(row.ptr(), &cursor, &key, &value) != 0) {
+    while (PyDict_Next(row.ptr(), &cursor.entry, &key, &value) != 0) {
       const auto held_key = py::reinterpret_borrow<py::object>(key);
       const auto held_value = py::reinterpret_borrow<py::object>(value);
       visit(held_key, held_value, position++);
@@ -237,10 +366,8 @@ Count visit_row(py::handle row, const Visit& visit) {
     return position;
   }
   if (PyList_CheckExact(row.ptr()) || PyTuple_CheckExact(row.ptr())) {
-    const bool is_list = PyList_CheckExact(row.ptr());
     for (; position < PySequence_Fast_GET_SIZE(row.ptr()); ++position) {  // may change size
-      PyObject* const item =
-          is_list ? PyList_GET_ITEM(row.ptr(), position) : PyTuple_GET_ITEM(row.ptr(), position);
+      PyObject* const item = PySequence_Fast_GET_ITEM(row.ptr(), position);
       visit(py::reinterpret_borrow<py::object>(item), py::handle(), position);
     }
     return position;
@@ -252,6 +379,13 @@ Count visit_row(py::handle row, const Visit& visit) {
 
 // The rows of users: lists, tuples, sets, dicts, or None for users without a row.
 using PyRows = py::typing::List<py::object>;
+
+// Returns the size of a list, tuple or dict; 0 of other rows.
+std::size_t plain_size(PyObject* row) {
+  if (PyDict_CheckExact(row)) return static_cast<std::size_t>(PyDict_Size(row));
+  const bool has_size = PyList_CheckExact(row) || PyTuple_CheckExact(row);
+  return has_size ? static_cast<std::size_t>(PySequence_Fast_GET_SIZE(row)) : 0;
+}
 
 // The contents of rows as arrays.
 template <class Array>
@@ -273,6 +407,10 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
   std::vector<std::uint8_t> present;
   bool all_present = true;
   RowValues values(exact_float, argument, what);
+  std::size_t expected_size = 0;
+  for (const py::handle row : rows) expected_size += plain_size(row.ptr());
+  items.reserve(expected_size);
+  if (has_values) values.reserve(expected_size);
   Count total = 0;
   for (Count row = 0; row < std::ssize(rows); ++row) {
     const auto row_object = py::reinterpret_borrow<py::object>(rows[static_cast<std::size_t>(row)]);
@@ -287,7 +425,8 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
                          .found = py::str(py::type::of(row_object).attr("__name__")),
                          .row = row});
       }
-      total += visit_row(row_object, [&](py::handle item, py::handle value, Count position) {
+      const Cursor rest = append_plain(row_object, items, is_dict ? &values : nullptr);
+      total += visit_row(row_object, rest, [&](py::handle item, py::handle value, Count position) {
         items.append(item, {.row = row, .position = position});
         if (value) values.append(value, {.row = row, .position = position});
         if (position % kSignalInterval == kSignalInterval - 1) poll_signals();
@@ -329,10 +468,13 @@ Codes encode_texts(OwnedVocabulary& vocabulary, const PyRows& column, bool as_by
                    const std::string& argument) {
   TextItems texts(vocabulary, as_bytes, argument);
   const auto size = static_cast<Count>(column.size());
-  const Count visited_rows = visit_row(column, [&](py::handle text, py::handle, Count position) {
-    texts.append(text, {.position = position});
-    if (position % kSignalInterval == 0) poll_signals();
-  });
+  texts.reserve(static_cast<std::size_t>(size));
+  const Cursor rest = append_plain(column, texts, nullptr);
+  const Count visited_rows =
+      visit_row(column, rest, [&](py::handle text, py::handle, Count position) {
+        texts.append(text, {.position = position});
+        if (position % kSignalInterval == 0) poll_signals();
+      });
   if (visited_rows == size) return texts.finish();
   throw InputError({.argument = argument,
                     .expected = "a list of constant length",
