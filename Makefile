@@ -9,7 +9,7 @@ export EXACTK_ORACLE_CASES ?= 4000
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines browser notebook peers fuzz coverage faults oracle bench calibration generate
+.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines browser notebook peers fuzz coverage faults oracle bench instructions calibration generate
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -182,6 +182,11 @@ bench: $(VENV)/.lint
 	cmake --build --preset release
 	$(BENCH) -m benchmarks
 	$(BIN)/python tools/generate.py
+
+# Instructions of ten small workloads of the core, counted by valgrind (Debian: valgrind): of this tree, and of the
+# revision BASE, by default the merge base with main. Fails where this tree needs more than 1.02 times as many.
+instructions:
+	$(PYTHON) -m benchmarks.instructions $(BASE)
 
 # What can go wrong, what is promised of it, and which tests show that.
 faults: $(VENV)/.test
