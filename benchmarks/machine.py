@@ -22,11 +22,12 @@ def machine() -> dict[str, Any]:
 
 
 def run_description(load: float) -> dict[str, Any]:
-    """Return date, versions, commit and the load average when the run began."""
+    """Return date, versions, commit, its date, and the load average when the run began."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "exactk": exactk.__version__,
         "commit": commit(),
+        "committed": _git("show", "--no-patch", "--format=%cs", "HEAD"),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "load": round(load, 1),

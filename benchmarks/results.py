@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from xml.sax.saxutils import escape
 
+from benchmarks import history
+
 FOLDER = Path(__file__).parents[1] / "docs" / "benchmarks" / "results"
 DEPTH_OF_ROWS = 6  # parts, a part, tables, a table, rows, a row
 
@@ -90,8 +92,9 @@ def write(
 def publish(
     part: str, machine: Mapping[str, Any], run: Mapping[str, Any], notes: Sequence[str], tables: Sequence[Table]
 ) -> None:
-    """Write a part of the measurements, and print it."""
+    """Write a part of the measurements, keep its main figures, and print it."""
     path = write(part, machine, run, notes, tables)
+    history.record(path.name, machine, run, tables)
     print(*tables, *notes, f"written to {path}; `make generate` makes the pages", sep="\n")
 
 
@@ -233,3 +236,8 @@ def chart() -> str:
         + "\n".join(body)
         + "\n</svg>\n"
     )
+
+
+def chart_of_runs() -> str:
+    """Return the times of these workloads over the runs of the first machine, as SVG."""
+    return history.history_chart([one.workload for one in HIGHLIGHTS])

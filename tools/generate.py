@@ -77,6 +77,13 @@ def speed_chart() -> str:
     return chart()
 
 
+def runs_chart() -> str:
+    """Return the chart of the runs of the benchmark."""
+    from benchmarks.results import chart_of_runs  # noqa: PLC0415 - likewise
+
+    return chart_of_runs()
+
+
 class Listing(NamedTuple):
     """Which containers an argument takes: these before and after those that have an adapter, and some of them."""
 
@@ -170,6 +177,7 @@ OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_plan" / "conventions.py": partial(fill_fields, PACKAGE / "_plan" / "conventions.py"),
     **{path: partial(fill_tables, path) for path in PAGES},
     ROOT / "docs" / "benchmarks" / "speed.svg": speed_chart,
+    ROOT / "docs" / "benchmarks" / "history.svg": runs_chart,
 }
 
 
