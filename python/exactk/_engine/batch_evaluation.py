@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -73,15 +75,15 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
 
 def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
     """Evaluate all blocks. Raise UngroupedRows if a user's rows are not contiguous, even if an earlier block has a fault."""
-    blocks = read_blocks(reader)
-    for block in blocks:
-        rows = block.rows._replace(item_vocabulary=reader.item_keys)
-        try:
-            batch_evaluation.add_block(block._replace(rows=rows), reader.user_vocabulary)
-        except InputError:
-            for _ in blocks:  # raises UngroupedRows if a user has more rows, with which the user may be valid
-                pass
-            raise
+    with closing(read_blocks(reader)) as blocks:  # ends the thread that reads ahead, whatever is raised
+        for block in blocks:
+            rows = block.rows._replace(item_vocabulary=reader.item_keys)
+            try:
+                batch_evaluation.add_block(block._replace(rows=rows), reader.user_vocabulary)
+            except InputError:
+                for _ in blocks:  # raises UngroupedRows if a user has more rows, with which the user may be valid
+                    pass
+                raise
 
 
 def _check_kinds(rows: Rows, argument: str, encoding: Encoding) -> None:
@@ -118,6 +120,9 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
     return EvaluatedBatches(report, has_common_item(inputs), has_excluded_users, candidate_rows, use, base_use)
 
 
+_FEW = 10_000  # items
+
+
 class _BatchEvaluation:
     """The users evaluated so far, and their sums."""
 
@@ -129,7 +134,6 @@ class _BatchEvaluation:
         self._sums: StateSums | None = None
         self._codes: list[NDArray[np.uint32]] = []
         self._tables: list[UserTable] = []
-        self._truth_items = np.unique(truth.items)  # of any user
         self._has_items = False  # any of the predictions
         self._has_match = False  # between items of any user's predictions and any user's truth
         self.has_scores = False
@@ -140,7 +144,7 @@ class _BatchEvaluation:
     @property
     def has_shared_items(self) -> bool:
         """Whether an item of the truth was in any list, or one side has no items: as `has_common_item` of all rows."""
-        return self._has_match or not self._has_items or not len(self._truth_items)
+        return self._has_match or not self._has_items or not len(self._truth.items)
 
     def add_block(self, block: Block, vocabulary: Vocabulary | None) -> None:
         """Evaluate some users of a vocabulary (None: the truth's), which the first call extends."""
@@ -169,11 +173,18 @@ class _BatchEvaluation:
         self._codes.append(block.user_codes)
         self._tables += [] if report.user_table is None else [report.user_table]
 
+    @cached_property
+    def _truth_items(self) -> NDArray[np.int64]:
+        """The distinct items of all users of the truth, ascending."""
+        return np.unique(self._truth.items)
+
     def _has_truth_item(self, items: Ids) -> bool:
         """Return whether any user's truth has one of the items."""
-        if not len(self._truth_items):
+        if not len(self._truth.items):
             return False
         ids = items.astype(np.int64)  # NumPy compares int64 and uint64 as floats
+        if np.isin(self._truth.items[:_FEW].astype(np.int64), ids[:_FEW]).any():  # which mostly tell
+            return True
         slots = np.searchsorted(self._truth_items, ids)
         return bool((self._truth_items.take(slots, mode="clip") == ids).any())
 

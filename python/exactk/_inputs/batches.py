@@ -29,7 +29,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from numpy.typing import NDArray
 
@@ -310,7 +310,7 @@ class Block(NamedTuple):
     rows: Rows  # one per user
 
 
-def read_blocks(reader: Reader) -> Iterator[Block]:
+def read_blocks(reader: Reader) -> Generator[Block]:
     """Cut the batches into blocks of complete users; users that span batches get separate blocks.
 
     Raise UngroupedRows if a user's rows are not contiguous.
