@@ -211,7 +211,7 @@ FORMATS = {
 METRICS = ["ndcg@2", "recall@2", "num_relevant", "num_recommended"]
 
 
-@pytest.mark.filterwarnings("ignore:predictions. all rows are read into memory")
+@pytest.mark.filterwarnings("ignore:predictions. all rows are copied to a temporary file")
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("large", [False, True])
 def test_every_format_is_what_a_dict_of_the_same_is(
@@ -286,7 +286,7 @@ class TestIds:
         path = write_file(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
         assert users_of(exactk.read(path, "truth")) == [7]
 
-    @pytest.mark.filterwarnings("ignore:predictions. all rows are read into memory")
+    @pytest.mark.filterwarnings("ignore:predictions. all rows are copied to a temporary file")
     @pytest.mark.parametrize("name", [name for name in FORMATS if "npz" not in name])
     @pytest.mark.parametrize("large", [False, True])
     def test_are_text_if_that_is_asked(
@@ -603,7 +603,7 @@ def test_a_large_file_that_is_not_sorted_says_that_it_is_read_whole(
     rows = 4 if name == "a.arrow" else 5  # those of its first two parts
     (warning,) = caught
     assert str(warning.message) == (
-        f"predictions: all rows are read into memory, because those of user 'b' are apart within the first {rows} rows, "
+        f"predictions: all rows are copied to a temporary file, because those of user 'b' are apart within the first {rows} rows, "
         f"up to those in {path}; files that are sorted by user are read in parts"
     )
     assert report == exactk.evaluate(given, _per_user(), METRICS)

@@ -254,7 +254,7 @@ def test_f78_batches_with_ranks(grouped: bool) -> None:
             assert int(match[1]) + 13 * int(match[2]) == rows[-2]
 
 
-@pytest.mark.filterwarnings("ignore:predictions. all rows are read into memory")
+@pytest.mark.filterwarnings("ignore:predictions. all rows are copied to a temporary file")
 def test_f78_batches_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     columns, is_at_fault = with_fault(shuffled(7, score=scores()), "score", 7)
     path = tmp_path / "large.parquet"

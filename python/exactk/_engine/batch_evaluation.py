@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import Rows, reindex
+from exactk._inputs.partitions import Partitions
 from exactk._inputs.truth import Truth
 from exactk._report.report import Report
 from exactk._report.state import StateSums
@@ -59,18 +60,11 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
     try:
         _add_blocks(batch_evaluation, reader)
     except UngroupedRows as finding:
-        if batches.is_of_files:  # which are large; frames of the caller's may not be
-            reader.warn_of_ungrouped_rows(finding.user)
-        return _evaluate_at_once(evaluation, truth, batches, least_rows=reader.row_count)
-    batch_evaluation.add_remaining_users(reader.user_vocabulary, has_scores=batch_evaluation.has_scores)
-    return EvaluatedBatches(
-        batch_evaluation.report(),
-        batch_evaluation.has_shared_items,
-        batch_evaluation.has_excluded_users,
-        batch_evaluation.candidate_rows,
-        batch_evaluation.candidate_use,
-        batch_evaluation.base_use,
-    )
+        if not batches.is_of_files:  # frames of the caller's, which may be in memory
+            return _evaluate_at_once(evaluation, truth, batches, least_rows=reader.row_count)
+        reader.warn_of_ungrouped_rows(finding.user)
+        return _evaluate_partitions(evaluation, truth, batches, least_rows=reader.row_count)
+    return batch_evaluation.evaluated(reader.user_vocabulary)
 
 
 def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
@@ -97,17 +91,42 @@ def _check_kinds(rows: Rows, argument: str, encoding: Encoding) -> None:
         encoding.users.check_kinds(rows.user_vocabulary.kinds, argument)
 
 
-def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, least_rows: int) -> EvaluatedBatches:
-    """Evaluate ungrouped batches at once: users of the truth first, then the others in order of appearance."""
+def _evaluate_partitions(evaluation: Evaluation, truth: Rows, batches: Batches, *, least_rows: int) -> EvaluatedBatches:
+    """Evaluate ungrouped batches some users at a time, from a temporary file of their rows."""
+    evaluation, truth = _encoded_anew(evaluation, truth)
+    make_reader = partial(Reader, batches, evaluation.columns, evaluation.encoding, again=True)
+    with Partitions(make_reader, evaluation.num_threads) as partitions:
+        partitions.copy_rows()
+        _check_row_count(partitions.reader, least_rows)
+        exclude = evaluation.exclusions_in_shared_vocabularies()
+        base = base_in_shared_vocabularies(evaluation.base, evaluation.encoding)
+        batch_evaluation = _BatchEvaluation(evaluation, truth, exclude, base)
+        for block in partitions.blocks():
+            batch_evaluation.add_block(block, partitions.reader.user_vocabulary)
+        return batch_evaluation.evaluated(partitions.reader.user_vocabulary, by_code=True)
+
+
+def _encoded_anew(evaluation: Evaluation, truth: Rows) -> tuple[Evaluation, Rows]:
+    """Return both with vocabularies of users who are in the truth, so that others follow in order of appearance."""
     assert truth.user_vocabulary is not None  # noqa: S101 - with_user_keys
     encoding = Encoding(evaluation.num_threads, items=evaluation.encoding.items)
     truth = truth._replace(user_vocabulary=encoding.users.begin_with(truth.user_vocabulary))
-    reader = Reader(batches, evaluation.columns, encoding, again=True)
-    predictions = reader.read_all()
+    return replace(evaluation, encoding=encoding), truth
+
+
+def _check_row_count(reader: Reader, least_rows: int) -> None:
     if reader.row_count < least_rows:
         found = f"{reader.row_count} rows after {least_rows} or more"
         raise input_error("source", "the same frames in each call", found)
-    evaluation = replace(evaluation, encoding=encoding)
+
+
+def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, least_rows: int) -> EvaluatedBatches:
+    """Evaluate ungrouped batches at once: users of the truth first, then the others in order of appearance."""
+    evaluation, truth = _encoded_anew(evaluation, truth)
+    encoding = evaluation.encoding
+    reader = Reader(batches, evaluation.columns, encoding, again=True)
+    predictions = reader.read_all()
+    _check_row_count(reader, least_rows)
     if not evaluation.has_truth:
         truth = truth_without_items([predictions], encoding.users)
     exclude = evaluation.exclusions_in_shared_vocabularies()
@@ -198,7 +217,7 @@ class _BatchEvaluation:
         base = None if self._base is None else _rows_of_users(self._base, block.user_codes)
         return Alignment(truth, [block.rows], exclude, self._evaluation.encoding, base).inputs(block.rows)
 
-    def add_remaining_users(self, vocabulary: Vocabulary | None, *, has_scores: bool) -> None:
+    def _add_remaining_users(self, vocabulary: Vocabulary | None, *, has_scores: bool) -> None:
         """Evaluate the users of the truth who were in no batch."""
         seen = np.zeros(self._truth.user_count, np.bool_)
         for users in self._codes:
@@ -210,11 +229,26 @@ class _BatchEvaluation:
             empty = Rows(indptr, np.zeros(0, np.int64), present=np.zeros(len(users), np.bool_), scores=scores)
             self.add_block(Block(users, empty), vocabulary)
 
-    def report(self) -> Report:
-        """Return the report of all users: those of the truth first, in its order, then the others in order of appearance."""
-        assert self._sums is not None and self._vocabulary is not None  # noqa: S101, PT018 - add_remaining_users adds a block
+    def evaluated(self, vocabulary: Vocabulary | None, *, by_code: bool = False) -> EvaluatedBatches:
+        """Return the report of all users, after those of the truth who were in no batch."""
+        self._add_remaining_users(vocabulary, has_scores=self.has_scores)
+        return EvaluatedBatches(
+            self._report(by_code=by_code),
+            self.has_shared_items,
+            self.has_excluded_users,
+            self.candidate_rows,
+            self.candidate_use,
+            self.base_use,
+        )
+
+    def _report(self, *, by_code: bool) -> Report:
+        """Return the report of all users: those of the truth first, in its order, then the others in order of appearance.
+
+        That order is the one of codes if users came in any other.
+        """
+        assert self._sums is not None and self._vocabulary is not None  # noqa: S101, PT018 - _add_remaining_users adds a block
         keys, codes, count = self._vocabulary.snapshot(), np.concatenate(self._codes), self._truth.user_count
-        order = np.argsort(np.where(codes < count, codes, count), kind="stable")
+        order = np.argsort(codes if by_code else np.where(codes < count, codes, count), kind="stable")
         is_in_order = np.array_equal(codes[order], np.arange(len(keys)))
         users = keys if is_in_order else keys.array[codes[order]]
         table = UserTable.concatenate(self._tables).of_users(order) if self._tables else None

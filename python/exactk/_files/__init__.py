@@ -92,7 +92,8 @@ def read(
     -------
     Truth, Rankings, SparseScores, Batches or Exclusions
         Predictions in columns from a file of more than 256 MB (64 MB if compressed) are `exactk.Batches`, which are
-        read during the evaluation: a few batches at a time if each user's rows are contiguous.
+        read during the evaluation: a few batches at a time if each user's rows are contiguous, and otherwise again from
+        a temporary file, some users at a time.
 
     Raises
     ------

@@ -260,11 +260,11 @@ class Reader:
         )
 
     def warn_of_ungrouped_rows(self, user: int) -> None:
-        """Warn that a file will be read whole, as the rows of this user are apart in what was read so far."""
+        """Warn that a file will be copied, as the rows of this user are apart in what was read so far."""
         assert self.user_vocabulary is not None  # noqa: S101 - a user was read
         key, path = self.user_vocabulary.snapshot().repr_of(user), list(self._first_rows)[-1]
         warn(
-            f"predictions: all rows are read into memory, because those of user {key} are apart within the first "
+            f"predictions: all rows are copied to a temporary file, because those of user {key} are apart within the first "
             f"{self.row_count:,} rows, up to those in {path}; files that are sorted by user are read in parts"
         )
 
