@@ -315,3 +315,22 @@ def test_batches_that_were_read_before() -> None:
 def test_batches_are_data_frames(source: Any, message: str) -> None:
     with pytest.raises(exactk.InputTypeError, match=f"source: expected a callable that returns data frames, {message}"):
         exactk.evaluate({"a": [1]}, exactk.Batches(source), "recall@1")
+
+
+RUNS = [
+    np.repeat(np.arange(500), 100),
+    np.concatenate([np.repeat(np.arange(500), 100), np.random.default_rng(1).integers(0, 900, 30_000)]),
+    np.concatenate([np.random.default_rng(1).integers(0, 900, 3000), np.repeat(np.arange(500), 1000)]),
+    np.repeat(np.random.default_rng(2).integers(-(2**62), 2**62, 300), np.random.default_rng(3).integers(1, 400, 300)),
+    np.repeat(np.random.default_rng(4).integers(0, 40, 5000), 9).astype(np.uint64),
+    np.array([7, 7, 7]),
+]
+
+
+@pytest.mark.parametrize("column", RUNS)
+def test_codes_of_runs_of_equal_keys_are_in_order_of_appearance(column: Any) -> None:
+    codes: dict[int, int] = {}
+    expected = [codes.setdefault(key, len(codes)) for key in column.tolist()]
+    vocabulary = exactk._core.Vocabulary(True)
+    assert vocabulary.encode_integers(column, 1, "keys").tolist() == expected
+    assert vocabulary.as_integers(len(vocabulary)).tolist() == list(codes)

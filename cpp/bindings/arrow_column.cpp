@@ -1,6 +1,8 @@
 #include "arrow_column.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -9,12 +11,26 @@
 
 namespace exactk::bindings {
 
+namespace {
+
+constexpr std::int64_t kWordBits = 64;
+
+}  // namespace
+
 std::pair<Count, Count> count_nulls(const Piece& piece) {
   Count count = 0;
   Count first = -1;
   const auto* const valid = piece.buffer<std::uint8_t>(0);
   for (std::int64_t row = 0; valid != nullptr && row < piece.length; ++row) {
     const std::int64_t bit = piece.offset + row;
+    if (bit % 8 == 0 && piece.length - row >= kWordBits) {  // mostly, no row is null
+      std::uint64_t word = 0;
+      std::memcpy(&word, valid + bit / 8, sizeof word);
+      if (~word == 0) {
+        row += kWordBits - 1;
+        continue;
+      }
+    }
     if (((valid[bit / 8] >> static_cast<unsigned>(bit % 8)) & 1U) != 0) continue;
     if (count++ == 0) first = row;
   }

@@ -157,17 +157,79 @@ void encode_each(Target& vocabulary, std::size_t rows, const KeyAt& key_at, std:
   });
 }
 
+template <class T>
+Range declare_range_of(Vocabulary& vocabulary, std::span<const T> column,
+                       const std::string& argument, const Checkpoint& checkpoint) {
+  const Range range = range_of(column, checkpoint);
+  if constexpr (std::is_signed_v<T>) {
+    vocabulary.declare_range(static_cast<std::int64_t>(range.low) < 0, false, argument);
+  } else {
+    vocabulary.declare_range(false, range.high >> 63U != 0, argument);
+  }
+  return range;
+}
+
+// The keys of adjacent rows with equal keys, and the row after the last of each.
+template <class T>
+struct Runs {
+  std::vector<T> keys;
+  std::vector<std::size_t> ends;
+};
+
+constexpr std::size_t kRunLength = 8;  // shorter runs on average are not worth a list of them
+
+// Returns false, with the first of the runs, as soon as they are short.
+template <class T>
+bool collect_runs(std::span<const T> column, Runs<T>& runs, const Checkpoint& checkpoint) {
+  constexpr std::size_t kRows = 1024;  // between two looks at how many runs there are
+  bool are_long = true;
+  T last = read_once(column[0]);
+  const auto collect = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; are_long && i < end; ++i) {
+      const T key = read_once(column[i]);
+      if (key == last) continue;
+      runs.keys.push_back(last);
+      runs.ends.push_back(i);
+      last = key;
+    }
+    are_long = are_long && runs.keys.size() <= end / kRunLength;
+  };
+  in_chunks(column.size(), checkpoint, collect, kRows);
+  runs.keys.push_back(last);
+  runs.ends.push_back(column.size());
+  return are_long;
+}
+
+// Looks up the key of each run once, as in files that are sorted by user.
+template <class T>
+void encode_runs(Vocabulary& vocabulary, const Runs<T>& runs, std::span<Code> codes,
+                 const std::string& argument, const Checkpoint& checkpoint) {
+  declare_range_of(vocabulary, std::span<const T>(runs.keys), argument, checkpoint);
+  std::vector<Code> run_codes;
+  grow(run_codes, runs.keys.size(), kNoCode, checkpoint);
+  const auto key_at = [&](std::size_t i) { return static_cast<std::uint64_t>(runs.keys[i]); };
+  encode_each(vocabulary, runs.keys.size(), key_at, run_codes, checkpoint);
+  std::size_t run = 0;
+  in_chunks(codes.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    while (begin < end) {
+      const std::size_t stop = std::min(end, runs.ends[run]);
+      std::ranges::fill(codes.subspan(begin, stop - begin), run_codes[run]);
+      if (stop == runs.ends[run]) ++run;
+      begin = stop;
+    }
+  });
+}
+
 // Looks up integers in a narrow range by their distance from the smallest.
 template <class T>
 void encode_integers(Vocabulary& vocabulary, std::span<const T> column, std::span<Code> codes,
                      const std::string& argument, const Checkpoint& checkpoint) {
   if (column.empty()) return;
-  const auto [low, high] = range_of(column, checkpoint);
-  if constexpr (std::is_signed_v<T>) {
-    vocabulary.declare_range(static_cast<std::int64_t>(low) < 0, false, argument);
-  } else {
-    vocabulary.declare_range(false, high >> 63U != 0, argument);
+  if (Runs<T> runs; collect_runs(column, runs, checkpoint)) {
+    encode_runs(vocabulary, runs, codes, argument, checkpoint);
+    return;
   }
+  const auto [low, high] = declare_range_of(vocabulary, column, argument, checkpoint);
   const std::uint64_t span = high - low;
   std::vector<Code> positions;
   if (span < 4 * column.size() + kChunk) {
