@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import exactk
 from benchmarks import (
     bandwidth,
     comparisons,
+    groups,
     loops,
     products,
     resampling,
@@ -518,6 +520,18 @@ def test_the_table_of_paired_tests_compares_by_rounds() -> None:
     assert list(map(format_cell, table.rows[0])) == ["avx2", "2,000", "1,000-3,000", "800", "400", "5", "4,000 (2 x)"]
     assert table.title == "9 pairs x 10 metrics x 1,000,000 users"
     assert table.columns[-1] == "90 x ttest_rel, CPU ms"
+
+
+def test_sums_of_groups_are_checked_before_they_are_timed() -> None:
+    samples = groups.measure(states=20, groups=50, rounds=1)
+    table = groups.groups_table(samples)
+    assert [row[0] for row in table.rows] == list(samples) == ["merge", "report of 1 metric", "report of 10 metrics"]
+    assert all(0 < sample.low < 60 for sample in samples.values())
+    states = groups.shards(2, groups.Grouped(20, 4, ["P@1"]))
+    groups.check_merged(states)
+    wrong = patch.object(exactk, "merge", lambda states: SimpleNamespace(state=states[0]))
+    with wrong, pytest.raises(WrongAnswerError, match="group 0 has the sums"):
+        groups.check_merged(states)
 
 
 def few(users: int, systems: int = 3) -> comparisons.Compared:

@@ -13,9 +13,9 @@ import pytest
 import exactk
 from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
 from exactk._plan.metric_strings import plan
+from exactk._report.group_sums import RunningGroupSums
 from exactk._report.state import State
 from exactk._report.statistics import evaluated_users
-from exactk._report.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,14 +46,13 @@ def test_f52_each_state_is_added_once(groups: int, monkeypatch: pytest.MonkeyPat
     size = 60
     of_users = [i % groups for i in range(size)]
     states = [exactk.evaluate([[1]], [[1]], METRICS, groups=[group]).state for group in of_users]
-    additions, made = Counter(Sums.plus), Counter(State.__post_init__)
-    monkeypatch.setattr(Sums, "plus", additions.replacement())
+    additions, made = Counter(RunningGroupSums.add), Counter(State.__post_init__)
+    monkeypatch.setattr(RunningGroupSums, "add", additions.replacement())
     monkeypatch.setattr(State, "__post_init__", made.replacement())
     merged = exactk.merge(states)
-    expected = len(METRICS) * (size - 1 + size - groups)
-    assert (additions.calls, made.calls) == (expected, 1)
+    assert (additions.calls, additions.size, made.calls) == (size - 1, size - 1, 1)  # of states, and of their groups
     blocks = exactk.evaluate(None, iter([([[1]], [[1]])] * size), METRICS, groups=of_users)
-    assert (additions.calls, made.calls) == (2 * expected, 2 + size)  # a block makes a state
+    assert (additions.size, made.calls) == (2 * (size - 1), 2 + size)  # a block makes a state
     monkeypatch.undo()
     assert merged == blocks == exactk.evaluate([[1]] * size, [[1]] * size, METRICS, groups=of_users)
 

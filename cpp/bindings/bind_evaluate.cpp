@@ -86,7 +86,8 @@ PyResult evaluate_values(
     const GilRelease release;  // below, only poll touches Python
     return evaluate(request);
   }();
-  return {.sums = {std::make_shared<const std::vector<Sums>>(std::move(result.sums))},
+  return {.sums = {.rows = std::make_shared<const std::vector<Sums>>(std::move(result.sums)),
+                   .values = static_cast<Count>(values.size())},
           .tally = std::move(result.tally),
           .per_user = std::move(table),
           .ratios = std::move(ratios),

@@ -1,8 +1,11 @@
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +61,67 @@ py::typing::List<py::int_> integers_of(const PySums& sums) {
 template <auto integer>
 py::typing::List<py::int_> scales_of(const PySums& sums) {
   return column(sums, [](const Sums& row) { return (row.*integer).scale; });
+}
+
+// (users, undefined, digits of total, of squares and of weight, scales of these)
+using PyColumns =
+    py::typing::Tuple<py::array_t<Count>, py::array_t<Count>, py::array_t<std::int64_t>,
+                      py::array_t<std::int64_t>, py::array_t<std::int64_t>,
+                      py::typing::Tuple<py::int_, py::int_, py::int_>>;
+
+// Writes an integer in base 2^32, least significant digit first; the last one has the sign.
+void write_digits(const ExactInteger& integer, std::span<std::int64_t> digits) {
+  const std::vector<std::uint8_t>& bytes = integer.bytes;
+  const bool is_negative = !bytes.empty() && bytes.back() >= 0x80;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    std::uint32_t digit = is_negative ? ~0U : 0;
+    for (std::size_t j = std::min(4 * i + 4, bytes.size()); j > 4 * i; --j) {
+      digit = digit << 8U | bytes[j - 1];
+    }
+    digits[i] = digit;
+  }
+  if (!digits.empty()) digits.back() = static_cast<std::int32_t>(digits.back());
+}
+
+// Returns an integer of each of some sums, as rows of digits.
+template <auto integer>
+py::array_t<std::int64_t> digits_of(const std::vector<const Sums*>& rows) {
+  std::size_t size = 0;
+  for (const Sums* row : rows) size = std::max(size, ((row->*integer).bytes.size() + 3) / 4);
+  std::vector<std::int64_t> digits(rows.size() * size);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i % 4096 == 4095) poll_signals();
+    write_digits(rows[i]->*integer, std::span(digits).subspan(i * size, size));
+  }
+  return array_of(std::move(digits),
+                  {static_cast<py::ssize_t>(rows.size()), static_cast<py::ssize_t>(size)});
+}
+
+template <auto count>
+py::array_t<Count> array_of_counts(const std::vector<const Sums*>& rows) {
+  std::vector<Count> counts;
+  counts.reserve(rows.size());
+  for (const Sums* row : rows) counts.push_back(row->*count);
+  return array_of(std::move(counts));
+}
+
+PyColumns columns_of_value(const PySums& sums, Count value) {
+  if (value < 0 || value >= sums.values) {
+    throw InputError({.argument = "value",
+                      .expected = "a number of a value below " + std::to_string(sums.values),
+                      .found = std::to_string(value)});
+  }
+  std::vector<const Sums*> rows;
+  rows.reserve(sums.rows->size() / static_cast<std::size_t>(sums.values));
+  for (auto i = static_cast<std::size_t>(value); i < sums.rows->size();
+       i += static_cast<std::size_t>(sums.values)) {
+    rows.push_back(&(*sums.rows)[i]);
+  }
+  const Sums first = rows.empty() ? Sums{} : *rows.front();
+  return py::make_tuple(array_of_counts<&Sums::users>(rows),
+                        array_of_counts<&Sums::undefined>(rows), digits_of<&Sums::total>(rows),
+                        digits_of<&Sums::squares>(rows), digits_of<&Sums::weight>(rows),
+                        py::make_tuple(first.total.scale, first.squares.scale, first.weight.scale));
 }
 
 // (counts, foreign items, tied lists by cutoff, list lengths by cutoff, short lists by cutoff)
@@ -122,6 +186,10 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
   bind_class<PySums>(module, "Sums",
                      "The exact sums of groups x values, field by field. An integer times "
                      "2^-scale is the sum.")
+      .def("columns", &columns_of_value, py::arg("value"),
+           "Return the sums of one value in each group: the users and the undefined ones; rows of "
+           "digits in base 2^32, least significant first, of the total, the squares and the "
+           "weight, of which the last digit has the sign; and the scales of these three.")
       .def_property_readonly("users", &counts_of<&Sums::users>)
       .def_property_readonly("undefined", &counts_of<&Sums::undefined>)
       .def_property_readonly("total", &integers_of<&Sums::total>)

@@ -16,6 +16,7 @@ namespace exactk::bindings {
 // per sum would cost more than computing it.
 struct PySums {
   std::shared_ptr<const std::vector<Sums>> rows;
+  Count values;
 };
 
 struct PyResult {

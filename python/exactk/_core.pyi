@@ -214,6 +214,19 @@ class Sums:
     """
     The exact sums of groups x values, field by field. An integer times 2^-scale is the sum.
     """
+    def columns(
+        self, value: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.int64],
+        numpy.typing.NDArray[numpy.int64],
+        numpy.typing.NDArray[numpy.int64],
+        numpy.typing.NDArray[numpy.int64],
+        numpy.typing.NDArray[numpy.int64],
+        tuple[int, int, int],
+    ]:
+        """
+        Return the sums of one value in each group: the users and the undefined ones; rows of digits in base 2^32, least significant first, of the total, the squares and the weight, of which the last digit has the sign; and the scales of these three.
+        """
     @property
     def squares(self) -> list[int]: ...
     @property

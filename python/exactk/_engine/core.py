@@ -31,7 +31,9 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import core_rules
 from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
+from exactk._report.exact_digits import DigitColumn
 from exactk._report.paired_sums import PairedSums
+from exactk._report.sum_table import PartColumns, SumTable
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa
@@ -84,7 +86,8 @@ def _evaluate(problem: Problem) -> Outcome:
     counts = _counts_of_tally(problem, result.tally)
     item_counts = tuple(ItemCounts(*counts) for counts in result.item_tallies)
     group_counts = tuple(GroupCounts(*counts) for counts in result.group_tallies)
-    return Outcome(_list_sums(result.sums), counts, result.per_user, result.ratios, item_counts, group_counts)
+    sums, group_sums = _sums_of_result(result.sums, problem)
+    return Outcome(sums, counts, result.per_user, result.ratios, item_counts, group_counts, group_sums)
 
 
 def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
@@ -165,6 +168,20 @@ def _check_counted_users(problem: Problem) -> None:
                 noun = "a weight" if argument == "weights" else "a group"
                 expected = f"{noun} for every user in the mean of {value.spelling} (users={value.rules['users']!r})"
                 raise input_error(argument, expected, "none", row=int(rows[0]), count=len(rows))
+
+
+def _sums_of_result(sums: _core.Sums, problem: Problem) -> tuple[list[Sums], SumTable | None]:
+    """Return the sums of each value over all users, and those of each group."""
+    if problem.groups is None:
+        return _list_sums(sums), None
+    parts = []
+    for value in range(len(problem.values)):
+        users, undefined, *digits, scales = sums.columns(value)
+        columns = [*map(DigitColumn.of_counts, (users, undefined)), *(DigitColumn(0, one) for one in digits)]
+        parts.append(PartColumns.of_columns(scales, columns))
+    table = SumTable.of_parts(parts, problem.group_count)
+    (totals,) = table.total().sums()
+    return list(totals), table
 
 
 def _list_sums(sums: _core.Sums) -> list[Sums]:

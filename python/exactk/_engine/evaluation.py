@@ -38,10 +38,10 @@ from exactk._plan.metric_strings import Plan, Value, as_plan, distinct_parts, pa
 from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
 from exactk._report.customs import customs_of
+from exactk._report.group_sums import GroupSums
 from exactk._report.report import Report
 from exactk._report.state import State
 from exactk._report.statistics import value_of_sums
-from exactk._report.sums import Sums
 from exactk._report.user_table import UserTable, has_part_rows, row_count
 from exactk._runtime.progress import Progress, ignore_progress
 
@@ -353,9 +353,10 @@ def _state_of_outcome(
     truth_digest: int,
     catalogue: Catalogue | None,
 ) -> State:
-    size = len(problem.values)
-    by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), max(1, size))]
-    totals = by_group[0] if len(by_group) == 1 else tuple(map(Sums.over_groups, zip(*by_group, strict=True)))
+    totals, groups = tuple(outcome.sums), None
+    if labels is not None and outcome.group_sums is not None:
+        table = outcome.group_sums if labels else outcome.group_sums.of_rows(slice(0)).carried()
+        groups = GroupSums(labels, table)
     counts = outcome.counts._replace(
         unknown_actual=problem.truth.unknown_actual,
         rank_gaps=_users_with_closed_gaps(problem),
@@ -367,7 +368,7 @@ def _state_of_outcome(
         problem.weights is not None,
         counts,
         totals,
-        None if labels is None else dict(zip(labels, by_group, strict=False)),
+        groups,
         group_order,
         problem.truth.columns.grade,
         truth_digest,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.metric_strings import Value
     from exactk._report.counts import Counts
+    from exactk._report.sum_table import SumTable
     from exactk._report.sums import Sums
 
 
@@ -127,12 +128,13 @@ class GroupCounts(NamedTuple):
 class Outcome(NamedTuple):
     """The results of an engine."""
 
-    sums: list[Sums]  # group by group, value by value
+    sums: list[Sums]  # of each value, over all users
     counts: Counts  # without unknown_actual and rank_gaps, which only the inputs determine
     per_user: NDArray[np.float64] | None  # values x users
     ratios: NDArray[np.float64] | None  # micro values x 2 x users: numerators and denominators, NaN if not in the sums
     item_counts: tuple[ItemCounts, ...] = ()  # by plan of a tally
     group_counts: tuple[GroupCounts, ...] = ()  # likewise
+    group_sums: SumTable | None = None  # of each value, a row per group of users; None if they have no groups
 
 
 class JudgedCells(NamedTuple):

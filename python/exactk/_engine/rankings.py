@@ -13,6 +13,7 @@ from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._inputs.model.embeddings import check_input_order
 from exactk._inputs.model.lists import Rankings
 from exactk._report.counts import TieCounts
+from exactk._report.sum_table import SumTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,11 +136,6 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: Sequence[list[int]
     """Return the outcome of all values from those of the values at the given indices."""
     size = len(problem.values)
     micro = [index for index, value in enumerate(problem.values) if value.rules["average"] == "micro"]
-    by_index = {}
-    for outcome, part in zip(outcomes, indices, strict=True):
-        for position, sums in enumerate(outcome.sums):
-            group, value = divmod(position, len(part))
-            by_index[group * size + part[value]] = sums
     counts = [outcome.counts for outcome in outcomes]
     joined_counts = counts[0]._replace(
         longest_list=max(one.longest_list for one in counts),  # each to its own cutoffs
@@ -154,7 +150,11 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: Sequence[list[int]
         for outcome, part in zip(outcomes, indices, strict=True):
             per_user[part] = outcome.per_user
             ratios[[micro.index(index) for index in part if index in micro]] = outcome.ratios
-    return Outcome([by_index[index] for index in range(len(by_index))], joined_counts, per_user, ratios)
+    sums = _in_order(indices, [one.sums for one in outcomes])
+    tables = [one.group_sums for one in outcomes if one.group_sums is not None]
+    parts = _in_order(indices, [table.parts() for table in tables]) if tables else ()
+    group_sums = SumTable.of_parts(parts, problem.group_count) if tables else None
+    return Outcome([*sums], joined_counts, per_user, ratios, group_sums=group_sums)
 
 
 def _sum_of_present(counts: list[int | None]) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from exactk._plan.metric_strings import canonical_name
@@ -10,8 +10,38 @@ from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
+    from exactk._report.sums import Label
 
 _T = TypeVar("_T")
+
+
+class GroupMapping(Mapping["Label", "MetricMapping[float]"]):
+    """An immutable mapping from group to the mapping of its entries, which is made when it is read."""
+
+    def __init__(
+        self,
+        labels: Iterable[Label],
+        columns: Iterable[Sequence[float]],
+        of_group: Callable[[Sequence[float]], MetricMapping[float]],
+    ) -> None:
+        """Create the mapping of columns with an entry per group, from a function that makes the mapping of one group."""
+        self._rows = dict(zip(labels, zip(*columns, strict=True), strict=True))
+        self._of_group = of_group
+
+    def __getitem__(self, label: Label) -> MetricMapping[float]:
+        return self._of_group(self._rows[label])
+
+    def __contains__(self, label: object) -> bool:
+        return label in self._rows
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 class MetricMapping(Mapping[str, _T], Generic[_T]):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from exactk._plan.metric_strings import distinct_parts
 from exactk._report.report import Report
-from exactk._report.state import plan_of_state
+from exactk._report.state import plan_of_state, sums_of_groups
 from exactk._report.user_table import has_part_rows
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:
     ordered = [values[index] for index in order]
     position = {part.identity: index for index, part in enumerate(distinct_parts(values))}
     parts = [position[part.identity] for part in distinct_parts(ordered)]
-    groups = state.groups
+    groups = sums_of_groups(state)
     state = replace(
         state,
         metrics=metrics,
         spellings=tuple(state.spellings[index] for index in order),
         totals=tuple(state.totals[part] for part in parts),
-        groups=None if groups is None else {label: tuple(sums[i] for i in parts) for label, sums in groups.items()},
+        groups=None if groups is None else groups.with_parts(parts),
     )
     table = report.user_table
     if table is not None:

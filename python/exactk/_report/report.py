@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
@@ -26,11 +26,13 @@ from exactk._report.display import DIGITS, format_number
 from exactk._report.exports import Exports, return_or_write
 from exactk._report.flat_names import flat_dict
 from exactk._report.json_document import Document, json_counts, json_number
-from exactk._report.metric_mapping import MetricMapping
+from exactk._report.metric_mapping import GroupMapping, MetricMapping
 from exactk._report.per_user import kept_from_plain, kept_to_plain
 from exactk._report.presentation import html_page, page_request, plot
-from exactk._report.state import State, plan_of_state
+from exactk._report.state import State, plan_of_state, sums_of_groups
 from exactk._report.statistics import (
+    deviations_of_groups,
+    evaluated_by_group,
     evaluated_users,
     interval_of_sums,
     numbers_of_item_groups,
@@ -38,6 +40,7 @@ from exactk._report.statistics import (
     value_of_group_tally,
     value_of_sums,
     value_of_tally,
+    values_of_groups,
 )
 from exactk._report.table_display import DisplayTable
 from exactk._report.tables import TextTable, metric_columns, text_of_columns, unknown_table
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
     from exactk._report.counts import CandidateCounts
     from exactk._report.disparity import DisparityMeasure
     from exactk._report.exports import FilePath
+    from exactk._report.group_sums import GroupSums
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.judged_lists import JudgedLists
@@ -194,8 +198,8 @@ class Report(Exports, Mapping[str, float]):
     def _part_indices(self) -> list[tuple[int, ...]]:
         return part_indices(self._plan)
 
-    def _part_sums(self, sums: Sequence[Sums]) -> list[list[Sums]]:
-        """Return the sums of each value's parts."""
+    def _part_sums(self, sums: Sequence[_T]) -> list[list[_T]]:
+        """Return the sums of each value's parts, over all users or by group."""
         return [[sums[i] for i in indices] for indices in self._part_indices]
 
     @cached_property
@@ -392,10 +396,12 @@ class Report(Exports, Mapping[str, float]):
         >>> report.disparity("P@1"), report.disparity("P@1", "ratio")
         (0.5, 0.5)
         """
-        name = self._state.spellings[self.index_of(metric)]
-        if self._state.groups is None:
+        index = self.index_of(metric)
+        groups = sums_of_groups(self._state)
+        if groups is None:
             raise input_error("report", "groups, which groups= names", "none")
-        return disparity_of_groups({label: values[name] for label, values in self.by_group.items()}, how, name)
+        values = self._of_groups(values_of_groups, groups, index)
+        return disparity_of_groups(dict(zip(groups, values, strict=True)), how, self._state.spellings[index])
 
     def index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
@@ -431,10 +437,20 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def by_group(self) -> Mapping[Label, MetricMapping[float]]:
         """The values of each group."""
-        groups = self._state.groups or {}
-        return MappingProxyType(
-            {label: self._statistic_by_metric(sums, value_of_sums) for label, sums in groups.items()}
-        )
+        groups = sums_of_groups(self._state)
+        if groups is None:
+            return MappingProxyType({})
+        return GroupMapping(groups, self._statistic_by_group(values_of_groups, groups), self._by_metric)
+
+    def _statistic_by_group(self, statistic: Callable[..., list[float]], groups: GroupSums) -> list[list[float]]:
+        """Return a statistic of each value in the groups."""
+        return [self._of_groups(statistic, groups, index) for index in range(len(self))]
+
+    def _of_groups(self, statistic: Callable[..., list[float]], groups: GroupSums, index: int) -> list[float]:
+        """Return a statistic of one value in the groups."""
+        columns = [groups.parts[part] for part in self._part_indices[index]]
+        weighted = self._state.weighted
+        return statistic(self._plan[index], columns, weighted=weighted) if columns else [math.nan] * len(groups)
 
     @cached_property
     def by_item_group(self) -> Mapping[Label, MetricMapping[float]]:
@@ -755,15 +771,22 @@ class Report(Exports, Mapping[str, float]):
 
     def rows_of_groups(self, labels: Iterable[Label] | None = None) -> Iterator[GroupRow]:
         """Yield each value of each group, or of the groups with these labels."""
-        groups, weighted = self._state.groups or {}, self._state.weighted
-        for label in groups if labels is None else labels:
-            if label not in groups:
-                continue
-            for value, parts in zip(self._plan, self._part_sums(groups[label]), strict=True):
-                number, deviation = (
-                    statistic(value, parts, weighted=weighted) for statistic in (value_of_sums, standard_deviation)
-                )
-                yield GroupRow(label, value.name, value.spelling, number, deviation, evaluated_users(parts))
+        groups = sums_of_groups(self._state)
+        if groups is None:
+            return
+        if labels is not None:
+            groups = groups.in_order([label for label in labels if label in groups])
+        columns = [zip(*one, strict=True) for one in self._columns_by_group(groups)]
+        for label, *of_group in zip(groups, *columns, strict=True):
+            for value, *cells in zip(self._plan, *of_group, strict=True):
+                yield GroupRow(label, value.name, value.spelling, *cells)
+
+    def _columns_by_group(self, groups: GroupSums) -> tuple[list[list[float]], list[list[float]], list[list[int]]]:
+        """Return the values, their standard deviations and the number of evaluated users, value by value."""
+        values, deviations = (
+            self._statistic_by_group(statistic, groups) for statistic in (values_of_groups, deviations_of_groups)
+        )
+        return values, deviations, list(map(evaluated_by_group, self._part_sums(groups.parts)))
 
     def _rows_of_item_groups(self) -> Iterator[ItemGroupRow]:
         """Yield what each value of groups of items has of each group."""
@@ -789,8 +812,10 @@ class Report(Exports, Mapping[str, float]):
         if not self._state.groups:
             return []
         names, rows = list(self)[:_MOST_VALUES], []
-        for label in islice(self._state.groups, _MOST_GROUPS):
-            of_group = list(self.rows_of_groups([label]))
+        labels = list(islice(self._state.groups, _MOST_GROUPS))
+        cells = self.rows_of_groups(labels)
+        for label in labels:
+            of_group = list(islice(cells, len(self)))
             users = sorted({row.evaluated for row in of_group})
             range_of_users = "-".join(map(str, dict.fromkeys((users[0], users[-1]))))
             rows.append([str(label), range_of_users, *(format_number(row.value) for row in of_group[:_MOST_VALUES])])
@@ -879,18 +904,21 @@ class Report(Exports, Mapping[str, float]):
         return join_columns(repeated, values)
 
     def _columns_of_groups(self, *, wide: bool) -> Columns:
-        if self._state.groups is None:
+        groups = sums_of_groups(self._state)
+        if groups is None:
             raise input_error("table", "groups, which groups= names", "none")
-        groups = self.by_group
         if wide:
-            return {"group": self._labels(groups)} | {name: [row[name] for row in groups.values()] for name in self}
-        rows = list(self.rows_of_groups())
+            columns = self._statistic_by_group(values_of_groups, groups)
+            return {"group": self._labels(groups), **dict(zip(self, columns, strict=True))}
+        value, deviation, evaluated = (
+            list(chain.from_iterable(zip(*columns, strict=True))) for columns in self._columns_by_group(groups)
+        )
         return {
-            "group": self._labels(row.label for row in rows),
+            "group": self._labels(label for label in groups for _ in self._plan),
             **metric_columns(self._plan, len(groups)),
-            "value": [row.value for row in rows],
-            "standard_deviation": [row.standard_deviation for row in rows],
-            "evaluated": [row.evaluated for row in rows],
+            "value": value,
+            "standard_deviation": deviation,
+            "evaluated": evaluated,
         }
 
     def _columns_of_item_groups(self, *, wide: bool) -> Columns:

@@ -8,7 +8,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import Convention, description
@@ -18,6 +17,7 @@ from exactk._plan.metric_strings import plan
 from exactk._report.catalogue import Catalogue, describe_difference
 from exactk._report.counts import Counts
 from exactk._report.customs import by_name, checked_customs, custom_to_plain, customs_of
+from exactk._report.group_sums import GroupSums, RunningGroupSums, group_sums_of
 from exactk._report.group_tally_bytes import group_tally_from_bytes, group_tally_to_bytes
 from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
 from exactk._report.shards import Shards, united_shards
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Plan, Value
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
+    from exactk._report.sum_table import Scales
     from exactk._report.sums import Label, Sums
 
 STATE_PREFIX = b"exactk-state\n"
@@ -145,8 +146,10 @@ class State:
         """Freeze the groups, in the order of the categories or sorted by label."""
         if self.groups is None:
             return
-        labels = ordered_labels(self.groups, self.group_order)
-        object.__setattr__(self, "groups", MappingProxyType({label: self.groups[label] for label in labels}))
+        groups = self.groups
+        if not isinstance(groups, GroupSums):
+            groups = group_sums_of(groups, self.totals)
+        object.__setattr__(self, "groups", groups.in_order(ordered_labels(groups, self.group_order)))
 
     def __repr__(self) -> str:
         in_groups = "" if self.groups is None else f" in {plural(len(self.groups), 'group')}"
@@ -346,7 +349,18 @@ def ordered_labels(labels: Collection[Label], order: Iterable[Label] | None) -> 
     """Return the group labels in the order of the categories, which has all of them, or sorted."""
     if order is not None:
         return [label for label in order if label in labels]
-    return sorted(labels, key=lambda label: (type(label).__name__, label))
+    return sorted(labels, key=None if len(set(map(type, labels))) == 1 else _type_and_label)
+
+
+def _type_and_label(label: Label) -> tuple[str, Label]:
+    return type(label).__name__, label
+
+
+def sums_of_groups(state: State) -> GroupSums | None:
+    """Return the sums of each group with their table, which is no public part of a state."""
+    groups = state.groups
+    assert groups is None or isinstance(groups, GroupSums)  # noqa: S101 - as a state makes them
+    return groups
 
 
 class StateSums:
@@ -364,7 +378,8 @@ class StateSums:
         self._item_tallies = first.item_tallies
         self._group_tallies = first.group_tallies
         self._group_orders = {first.group_order}
-        self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
+        groups = sums_of_groups(first)
+        self._groups = None if groups is None else RunningGroupSums(groups)
         self._shards = {0: first.shards}  # by the number of the state; of states without shards, only the first
         self._has_unsharded = first.shards is None
         self._size = 1  # states
@@ -372,10 +387,13 @@ class StateSums:
     def add(self, state: State) -> None:
         """Add a state; raise StateMismatchError if its plan, or the type of its group labels, differs."""
         check_same_plan(self._first, state, self._argument)
-        check_label_types([self._groups, state.groups], self._argument)
-        self._spellings = common_spellings([self._spellings, state.spellings], state.metrics)
+        groups = sums_of_groups(state)
+        check_label_types([None if self._groups is None else self._groups.labels, groups], self._argument)
+        if self._spellings != state.spellings:
+            self._spellings = common_spellings([self._spellings, state.spellings], state.metrics)
         self._counts = self._counts.merge(state.counts)
-        _add_totals(self._totals, state.totals)
+        if self._groups is None:
+            self._totals = [sums.plus(other) for sums, other in zip(self._totals, state.totals, strict=True)]
         self._grade_columns.add(state.grade_column)
         self._group_orders.add(state.group_order)
         self._truth_digest = _sum_of_digests(self._truth_digest, state.truth_digest)
@@ -386,13 +404,8 @@ class StateSums:
         self._group_tallies = tuple(one.plus(other) for one, other in of_groups)
         if self._catalogue is not None and state.catalogue is not None:
             self._catalogue = self._catalogue.merged(state.catalogue)
-        if self._groups is None or state.groups is None:
-            return
-        for label, sums in state.groups.items():
-            if label in self._groups:
-                _add_totals(self._groups[label], sums)
-            else:
-                self._groups[label] = list(sums)
+        if self._groups is not None and groups is not None:
+            self._groups.add(groups)
 
     def _add_shards(self, shards: Shards | None) -> None:
         if shards is not None or not self._has_unsharded:
@@ -402,9 +415,10 @@ class StateSums:
 
     def state(self) -> State:
         """Return the state of all users added so far; raise StateMismatchError if a shard is in several of the states."""
-        groups = None if self._groups is None else {label: tuple(sums) for label, sums in self._groups.items()}
+        groups = None if self._groups is None else self._groups.sums()
         first = self._first
-        totals, grade_column = tuple(self._totals), first.grade_column if len(self._grade_columns) == 1 else None
+        totals = tuple(self._totals) if groups is None else groups.totals()
+        grade_column = first.grade_column if len(self._grade_columns) == 1 else None
         return State(
             first.metrics,
             self._spellings,
@@ -437,10 +451,6 @@ def common_spellings(spellings: Iterable[Sequence[str]], names: Sequence[str]) -
     )
 
 
-def _add_totals(totals: list[Sums], others: tuple[Sums, ...]) -> None:
-    totals[:] = [sums.plus(other) for sums, other in zip(totals, others, strict=True)]
-
-
 def check_same_plan(one: State, other: State, argument: str) -> None:
     """Raise StateMismatchError if the states have other metrics, another convention, or other kinds of sums."""
     differences = []
@@ -465,12 +475,16 @@ def check_same_plan(one: State, other: State, argument: str) -> None:
     ]
     if items := describe_difference(one.catalogue, other.catalogue):
         differences.append(items)
-    scales = [[sums.scales for sums in state.totals] for state in (one, other)]
-    if not differences and scales[0] != scales[1]:
+    if not differences and _scales(one) != _scales(other):
         differences.append("sums of another precision (one is from exactk.reference)")
     if differences:
         message = f"{argument}: expected the same metrics and convention in all, found {'; '.join(differences)}"
         raise StateMismatchError(message, argument)
+
+
+def _scales(state: State) -> tuple[Scales, ...]:
+    groups = sums_of_groups(state)
+    return tuple(sums.scales for sums in state.totals) if groups is None else groups.table.scales
 
 
 def check_same_truth(states: Mapping[str, State], argument: str) -> None:
@@ -491,7 +505,7 @@ def check_same_truth(states: Mapping[str, State], argument: str) -> None:
             raise input_error(argument, "systems evaluated on the same truth", found, hint=hint)
 
 
-def check_label_types(groups: Iterable[Mapping[Label, object] | None], argument: str) -> None:
+def check_label_types(groups: Iterable[Collection[Label] | None], argument: str) -> None:
     """Raise StateMismatchError if the labels of groups in several states have several types."""
     types = {type(next(iter(one))).__name__ for one in groups if one}
     if len(types) > 1:

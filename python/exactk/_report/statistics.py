@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
+    from exactk._report.sum_table import PartColumns
     from exactk._report.sums import Sums
 
 Ratio = tuple[int, int]
@@ -51,9 +52,14 @@ def numbers_of_item_groups(value: Value, tally: GroupTally) -> list[float]:
 def _rounded_value(value: Value, number: float | None) -> float:
     """Return the number of a value, None for 0 / 0, rounded by its rules."""
     if number is None:
-        return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
+        return _zero_by_zero(value)
     decimals = value.rules["decimals"]
     return number if decimals is None else _round_to_decimals(number, decimals)
+
+
+def _zero_by_zero(value: Value) -> float:
+    """Return what 0 / 0 is for a value."""
+    return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
 
 
 def _round_to_decimals(number: float, decimals: int) -> float:
@@ -71,10 +77,28 @@ def _unrounded_value(value: Value, sums: Sequence[Sums], *, weighted: bool) -> f
         return math.nan
     numerator, denominator = _f_of_means(value, *defined) if value.rules["average"] == "of_means" else defined[0]
     if denominator == 0:
-        return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
+        return _zero_by_zero(value)
     if value.rules["average"] == "geometric":
         return float(_DIGITS.divide(Decimal(numerator), Decimal(denominator)).exp(_DIGITS))
     return numerator / denominator  # Python rounds the quotient of integers once
+
+
+def values_of_groups(value: Value, columns: Sequence[PartColumns], *, weighted: bool) -> list[float]:
+    """Return the value of each group, as `value_of_sums` returns it for one."""
+    average = value.rules["average"]
+    if len(columns) > 1 or average == "geometric" or value.rules["decimals"] is not None:
+        groups = zip(*(part.sums() for part in columns), strict=True)
+        return [value_of_sums(value, sums, weighted=weighted) for sums in groups]
+    (part,) = columns
+    divisors, scale = _divisors(value, part, weighted=weighted)
+    scale_of_total = part.scales[0]
+    up, down = max(0, scale - scale_of_total), max(0, scale_of_total - scale)
+    zero_by_zero = _zero_by_zero(value) if average == "micro" else math.nan
+    rows = zip(part.users.integers(), part.undefined.integers(), part.total.integers(), divisors, strict=True)
+    return [
+        math.nan if undefined or not users else (total << up) / (divisor << down) if divisor else zero_by_zero
+        for users, undefined, total, divisor in rows
+    ]
 
 
 def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
@@ -85,10 +109,30 @@ def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) ->
     divisor, scale = _divisor(value, part, weighted=weighted)
     if value.rules["average"] != "macro" or divisor == 0 or part.undefined:
         return math.nan
-    weight = Fraction(divisor, 2**scale)
-    average = Fraction(part.total, 2**part.total_scale) / weight
-    variance = Fraction(part.squares, 2**part.squares_scale) / weight - average**2
-    return math.sqrt(max(variance, Fraction(0)))  # exact, except for products that underflow
+    return _root_of_variance(part.total, part.squares, divisor, (part.total_scale, part.squares_scale, scale))
+
+
+def deviations_of_groups(value: Value, columns: Sequence[PartColumns], *, weighted: bool) -> list[float]:
+    """Return the standard deviation of each group, as `standard_deviation` returns it for one."""
+    part = columns[0]
+    divisors, scale = _divisors(value, part, weighted=weighted)
+    if value.rules["average"] != "macro":
+        return [math.nan] * len(divisors)
+    scales = (*part.scales[:2], scale)
+    rows = zip(part.undefined.integers(), part.total.integers(), part.squares.integers(), divisors, strict=True)
+    return [
+        _root_of_variance(total, squares, divisor, scales) if divisor and not undefined else math.nan
+        for undefined, total, squares, divisor in rows
+    ]
+
+
+def _root_of_variance(total: int, squares: int, weight: int, scales: tuple[int, int, int]) -> float:
+    """Return the root of squares / weight - (total / weight)^2, each of which is to be divided by 2^scale."""
+    a, b, c = scales
+    shifts = (2 * a + c, b + 2 * c, b + 2 * a)  # to the fractions' common denominator
+    of_squares, of_total, of_weight = (shift - min(shifts) for shift in shifts)
+    variance = (squares * weight << of_squares) - (total**2 << of_total)
+    return math.sqrt(max(variance, 0) / (weight**2 << of_weight))  # exact, except for products that underflow
 
 
 def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, weighted: bool) -> Interval:
@@ -114,6 +158,11 @@ def evaluated_users(sums: Sequence[Sums]) -> int:
     return min(one.users for one in sums)
 
 
+def evaluated_by_group(columns: Sequence[PartColumns]) -> list[int]:
+    """Return the number of users evaluated for a value in each group, as `evaluated_users` returns it for one."""
+    return [min(users) for users in zip(*(part.users.integers() for part in columns), strict=True)]
+
+
 def _mean(value: Value, sums: Sums, *, weighted: bool) -> Ratio | None:
     """Return the mean of the summed values (macro, geometric) or the ratio of the sums (micro), exactly; None if it is NaN."""
     divisor, scale = _divisor(value, sums, weighted=weighted)
@@ -128,6 +177,13 @@ def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
     if weighted or value.rules["average"] == "micro":
         return sums.weight, sums.weight_scale
     return sums.users, 0
+
+
+def _divisors(value: Value, part: PartColumns, *, weighted: bool) -> tuple[list[int], int]:
+    """Return the divisors of the totals of groups, as integers, and their scale."""
+    if weighted or value.rules["average"] == "micro":
+        return part.weight.integers(), part.scales[2]
+    return part.users.integers(), 0
 
 
 def _f_of_means(value: Value, precision: Ratio, recall: Ratio) -> Ratio:

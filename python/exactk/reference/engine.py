@@ -14,6 +14,7 @@ from exactk._engine.problem import Engine, GroupCounts, ItemCounts, JudgedCells,
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import STRICT_TIES
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
+from exactk._report.sum_table import PartColumns, SumTable
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.base_lists import check_base_scores
@@ -65,10 +66,14 @@ def _evaluate(problem: Problem) -> Outcome:
             for value, row in zip(problem.values, ratios, strict=True)
         ]
     ).reshape(len(problem.values), len(users))
-    sums = [
-        _sums_of_group(problem, value, ratios[i], group) for group in range(problem.group_count)
-        for i, value in enumerate(problem.values)
-    ]  # fmt: skip
+    by_group = [
+        [_sums_of_group(problem, value, ratios[i], group) for i, value in enumerate(problem.values)]
+        for group in range(problem.group_count)
+    ]
+    by_value = list(zip(*by_group, strict=True))
+    sums = list(map(Sums.over_groups, by_value))
+    parts = [PartColumns.of_sums(total.scales, of_groups) for total, of_groups in zip(sums, by_value, strict=True)]
+    group_sums = None if problem.groups is None else SumTable.of_parts(parts, problem.group_count)
     counts = _problem_counts(problem, users)
     item_counts = tuple(
         ItemCounts(*count_items(users, tally.rules, tally.cutoffs, has_short_lists=tally.has_short_lists))
@@ -76,8 +81,9 @@ def _evaluate(problem: Problem) -> Outcome:
     )
     group_counts = tuple(GroupCounts(*count_groups(users, value)) for value in problem.group_tallies)
     if not problem.per_user:
-        return Outcome(sums, counts, None, None, item_counts, group_counts)
-    return Outcome(sums, counts, per_user, _parts_of_micro_values(problem, ratios), item_counts, group_counts)
+        return Outcome(sums, counts, None, None, item_counts, group_counts, group_sums)
+    kept = _parts_of_micro_values(problem, ratios)
+    return Outcome(sums, counts, per_user, kept, item_counts, group_counts, group_sums)
 
 
 def _judge_lists(problem: Problem, users: range) -> JudgedCells:
