@@ -80,7 +80,12 @@ def open_page(browser: Browser, path: Path, size: Any = WIDE, **options: Any) ->
     one.on("request", lambda request: found.append(request.url) if request.url != address else None)
     one.on("console", lambda message: found.append(message.text))
     one.on("pageerror", lambda error: found.append(str(error)))
-    one.on("dialog", lambda dialog: (found.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Any) -> None:
+        found.append(dialog.message)
+        dialog.dismiss()
+
+    one.on("dialog", dismiss)
     one.goto(address)
     one.wait_for_load_state("networkidle")
     return one, found

@@ -202,7 +202,8 @@ class _BatchEvaluation:
         if not len(self._truth.items):
             return False
         ids = items.astype(np.int64)  # NumPy compares int64 and uint64 as floats
-        if np.isin(self._truth.items[:_FEW].astype(np.int64), ids[:_FEW]).any():  # which mostly tell
+        few = min(_FEW, len(ids))  # of each, which mostly tell
+        if np.isin(self._truth.items[:few].astype(np.int64), ids[:few]).any():
             return True
         slots = np.searchsorted(self._truth_items, ids)
         return bool((self._truth_items.take(slots, mode="clip") == ids).any())

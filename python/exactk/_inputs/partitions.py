@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Partitions:
         self._segments: list[_Segment] = []
         self.reader = make_reader()
         with _needing_room():
-            self._file: BinaryIO = tempfile.TemporaryFile(prefix="exactk", buffering=0)  # type: ignore[assignment] # noqa: SIM115 - __exit__
+            self._file = tempfile.TemporaryFile(prefix="exactk", buffering=0)  # noqa: SIM115 - __exit__
 
     def __enter__(self) -> Self:
         return self
@@ -69,7 +69,7 @@ class Partitions:
         self._segments.append(_Segment(row_offsets, columns))
 
     def _append(self, array: NDArray[Any]) -> tuple[int, np.dtype[Any]]:
-        position, unwritten = self._file.tell(), memoryview(np.ascontiguousarray(array)).cast("B")
+        position, unwritten = self._file.tell(), np.ascontiguousarray(array).view(np.uint8).data
         with _needing_room():
             while unwritten:
                 unwritten = unwritten[self._file.write(unwritten) :]
@@ -88,11 +88,15 @@ class Partitions:
         return LongRows(*[None if one is None else self._read_column(*one, begin, end) for one in segment.columns])  # type: ignore[arg-type]
 
     def _read_column(self, position: int, dtype: np.dtype[Any], begin: int, end: int) -> NDArray[Any]:
-        array, size = np.empty(end - begin, dtype), dtype.itemsize
-        self._file.seek(position + begin * size)
-        unread = memoryview(array).cast("B")
+        array = np.empty(end - begin, dtype)
+        self._file.seek(position + begin * dtype.itemsize)
+        unread = array.view(np.uint8).data
         while unread:
-            unread = unread[self._file.readinto(unread) :]  # type: ignore[attr-defined] # a raw file
+            size = self._file.readinto(unread)
+            if not size:
+                message = "the temporary file of the rows has become shorter"
+                raise OSError(message)
+            unread = unread[size:]
         return array
 
     def _block(self, long_rows: LongRows, partition: int) -> Block:
