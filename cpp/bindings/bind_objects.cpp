@@ -300,7 +300,7 @@ class Block {
         append(item);
       }
     } else if (PyList_CheckExact(row) || PyTuple_CheckExact(row)) {
-      PyObject** const objects = PySequence_Fast_ITEMS(row);
+      PyObject* const* const objects = PySequence_Fast_ITEMS(row);
       const Count size = PySequence_Fast_GET_SIZE(row);
       for (Count i = cursor.position; size_ < kCapacity && i < size; ++i) append(objects[i]);
     }

@@ -10,8 +10,8 @@ namespace exactk {
 namespace {
 
 template <class Key>
-bool is_better(Key one, Key other) noexcept {
-  return one > other || (is_nan(other) && !is_nan(one));
+bool is_better(Key key, Key than) noexcept {
+  return key > than || (is_nan(than) && !is_nan(key));
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ bool is_better(Key one, Key other) noexcept {
 template <class Row>
 void TieCounter<Row>::add(Key key, Count times) {
   const auto match =
-      std::ranges::partition_point(keys_, [&](Key other) { return is_better(other, key); });
+      std::ranges::partition_point(keys_, [&](Key counted) { return is_better(counted, key); });
   auto index = static_cast<std::size_t>(match - keys_.begin());
   if (match != keys_.end() && is_same_key(*match, key)) equal_counts_[index++] += times;
   beating_counts_[index] += times;
