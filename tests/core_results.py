@@ -28,5 +28,5 @@ def _plain_item_tally(tally: Any) -> list[Any]:
 
 
 def _attributes(bound: object) -> dict[str, Any]:
-    names = [name for name in vars(type(bound)) if not name.startswith("_")]
+    names = [name for name, one in vars(type(bound)).items() if not (name.startswith("_") or callable(one))]
     return {name: getattr(bound, name) for name in names}

@@ -73,6 +73,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "Rules": CALLS["Rules"][1],
     "Scores": CALLS["Scores"][1],
     "SparseScores": CALLS["SparseScores"][1],
+    "Sums.columns": lambda: [_core.evaluate(*CALLS["evaluate"][1]()).sums, 0],
     "Vocabulary": lambda: [True],
     "Vocabulary.__len__": lambda: [sound_vocabulary()],
     "Vocabulary.as_integers": lambda: [sound_vocabulary(), 3],

@@ -67,7 +67,7 @@ class DigitColumn(NamedTuple):
     def trimmed(self, block: int) -> DigitColumn:
         """Return the column without zeros and signs at both ends, in blocks of so many digits, of any carried digits.
 
-        Equal integers have equal digits then: below 2^32, but for the last digit, which also has the sign.
+        Equal integers have equal digits then: below 2^32, except for the last digit, which also has the sign.
         """
         rows, width = self.digits.shape
         bits = np.bitwise_or.reduce(self.digits, axis=0)

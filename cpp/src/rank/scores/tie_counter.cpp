@@ -10,8 +10,8 @@ namespace exactk {
 namespace {
 
 template <class Key>
-bool is_better(Key key, Key than) noexcept {
-  return key > than || (is_nan(than) && !is_nan(key));
+bool is_better(Key better, Key worse) noexcept {
+  return better > worse || (is_nan(worse) && !is_nan(better));
 }
 
 }  // namespace
