@@ -452,3 +452,17 @@ def test_f08_nan_comes_before_ties() -> None:
     assert last.ids.tolist() == [[0]]
     with pytest.raises(exactk.InputError, match="a tie at rank 2"):
         exactk.topk(np.array([[1, math.nan, math.nan]]), 2, ties="raise", nan="last")
+
+
+@pytest.mark.parametrize("relevant", [[4, 9], [0, 1]])
+@pytest.mark.parametrize(
+    ("ties", "value"), [("expected", 2 / 10), ("optimistic", 2 / 3), ("pessimistic", 0), ("shared", 0)]
+)
+def test_a_tie_that_the_cutoff_splits_counts_whole(ties: str, value: float, relevant: list[int]) -> None:
+    """Scores are selected down to the cutoff, where ten items tie with each other."""
+    report = exactk.evaluate([relevant], exactk.Scores(np.zeros((1, 10))), "precision@3", convention={"ties": ties})
+    assert report["precision@3"] == pytest.approx(value)
+    scores = np.concatenate([[2.0, 1.0], np.zeros(10)])[None]  # two items above the tie
+    shifted = [item + 2 for item in relevant]
+    report = exactk.evaluate([shifted], exactk.Scores(scores), "precision@3", convention={"ties": ties})
+    assert report["precision@3"] == pytest.approx({"expected": 2 / 10 / 3, "optimistic": 1 / 3}.get(ties, 0))
