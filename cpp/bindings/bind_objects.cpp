@@ -330,9 +330,8 @@ Cursor advanced(Cursor cursor, PyObject* row, std::size_t count) {
 // Returns the position of the first item of a row that needs Python code, or that of its end. The
 // items before it are appended, with their values if the row is a dict.
 template <class Items>
-Cursor append_plain(py::handle row, Items& items, RowValues* values) {
+Cursor append_plain(py::handle row, Block& block, Items& items, RowValues* values) {
   Cursor cursor;
-  Block block;
   while (true) {
     Cursor next = cursor;
     {
@@ -407,6 +406,7 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
   std::vector<std::uint8_t> present;
   bool all_present = true;
   RowValues values(exact_float, argument, what);
+  Block block;  // of all rows, as to clear it takes longer than to read a short row
   std::size_t expected_size = 0;
   for (const py::handle row : rows) expected_size += plain_size(row.ptr());
   items.reserve(expected_size);
@@ -425,7 +425,7 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
                          .found = py::str(py::type::of(row_object).attr("__name__")),
                          .row = row});
       }
-      const Cursor rest = append_plain(row_object, items, is_dict ? &values : nullptr);
+      const Cursor rest = append_plain(row_object, block, items, is_dict ? &values : nullptr);
       total += visit_row(row_object, rest, [&](py::handle item, py::handle value, Count position) {
         items.append(item, {.row = row, .position = position});
         if (value) values.append(value, {.row = row, .position = position});
@@ -469,7 +469,8 @@ Codes encode_texts(OwnedVocabulary& vocabulary, const PyRows& column, bool as_by
   TextItems texts(vocabulary, as_bytes, argument);
   const auto size = static_cast<Count>(column.size());
   texts.reserve(static_cast<std::size_t>(size));
-  const Cursor rest = append_plain(column, texts, nullptr);
+  Block block;
+  const Cursor rest = append_plain(column, block, texts, nullptr);
   const Count visited_rows =
       visit_row(column, rest, [&](py::handle text, py::handle, Count position) {
         texts.append(text, {.position = position});

@@ -53,9 +53,7 @@ if TYPE_CHECKING:
 def _evaluate(problem: Problem) -> Outcome:
     """Evaluate with the C++ core."""
     _check_counted_users(problem)
-    given = (
-        [problem.given[value.identity] for value in problem.values if value.custom is not None] if problem.given else []
-    )
+    given = [problem.given[value.identity] for value in problem.values if value.custom is not None]
     base = _base_lists(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
         result = _core.evaluate(

@@ -131,7 +131,7 @@ class Evaluation:
     @property
     def histories(self) -> Histories | None:
         """What users have in train; None if unknown, or if no metric reads it."""
-        if self.items is None or not as_plan(self.values).reads_history:
+        if self.items is None or not self.values.reads_history:
             return None
         return self.items.histories
 

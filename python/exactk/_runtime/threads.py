@@ -49,21 +49,15 @@ def effective_limit() -> ThreadLimit:
     """Return the limit behind `default_threads`; among equal limits, the first one checked."""
     if requested := os.environ.get("EXACTK_NUM_THREADS", ""):
         return ThreadLimit(_requested_threads(requested), "EXACTK_NUM_THREADS")
-    affinity = _affinity_threads()
-    if affinity == 1:
-        return _AFFINITY_OF_ONE
     others = [
         ThreadLimit(_limit_of_variable(text), name) for name in _LIMIT_VARIABLES if (text := os.environ.get(name))
     ]
     lowest = _lowest_limit(
-        ThreadLimit(affinity, "the CPU affinity"), ThreadLimit(MAX_THREADS, "the limit of the core"), *others
+        ThreadLimit(_affinity_threads(), "the CPU affinity"), ThreadLimit(MAX_THREADS, "the limit of the core"), *others
     )
     if lowest.threads == 1:
         return lowest
     return _lowest_limit(lowest, ThreadLimit(_current_quota(), "the CPU quota of the cgroup"))
-
-
-_AFFINITY_OF_ONE = ThreadLimit(1, "the CPU affinity")
 
 
 class _ReadQuota(NamedTuple):
