@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -284,6 +285,15 @@ void bind_evaluate(py::module_& module) {
         return names;
       },
       "Return the instruction sets that this build contains and this CPU supports, widest last.");
+  module.def(
+      "environment_variable",
+      [](const char* name) {
+        const char* value =
+            std::getenv(name);  // NOLINT(concurrency-mt-unsafe): Python sets it with the GIL
+        return py::reinterpret_steal<py::str>(
+            PyUnicode_DecodeFSDefault(value == nullptr ? "" : value));
+      },
+      py::arg("name"), "Return the variable's value, or an empty string if it is not set.");
   module.def(
       "padded_lengths", &lengths_of_padded, py::arg("matrix").noconvert(), py::arg("argument"),
       "Return the length of each row without its trailing -1s, or None if no row is padded.");

@@ -22,9 +22,13 @@ namespace exactk::bindings {
 py::int_ python_integer(const ExactInteger& integer) {
   constexpr const char* kDigits = "0123456789abcdef";
   const bool is_negative = !integer.bytes.empty() && integer.bytes.back() >= 0x80;
-  std::string digits = "0";
-  digits.reserve(1 + 2 * integer.bytes.size());
-  for (const std::uint8_t byte : std::views::reverse(integer.bytes)) {
+  const std::uint8_t sign = is_negative ? 0xff : 0;
+  std::span<const std::uint8_t> bytes = integer.bytes;
+  while (!bytes.empty() && bytes.back() == sign) bytes = bytes.first(bytes.size() - 1);
+  if (bytes.empty()) return py::int_(is_negative ? -1 : 0);
+  std::string digits;
+  digits.reserve(2 * bytes.size());
+  for (const std::uint8_t byte : std::views::reverse(bytes)) {
     const unsigned bits = is_negative ? 0xffU ^ byte : byte;
     digits += kDigits[bits >> 4U];
     digits += kDigits[bits & 0xfU];
@@ -124,6 +128,9 @@ PyColumns columns_of_value(const PySums& sums, Count value) {
                         py::make_tuple(first.total.scale, first.squares.scale, first.weight.scale));
 }
 
+using PyCounts = py::typing::Tuple<py::int_, py::int_, py::int_, py::int_, py::int_, py::int_,
+                                   py::int_, py::int_, py::int_>;
+
 // (counts, foreign items, tied lists by cutoff, list lengths by cutoff, short lists by cutoff)
 using PyItemTally =
     py::typing::Tuple<py::array_t<Count>, py::array_t<std::int64_t>, py::typing::List<py::int_>,
@@ -199,15 +206,16 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
       .def_property_readonly("weight", &integers_of<&Sums::weight>)
       .def_property_readonly("weight_scale", &scales_of<&Sums::weight>);
   bind_class<Tally>(module, "Tally", "The counts of an evaluation; see exactk/evaluate.hpp.")
-      .def_readonly("empty_truth", &Tally::empty_truth)
-      .def_readonly("empty_predictions", &Tally::empty_predictions)
-      .def_readonly("missing_predictions", &Tally::missing_predictions)
-      .def_readonly("missing_truth", &Tally::missing_truth)
-      .def_readonly("duplicates", &Tally::duplicates)
-      .def_readonly("excluded_recommended", &Tally::excluded_recommended)
-      .def_readonly("relevant_excluded", &Tally::relevant_excluded)
-      .def_readonly("relevant_not_rankable", &Tally::relevant_not_rankable)
-      .def_readonly("longest_list", &Tally::longest_list)
+      .def_property_readonly(
+          "counts",
+          [](const Tally& tally) -> PyCounts {
+            return py::make_tuple(tally.empty_truth, tally.empty_predictions,
+                                  tally.missing_predictions, tally.missing_truth, tally.duplicates,
+                                  tally.excluded_recommended, tally.relevant_excluded,
+                                  tally.relevant_not_rankable, tally.longest_list);
+          },
+          "(empty_truth, empty_predictions, missing_predictions, missing_truth, duplicates, "
+          "excluded_recommended, relevant_excluded, relevant_not_rankable, longest_list)")
       .def_readonly("foreign_recommended", &Tally::foreign_recommended)
       .def_readonly("unseen_recommended", &Tally::unseen_recommended)
       .def_readonly("tie_dependent", &Tally::tie_dependent)

@@ -41,6 +41,7 @@ __all__: list[str] = [
     "built_with",
     "convention_fields",
     "encode_texts",
+    "environment_variable",
     "evaluate",
     "geometric_terms",
     "group_by_user",
@@ -253,29 +254,16 @@ class Tally:
     @property
     def candidates(self) -> int: ...
     @property
-    def duplicates(self) -> int: ...
-    @property
-    def empty_predictions(self) -> int: ...
-    @property
-    def empty_truth(self) -> int: ...
-    @property
-    def excluded_recommended(self) -> int: ...
+    def counts(self) -> tuple[int, int, int, int, int, int, int, int, int]:
+        """
+        (empty_truth, empty_predictions, missing_predictions, missing_truth, duplicates, excluded_recommended, relevant_excluded, relevant_not_rankable, longest_list)
+        """
     @property
     def fewest_candidates(self) -> int: ...
     @property
     def foreign_recommended(self) -> int: ...
     @property
-    def longest_list(self) -> int: ...
-    @property
-    def missing_predictions(self) -> int: ...
-    @property
-    def missing_truth(self) -> int: ...
-    @property
     def most_candidates(self) -> int: ...
-    @property
-    def relevant_excluded(self) -> int: ...
-    @property
-    def relevant_not_rankable(self) -> int: ...
     @property
     def tie_dependent(self) -> list[int]: ...
     @property
@@ -709,6 +697,11 @@ def encode_texts(
 ) -> numpy.typing.NDArray[numpy.uint32]:
     """
     Return the code of each string or bytes object in a list.
+    """
+
+def environment_variable(name: str) -> str:
+    """
+    Return the variable's value, or an empty string if it is not set.
     """
 
 def evaluate(

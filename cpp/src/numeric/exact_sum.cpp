@@ -12,10 +12,11 @@ constexpr std::int64_t kMaxPendingAdditions = std::int64_t{1} << 30U;
 
 __extension__ using UInt128 = unsigned __int128;
 
+// Writes the low bytes of a word, of which there are as many as in the span.
 template <class Word>
-void append_bytes(std::vector<std::uint8_t>& bytes, Word word, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    bytes.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
+void write_bytes(Word word, std::span<std::uint8_t> bytes) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(word >> (8 * i));
   }
 }
 
@@ -44,8 +45,8 @@ void UnitSums::add(const UnitSums& other) noexcept {
 }
 
 ExactInteger UnitSums::total() const {
-  ExactInteger result{.bytes = {}, .scale = kUnitScale};
-  append_bytes(result.bytes, total_, sizeof(total_));
+  ExactInteger result{.bytes = std::vector<std::uint8_t>(sizeof(total_)), .scale = kUnitScale};
+  write_bytes(total_, result.bytes);
   return result;
 }
 
@@ -58,11 +59,13 @@ ExactInteger UnitSums::squares() const {
     low |= static_cast<UInt128>(digits & kLowDigit) << (kDigitBits * (squares_.size() - 1 - i));
     carried = digits >> kDigitBits;
   }
-  // Four digits are 13 bytes and 4 bits.
-  ExactInteger result{.bytes = {}, .scale = 2 * kUnitScale};
-  append_bytes(result.bytes, low, 13);
-  append_bytes(result.bytes, ((squares_[0] + carried) << 4U) | static_cast<Int128>(low >> 104U),
-               sizeof(Int128));
+  constexpr std::size_t kLowBytes = 13;  // of four digits, which have 4 bits more
+  const Int128 high = ((squares_[0] + carried) << 4U) | static_cast<Int128>(low >> 104U);
+  ExactInteger result{.bytes = std::vector<std::uint8_t>(kLowBytes + sizeof(high)),
+                      .scale = 2 * kUnitScale};
+  const std::span bytes(result.bytes);
+  write_bytes(low, bytes.first(kLowBytes));
+  write_bytes(high, bytes.subspan(kLowBytes));
   return result;
 }
 
@@ -107,11 +110,15 @@ void WideSum::carry() noexcept {
 ExactInteger WideSum::integer() const {
   WideSum normalized = *this;
   normalized.carry();
-  ExactInteger result{.bytes = {}, .scale = kScale};
+  constexpr std::size_t kWordBytes = kWordBits / 8;
+  constexpr std::size_t kLowBytes = (kDigits - 1) * kWordBytes;
+  ExactInteger result{.bytes = std::vector<std::uint8_t>(kLowBytes + sizeof(std::int64_t)),
+                      .scale = kScale};
+  const std::span bytes(result.bytes);
   for (std::size_t i = 0; i + 1 < kDigits; ++i) {
-    append_bytes(result.bytes, normalized.digits_[i], kWordBits / 8);
+    write_bytes(normalized.digits_[i], bytes.subspan(i * kWordBytes, kWordBytes));
   }
-  append_bytes(result.bytes, normalized.digits_.back(), sizeof(std::int64_t));
+  write_bytes(normalized.digits_.back(), bytes.subspan(kLowBytes));
   return result;
 }
 

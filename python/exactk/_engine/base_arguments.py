@@ -15,6 +15,7 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.pair_lists import frame_of_lists, warn_of_pairs_in
 from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
+from exactk._plan.metric_strings import as_plan
 from exactk._runtime.errors import type_error, warn
 
 if TYPE_CHECKING:
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
 
 def classified_base(base: object, values: Sequence[Value]) -> ClassifiedValue:
     """Return the argument; none, with a warning, if no metric reads it. Raise InputTypeError if one lacks it."""
-    reader = next((value for value in values if value.info.reads_base), None)
-    if reader is None:
+    readers = as_plan(values).readers_of_base
+    if not readers:
         if base is not None:
             warn(f"{ARGUMENT} has no effect on the requested metrics: leave it out")
         return ClassifiedValue(None, None)
     if base is None:
         hint = f"{ARGUMENT}= takes them in any container of predictions, such as the most popular items of each user"
         raise type_error(
-            ARGUMENT, f"other predictions of the same users, which {reader.spelling} needs", "None", hint=hint
+            ARGUMENT, f"other predictions of the same users, which {readers[0].spelling} needs", "None", hint=hint
         )
     with naming_base():
         classified = classify(base, "predictions")

@@ -42,7 +42,7 @@ class BaseUse(NamedTuple):
 
 def describe_base_use(report: Report, use: BaseUse) -> str:
     """Return a warning if users have no base predictions, or these recommend no item of any list."""
-    values = [value for value in plan_of_state(report.state) if value.info.reads_base]
+    values = plan_of_state(report.state).readers_of_base
     if not values or not use.users:
         return ""
     if use.users_without_base == use.users:

@@ -111,7 +111,7 @@ def _encoded_anew(evaluation: Evaluation, truth: Rows) -> tuple[Evaluation, Rows
     assert truth.user_vocabulary is not None  # noqa: S101 - with_user_keys
     encoding = Encoding(evaluation.num_threads, items=evaluation.encoding.items)
     truth = truth._replace(user_vocabulary=encoding.users.begin_with(truth.user_vocabulary))
-    return replace(evaluation, encoding=encoding), truth
+    return evaluation._replace(encoding=encoding), truth
 
 
 def _check_row_count(reader: Reader, least_rows: int) -> None:
@@ -175,8 +175,8 @@ class _BatchEvaluation:
             self._evaluation = self._evaluation.encode_user_keys(self._vocabulary)
         self.has_scores = block.rows.scores is not None
         inputs, row_users = self._align_block(block), (self._vocabulary.snapshot(), block.user_codes)
-        base = None if inputs.base is None else replace(inputs.base, row_users=row_users)
-        inputs = replace(inputs, row_users=row_users, base=base)
+        base = None if inputs.base is None else inputs.base._replace(row_users=row_users)
+        inputs = inputs._replace(row_users=row_users, base=base)
         self._has_items = self._has_items or len(block.rows.items) > 0
         self._has_match = self._has_match or self._has_truth_item(block.rows.items)
         self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)

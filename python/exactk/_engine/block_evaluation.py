@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +44,12 @@ def evaluate_blocks(
         begin = sums.row_count
         with in_context(f"block {number} of the iterator, whose first user is number {begin}"):
             evaluation = _with_truth_of(evaluation, value, is_first=not number or value is without_users)
-            of_block = replace(evaluation, encoding=Encoding(evaluation.num_threads))
+            of_block = evaluation._replace(encoding=Encoding(evaluation.num_threads))
             with nullcontext() if evaluation.has_truth else without_truth("predictions"):
                 block = _block_of_iterator(of_block, value, form, restrictions)
                 of_block = of_rows(of_block, begin, begin + block.row_count)
                 if value is without_users:  # it has no columns that could be candidates
-                    of_block = replace(of_block, candidates=None)
+                    of_block = of_block._replace(candidates=None)
                 users.append(sums.add(of_block, block))
     check_row_arguments(evaluation, sums.row_count)
     return sums.evaluated_systems(concatenate_users(users, form.argument, "block"), evaluation.convention)
@@ -64,7 +63,7 @@ def _with_truth_of(evaluation: Evaluation, value: object, *, is_first: bool) -> 
         raise type_error("truth", f"{kinds[evaluation.has_truth]}, as in earlier blocks", kinds[has_truth])
     if not has_truth:
         check_truth_is_not_read(evaluation.values)
-    return replace(evaluation, has_truth=has_truth)
+    return evaluation._replace(has_truth=has_truth)
 
 
 def _block_of_iterator(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.base_arguments import base_of_block
@@ -149,8 +148,7 @@ def of_rows(evaluation: Evaluation, begin: int, end: int) -> Evaluation:
         evaluation.weights,
         evaluation.groups,
     )
-    return replace(
-        evaluation,
+    return evaluation._replace(
         exclude=exclude if exclude is None or exclude.user_vocabulary is not None else exclude[begin:end],
         candidates=None if candidates is None else candidates[begin:end],
         weights=None if weights is None else weights[begin:end],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from exactk._inputs.keys.column_roles import names_ratings, usual_role
 from exactk._inputs.pair_lists import describe_pairs, frame_of_lists, frame_of_pairs, kind_of_pairs
 from exactk._plan.hints import convention_option
+from exactk._plan.metric_strings import as_plan
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 
@@ -70,8 +71,7 @@ def rating_column(truth: Truth | Rows, values: Iterable[Value]) -> str | None:
 
 def counted_ratings(grade: str | None, values: Iterable[Value]) -> str | None:
     """Return the name of the grade column if it names ratings and a value counts all above 0 as relevant, else None."""
-    counts_all = any(value.rules["min_grade"] is None for value in values)
-    return grade if grade is not None and names_ratings(grade) and counts_all else None
+    return grade if grade is not None and names_ratings(grade) and as_plan(values).counts_all_grades else None
 
 
 def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> None:

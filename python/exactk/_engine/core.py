@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 def _evaluate(problem: Problem) -> Outcome:
     """Evaluate with the C++ core."""
     _check_counted_users(problem)
-    given = [problem.given[value.identity] for value in problem.values if value.custom is not None]
+    plan = as_plan(problem.values)
+    given = [problem.given[value.identity] for value in plan if value.custom is not None] if plan.has_customs else []
     base = _base_lists(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
         result = _core.evaluate(
@@ -105,7 +106,7 @@ def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
 def _base_lists(problem: Problem) -> _core.Lists | None:
     """Return the base lists down to the last rank that a value reads, ranked by the core."""
     base = problem.base
-    readers = [value for value in problem.values if value.info.reads_base]
+    readers = as_plan(problem.values).readers_of_base
     if base is None or not readers:
         return None
     predictions = base.predictions
@@ -204,17 +205,7 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
     if problem.has_candidates:
         users, fewest = tally.candidate_users, tally.fewest_candidates
         candidates = CandidateCounts(users, tally.candidates, fewest if users else 0, tally.most_candidates)
-    return Counts(
-        users=len(problem.truth),
-        empty_truth=tally.empty_truth,
-        empty_predictions=tally.empty_predictions,
-        missing_predictions=tally.missing_predictions,
-        missing_truth=tally.missing_truth,
-        duplicates=tally.duplicates,
-        excluded_recommended=tally.excluded_recommended,
-        relevant_excluded=tally.relevant_excluded,
-        relevant_not_rankable=tally.relevant_not_rankable,
-        longest_list=tally.longest_list,
+    return Counts(len(problem.truth), *tally.counts)._replace(
         candidates=candidates,
         foreign_recommended=tally.foreign_recommended if problem.reads_lists else None,
         unseen_recommended=tally.unseen_recommended if problem.reads_lists and problem.knows_train else None,

@@ -61,8 +61,8 @@ def _judging_problem(problem: Problem, value: Value) -> Problem:
         value, metric="num_hits", custom=None, function=None, rules=MappingProxyType({**value.rules, **_JUDGED})
     )
     return with_ranking(
-        replace(
-            problem, values=(judged,), weights=None, groups=None, group_count=1, per_user=False,
+        problem._replace(
+            values=(judged,), weights=None, groups=None, group_count=1, per_user=False,
             report_progress=ignore_progress,
         )
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,37 +12,32 @@ from exactk._inputs.model.frame_rows import with_frame_row
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._runtime.errors import ExactkError
+from exactk._runtime.errors import Amending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.model.frame_rows import FindRow
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.registry import ClassifiedValue
+    from exactk._runtime.errors import ExactkError
 
 
-@contextmanager
-def name_rows_and_keys(inputs: AlignedInputs, items: CanonicalItems | None = None) -> Iterator[None]:
-    """Add to an error the keys of the user and the item, and the row of the data frame.
+def name_rows_and_keys(inputs: AlignedInputs, items: CanonicalItems | None = None) -> Amending:
+    """Add to an error of this block the keys of the user and the item, and the row of the data frame.
 
     `items` are those of the catalogue, which the inputs may lack.
     """
-    try:
-        yield
-    except ExactkError as error:
-        if items is not None and error.argument == _FEATURES and error.row is not None:
-            raise error.amended(row=None, column=items.text(error.row)) from None
-        if (of_matrix := _fault_of_matrix(inputs, error)) is not None:
-            raise of_matrix from None
-        with_user, item = inputs.with_user(error), error.fault.item
-        named = error if with_user is None else with_frame_row(with_user, _row_finder(inputs, error))
-        if isinstance(item, int):
-            named = named.amended(item=_item_text(inputs, items, item))
-        if named is error:
-            raise
-        raise named from None
+    return Amending(_with_rows_and_keys, inputs, items)
+
+
+def _with_rows_and_keys(error: ExactkError, inputs: AlignedInputs, items: CanonicalItems | None) -> ExactkError:
+    if items is not None and error.argument == _FEATURES and error.row is not None:
+        return error.amended(row=None, column=items.text(error.row))
+    if (of_matrix := _fault_of_matrix(inputs, error)) is not None:
+        return of_matrix
+    with_user, item = inputs.with_user(error), error.fault.item
+    named = error if with_user is None else with_frame_row(with_user, _row_finder(inputs, error))
+    return named.amended(item=_item_text(inputs, items, item)) if isinstance(item, int) else named
 
 
 _FEATURES = "items.features"
@@ -78,18 +72,16 @@ def _fault_of_matrix(inputs: AlignedInputs, error: ExactkError) -> ExactkError |
     return error.amended(row=row, column=None if scores.item_vocabulary is None else inputs.item_text(error.row))
 
 
-@contextmanager
-def explain_repeats(truth: ClassifiedValue, predictions: ClassifiedValue) -> Iterator[None]:
-    """Add to an error about a repeated item of a matrix what else the matrix may be."""
-    try:
-        yield
-    except ExactkError as error:
-        matrix = {"truth": truth, "predictions": predictions}.get(error.argument or "")
-        item = error.fault.item
-        hint = "" if matrix is None or item is None else repeat_hint(matrix.value, error.argument or "", item)
-        if not hint:
-            raise
-        raise error.amended(hint=(f"{hint}; ", *error.fault.hint)) from None
+def explain_repeats(truth: ClassifiedValue, predictions: ClassifiedValue) -> Amending:
+    """Add to an error of this block about a repeated item of a matrix what else the matrix may be."""
+    return Amending(_with_repeats_explained, truth, predictions)
+
+
+def _with_repeats_explained(error: ExactkError, truth: ClassifiedValue, predictions: ClassifiedValue) -> ExactkError:
+    matrix = {"truth": truth, "predictions": predictions}.get(error.argument or "")
+    item = error.fault.item
+    hint = "" if matrix is None or item is None else repeat_hint(matrix.value, error.argument or "", item)
+    return error.amended(hint=(f"{hint}; ", *error.fault.hint)) if hint else error
 
 
 def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,9 @@ from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
-from exactk._inputs.user_histories import TrainUsers, histories_of_users, rows_by_code
-from exactk._plan.group_tallies import group_tally_index, plan_group_tallies
-from exactk._plan.item_tallies import plan_item_tallies, tally_index
+from exactk._inputs.user_histories import histories_of_users, rows_by_code
+from exactk._plan.group_tallies import group_tally_index
+from exactk._plan.item_tallies import tally_index
 from exactk._plan.metric_strings import Plan, Value, as_plan, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
@@ -65,14 +65,14 @@ if TYPE_CHECKING:
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
+    from exactk._inputs.user_histories import TrainUsers
     from exactk._inputs.user_values import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
     from exactk._report.sums import Label
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """One evaluation: the arguments that apply to all users, and the ways to evaluate them."""
 
     engine: Engine
@@ -88,11 +88,11 @@ class Evaluation:
     progress: Progress
     columns: ColumnNames
     encoding: Encoding
+    train_users: TrainUsers
     items: CanonicalItems | None = None  # None if no metric reads them
     history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
     block: range | None = None  # the positions of a block of users among all of them
     base: Predictions | None = None  # of predictions that come in pieces; for others, converted after the predictions
-    train_users: TrainUsers = field(default_factory=TrainUsers)
     names_columns: bool = True  # whether arguments of the call may name columns of data frames
     has_truth: bool = True  # if not, no metric reads it, and all users have an empty one
 
@@ -121,8 +121,7 @@ class Evaluation:
 
     def encode_user_keys(self, users: Vocabulary) -> Evaluation:
         """Add the keys of weights, groups and train to a vocabulary of users, whose codes find the values from then on."""
-        return replace(
-            self,
+        return self._replace(
             weights=None if self.weights is None else self.weights.encode_keys(users),
             groups=None if self.groups is None else self.groups.encode_keys(users),
             history_rows=None if self.histories is None else rows_by_code(self.histories, users),
@@ -148,14 +147,14 @@ class Evaluation:
             group_count=1 if labels is None else max(1, len(labels)),
             per_user=self.per_user,
             report_progress=self.progress.report_finished,
-            item_tallies=plan_item_tallies(self.values),
-            group_tallies=plan_group_tallies(self.values),
+            item_tallies=self.values.item_tallies,
+            group_tallies=self.values.group_tallies,
         )
         if problem.histories is not None:
             self.train_users.add(problem.histories, self._rows_with_features())
         with name_rows_and_keys(inputs, problem.items), restricted.original_positions("predictions"):
             if as_plan(problem.values).has_customs:
-                problem = replace(problem, given=given_by_functions(self.engine, problem, inputs))
+                problem = problem._replace(given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
         order = None if self.groups is None else self.groups.order
@@ -208,7 +207,7 @@ class Evaluation:
         covered = covered_users(inputs, self.convention.users)
         skips_users = may_skip_users(self.values)
         needs_users = self.per_user or skips_users or (self.pairing is not None and self.pairing.needs_users)
-        report = replace(self, per_user=needs_users).evaluate_all(inputs, truth_digest)
+        report = self._replace(per_user=needs_users).evaluate_all(inputs, truth_digest)
         return report, UserFlags(covered, evaluated_users(report) if skips_users else {})
 
     def begin_pairs(self, systems: Sequence[str], users: int) -> Sequence[str]:
@@ -373,7 +372,7 @@ def _state_of_outcome(
         problem.truth.columns.grade,
         truth_digest,
         catalogue,
-        custom_metrics=customs_of(values),
+        custom_metrics=customs_of(values) if values.has_customs else (),
     )
 
 
@@ -399,6 +398,6 @@ def _ties_of_values(
 
 def _users_with_closed_gaps(problem: Problem) -> int:
     """Return the number of users whose rank gaps a value closes."""
-    if not isinstance(problem.predictions, Rankings) or all(v.rules["rank_gaps"] == "keep" for v in problem.values):
+    if not isinstance(problem.predictions, Rankings) or not as_plan(problem.values).closes_rank_gaps:
         return 0
     return problem.predictions.users_with_rank_gaps

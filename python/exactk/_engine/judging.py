@@ -134,7 +134,7 @@ def prepare_judging(
         ((name, rows),) = aligned.systems.items()
         inputs, evaluation = aligned.alignment.inputs(rows), prepared.evaluation
         with explain_repeats(prepared.truth, prepared.systems[name]):
-            _warn_of_inputs(replace(evaluation, progress=Progress(progress=False)), inputs, aligned)
+            _warn_of_inputs(evaluation._replace(progress=Progress(progress=False)), inputs, aligned)
     return Judging(inputs, evaluation.judged_users(inputs), evaluation.progress, call)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from exactk._plan.metric_strings import as_plan
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import plural
 
@@ -20,8 +21,11 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
 
     `unused` are the arguments for values of users, None where they are not given.
     """
-    of_collection = [value for value in values if value.info.of_collection]
-    for value in of_collection:
+    if not as_plan(values).of_collections:
+        return
+    for value in values:
+        if not value.info.of_collection:
+            continue
         for argument, given in unused.items():
             if given is not None:
                 expected = f"None with {value.spelling}, which all lists together have"
@@ -33,17 +37,17 @@ def check_collection_values(values: Sequence[Value], unused: Mapping[str, object
 
 def check_item_groups(values: Sequence[Value], items: CanonicalItems | None) -> None:
     """Raise InputError unless there are groups of items for the values that need some."""
-    reader = next((value for value in values if value.info.reads_groups), None)
-    if reader is None:
+    if not as_plan(values).group_tallies:
         return
+    reader = next(value for value in values if value.info.reads_groups)
     groups = () if items is None else items.group_labels
     if len(groups) < 2:
         expected = f"at least two groups of items, which {reader.spelling} compares"
         hint = "items=exactk.Items(..., item_groups=...) gives the group of each item"
         raise input_error("items", expected, f"only {groups[0]!r}" if groups else "none", hint=hint)
-    reader = next((value for value in values if value.info.reads_groups and value.info.reads_history), None)
-    if reader is not None and (items is None or items.histories is None):
-        expected = f"what each user has in train, which {reader.spelling} needs"
+    with_history = next((value for value in values if value.info.reads_groups and value.info.reads_history), None)
+    if with_history is not None and (items is None or items.histories is None):
+        expected = f"what each user has in train, which {with_history.spelling} needs"
         raise input_error("items", expected, "none", hint="items=exactk.Items(train=..., item_groups=...) has it")
 
 

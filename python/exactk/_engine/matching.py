@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.pipeline import align_systems, prepare_call
@@ -64,7 +63,7 @@ def _evaluate_conventions(
         for name, convention in conventions.items():
             try:
                 values = plan(metrics, convention)
-                outcomes[name] = replace(evaluation, values=values, convention=convention).evaluate_all(inputs)
+                outcomes[name] = evaluation._replace(values=values, convention=convention).evaluate_all(inputs)
             except (InputError, InputTypeError) as error:
                 outcomes[name] = with_complete_hint(error, convention, values)
                 evaluation.progress.add_finished(users)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -41,6 +41,7 @@ from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import open_path, opened
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
+from exactk._inputs.user_histories import TrainUsers
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
@@ -90,6 +91,9 @@ class Options(TypedDict, total=False):
     grade: str | None
 
 
+_UNCHANGED = nullcontext()
+
+
 class Call(NamedTuple):
     """A call's arguments, classified, and converted but for its predictions and exclusions."""
 
@@ -103,7 +107,16 @@ class Call(NamedTuple):
 
     def naming_truth(self) -> AbstractContextManager[None]:
         """Name the predictions in errors that name the truth, if there is none."""
-        return nullcontext() if self.evaluation.has_truth else without_truth("predictions")
+        return _UNCHANGED if self.evaluation.has_truth else without_truth("predictions")
+
+    def naming_system(self, name: str) -> AbstractContextManager[object]:
+        """Say in errors of a block which system they are about, if there are several, and what else a matrix may be."""
+        if name or not self.evaluation.has_truth:
+            contexts = ExitStack()
+            for context in (in_system(name), self.naming_truth(), explain_repeats(self.truth, self.systems[name])):
+                contexts.enter_context(context)
+            return contexts
+        return explain_repeats(self.truth, self.systems[name])
 
 
 def evaluate_with_engine(
@@ -189,8 +202,9 @@ def prepare_call(
         **({} if pairing is None else pairing.clusters),
     )
     systems = open_systems(systems, columns)
-    with naming_base():
-        base = opened(base, "predictions", columns)
+    if base.value is not None:
+        with naming_base():
+            base = opened(base, "predictions", columns)
     truth, exclude = open_path(truth, "truth", columns), open_path(exclude, "exclude", columns)
     candidates = open_path(candidates, "candidates", columns)
     shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
@@ -216,6 +230,7 @@ def prepare_call(
         Progress(progress),
         columns,
         encoding,
+        TrainUsers(),
         table,
         base=base_for_pieces(base, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
         has_truth=truth is not None or predictions.container is BLOCKS,
@@ -246,7 +261,7 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
             return {name: _evaluate_batches(evaluation, truth_rows, batches)}
     evaluated: dict[str, EvaluatedSystem] = {}
     for name, inputs, report, flags, has_any_exclusions in solve_systems(call):
-        with in_system(name), call.naming_truth(), explain_repeats(call.truth, call.systems[name]):
+        with call.naming_system(name):
             ties = describe_ties(report, partial(evaluation.tie_range, inputs))
             candidate_use = CandidateUse().plus(inputs, evaluation.candidates, report)
             disjoint_keys = describe_disjoint_keys(report, inputs) or candidate_use.describe()
@@ -281,7 +296,7 @@ def solve_systems(call: Call) -> Iterator[SolvedSystem]:
     truth_digest: int | None = None
     with evaluation.progress.track(alignment.user_count * len(systems)):
         for name in evaluation.begin_pairs(list(systems), alignment.user_count):
-            with in_system(name), call.naming_truth(), explain_repeats(call.truth, call.systems[name]):
+            with call.naming_system(name):
                 inputs = alignment.inputs(systems[name])
                 report, flags = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
                 truth_digest = report.state.truth_digest

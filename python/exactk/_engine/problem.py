@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -52,8 +52,7 @@ class BaseLists(NamedTuple):
     to_ids: Callable[[Ids], NDArray[np.int64]]  # from the item ids of scores to those of the problem, which lists have
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """An evaluation of canonical inputs, for the core and for the reference."""
 
     truth: Truth
@@ -71,7 +70,7 @@ class Problem:
     items: CanonicalItems | None = None  # for metrics that read them
     item_tallies: tuple[TallyPlan, ...] = ()
     group_tallies: tuple[Value, ...] = ()  # each at its last cutoff
-    given: Given = field(default_factory=dict)
+    given: Given = MappingProxyType({})
     histories: UserHistories | None = None  # for metrics that read them
     base: BaseLists | None = None  # for metrics that read it
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -96,8 +95,8 @@ def _with_ranked(problem: Problem, ranking: Ranking) -> Problem:
     predictions = _ranked(problem.predictions, ranking[0])
     if problem.base is not None:
         base = problem.base._replace(predictions=_ranked(problem.base.predictions, ranking[1][:2]))
-        return replace(problem, predictions=predictions, base=base)
-    return problem if predictions is problem.predictions else replace(problem, predictions=predictions)
+        return problem._replace(predictions=predictions, base=base)
+    return problem if predictions is problem.predictions else problem._replace(predictions=predictions)
 
 
 def _ranking_of(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
@@ -123,8 +122,7 @@ def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, c
     """Return the problem for the values and tallies of one ranking, as one of several parts of the progress."""
     users = len(problem.truth)
     values, item_tallies, group_tallies = _by_kind(problem, indices)
-    return replace(
-        _with_ranked(problem, ranking),
+    return _with_ranked(problem, ranking)._replace(
         values=tuple(problem.values[index] for index in values),
         item_tallies=tuple(problem.item_tallies[index] for index in item_tallies),
         group_tallies=tuple(problem.group_tallies[index] for index in group_tallies),

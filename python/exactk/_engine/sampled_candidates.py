@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
+from exactk._plan.metric_strings import as_plan
 from exactk._report.system_warnings import warn_of_systems
 
 if TYPE_CHECKING:
@@ -92,14 +92,9 @@ def add_rows(one: CandidateRows | None, other: CandidateRows | None) -> Candidat
 
 def warn_of_sampled_candidates(values: Sequence[Value], systems: Mapping[str, CandidateRows | None]) -> None:
     """Warn of systems whose candidates look like samples, unless sampling does not change any value on average."""
-    if all(_is_kept_by_samples(value) for value in values):
-        return
-    warn_of_systems({name: "" if rows is None else rows.describe() for name, rows in systems.items()}, _ADVICE)
-
-
-def _is_kept_by_samples(value: Value) -> bool:
-    info = value.info
-    return info.pairwise or not info.reads_truth
+    findings = {name: "" if rows is None else rows.describe() for name, rows in systems.items()}
+    if any(findings.values()) and not all(value.info.pairwise for value in as_plan(values).readers_of_truth):
+        warn_of_systems(findings, _ADVICE)
 
 
 def candidate_rows(inputs: AlignedInputs, candidates: CandidateItems | None, report: Report) -> CandidateRows | None:
@@ -195,7 +190,7 @@ def _has_all(
         return True
     users = np.where(is_counted, np.arange(len(is_counted)), -1)
     lists = Rankings.from_rows(reindex(relevant, users))
-    kept = restricted_rows(replace(inputs, predictions=lists), candidates)
+    kept = restricted_rows(inputs._replace(predictions=lists), candidates)
     return np.array_equal(np.diff(kept.indptr)[is_counted], np.diff(relevant.indptr)[is_counted])
 
 

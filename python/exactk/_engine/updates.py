@@ -93,8 +93,7 @@ class UpdateSums(NamedTuple):
         check_collection_values(evaluation.values, {"weights": update.weights, "groups": update.groups})
         sums, train_users = self.sums.copy(), replace(self.train_users)
         candidates = classify(open_path(update.candidates, "candidates", _COLUMNS), "candidates")
-        evaluation = replace(
-            evaluation,
+        evaluation = evaluation._replace(
             candidates=as_candidate_items(candidates, _COLUMNS),
             weights=None if update.weights is None else Weights.from_argument(update.weights, _COLUMNS),
             groups=None if update.groups is None else Groups.from_argument(update.groups, _COLUMNS),
@@ -107,8 +106,8 @@ class UpdateSums(NamedTuple):
         if self.optional is None:
             warn_of_pairs(block.classified_truth, block.classified_systems.values())
         begin, end = sums.row_count, sums.row_count + block.row_count
-        check_rows_until(replace(evaluation, candidates=None, weights=None, groups=None), end)
-        keys = sums.add(replace(evaluation, block=range(begin, end)), block)
+        check_rows_until(evaluation._replace(candidates=None, weights=None, groups=None), end)
+        keys = sums.add(evaluation._replace(block=range(begin, end)), block)
         argument = "predictions" if update.truth is None else "truth"
         users = self.users.plus(keys, block.row_count if keys is None else len(keys), argument)
         return UpdateSums(sums, users, train_users, update.optional)
@@ -207,6 +206,7 @@ def evaluation_of_updates(
         progress=Progress(progress=False),
         columns=_COLUMNS,
         encoding=Encoding(),
+        train_users=TrainUsers(),
         items=table,
         names_columns=False,
     )

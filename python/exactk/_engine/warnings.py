@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -58,9 +59,10 @@ def warn_of_evaluated_systems(
 def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSystem], ties_advice: Text) -> None:
     """Warn about what the systems were given."""
     reports = {name: system.report for name, system in systems.items()}
-    warn_of_systems({name: system.ties for name, system in systems.items()}, *ties_advice)
-    warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
-    warn_of_systems({name: system.base for name, system in systems.items()})
+    if any(system.ties or system.disjoint_keys or system.base for system in systems.values()):
+        warn_of_systems({name: system.ties for name, system in systems.items()}, *ties_advice)
+        warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
+        warn_of_systems({name: system.base for name, system in systems.items()})
     if all(system.has_unknown_exclusions for system in systems.values()):
         warn(
             "exclude: no user with exclusions is in the truth or the predictions: check that all use the same user ids"
@@ -68,7 +70,8 @@ def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSyste
     if len(systems) > 1:
         warn_of_differing_users(values, reports, {name: system.flags for name, system in systems.items()})
     examples = {name: system.item_without_column for name, system in systems.items() if system.is_complete}
-    _warn_of_counts(reports, examples)
+    if any(map(_has_counts_to_warn_of, reports.values())):
+        _warn_of_counts(reports, examples)
     warn_of_sampled_candidates(values, {name: system.candidate_rows for name, system in systems.items()})
 
 
@@ -143,13 +146,9 @@ def _has_common_user(report: Report) -> bool:
 def has_no_hit(report: Report) -> bool:
     """Return whether no value shows a hit."""
     values, totals = plan_of_state(report.state), report.state.totals
-    means = (
-        totals[indices[0]]
-        for value, indices in zip(values, part_indices(values), strict=True)
-        if value.rules["average"] == "macro" and indices and not value.info.positive_without_hits
-    )
-    if any(sums.total > 0 and not sums.undefined for sums in means):  # without the values themselves
-        return False
+    for index in values.parts_that_show_hits:  # without the values themselves
+        if totals[index].total > 0 and not totals[index].undefined:
+            return False
     return not any(report[value.name] > 0 for value in values if not value.info.positive_without_hits)
 
 
@@ -231,6 +230,22 @@ def tie_bounds(report: Report) -> Text:
     return ("; ", lowest, " and ", highest, " show the range of its mean")
 
 
+def _has_counts_to_warn_of(report: Report) -> bool:
+    """Return whether `_warn_of_counts` may have something to say: most often it has not."""
+    state, plan = report.state, plan_of_state(report.state)
+    counts = state.counts
+    return (
+        state.weighted
+        or plan.walks_lists
+        or plan.of_collections
+        or not all(map(_USERS, state.totals))
+        or bool(counts.rank_gaps or counts.relevant_excluded or counts.relevant_not_rankable)
+    )
+
+
+_USERS = attrgetter("users")
+
+
 def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) -> None:
     """Warn of counts that make a system's values misleading.
 
@@ -278,9 +293,6 @@ def _describe_count(reports: Mapping[str, Report], name: str, one: str, many: st
 
 
 def _describe_values_without_users(report: Report) -> str:
-    indices = part_indices(plan_of_state(report.state))
-    if all(parts and all(report.state.totals[index].users for index in parts) for parts in indices):
-        return ""
     names = [name for name, users in report.counts["evaluated"].items() if users == 0]
     return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +15,10 @@ from exactk._inputs.model.rows import Rows, count_users, encode_items_again, rei
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.truth import Truth
-from exactk._runtime.errors import ExactkError, type_error
+from exactk._runtime.errors import Amending, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -28,11 +26,11 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import SharedVocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
+    from exactk._runtime.errors import ExactkError
     from exactk._runtime.faults import Text
 
 
-@dataclass(frozen=True, eq=False)
-class AlignedInputs:
+class AlignedInputs(NamedTuple):
     """The inputs of one evaluation. Users of the truth come first, in its order, then the other users."""
 
     truth: Truth
@@ -230,7 +228,7 @@ class Alignment:
             with naming_base():
                 self._base_inputs = self._inputs_beside_truth(self._base)
         self._check_kinds_of_base(self._base, predictions)
-        return replace(inputs, base=self._base_inputs)
+        return inputs._replace(base=self._base_inputs)
 
     def _check_kinds_of_base(self, base: Rows | Predictions, predictions: Rows | Predictions) -> None:
         """Raise InputTypeError if the items of the base predictions cannot be those of the predictions."""
@@ -386,16 +384,16 @@ def truth_without_items(systems: Iterable[Rows | Predictions], users: SharedVoca
     return Rows(np.zeros(size + 1, np.int64), np.zeros(0, np.int64), user_vocabulary=keys)
 
 
-@contextmanager
-def without_truth(argument: str = "scores") -> Iterator[None]:
+def without_truth(argument: str = "scores") -> Amending:
     """Name another argument in errors of this block that name the truth, as there is none."""
-    try:
-        yield
-    except ExactkError as error:
-        expected = error.fault.expected
-        for phrase in ("as in the", "per user of the"):
-            expected = expected.replace(f"{phrase} truth", f"{phrase} {argument}")
-        raise error.amended(expected=expected) from error.__cause__
+    return Amending(_naming_instead, argument)
+
+
+def _naming_instead(error: ExactkError, argument: str) -> ExactkError:
+    expected = error.fault.expected
+    for phrase in ("as in the", "per user of the"):
+        expected = expected.replace(f"{phrase} truth", f"{phrase} {argument}")
+    return error.amended(expected=expected)
 
 
 def check_keys_beside_scores(exclude: Exclusions | Rows | None, scores: Rows | Scored) -> None:

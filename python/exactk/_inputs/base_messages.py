@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from exactk._runtime.errors import ExactkError
+from exactk._runtime.errors import Amending
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from exactk._runtime.errors import ExactkError
     from exactk._runtime.faults import Text
 
 ARGUMENT = "base_predictions"
@@ -19,17 +17,17 @@ ARGUMENT = "base_predictions"
 _NAMES = re.compile(r"\b(?<!base_)(predictions|scores)(?=$|[.=])")
 
 
-@contextmanager
-def naming_base() -> Iterator[None]:
+def naming_base() -> Amending:
     """Call the predictions or scores `base_predictions` in errors of this block."""
-    try:
-        yield
-    except ExactkError as error:
-        argument = _NAMES.sub(ARGUMENT, error.argument or "")
-        hint: Text = tuple(map(_hint_part, error.fault.hint))
-        if error.fault.expected.startswith("user keys, as in"):
-            hint = (f"{ARGUMENT}=dict(zip(users, {ARGUMENT})) adds them",)
-        raise error.amended(argument=argument, hint=hint) from error.__cause__
+    return Amending(_with_base_named)
+
+
+def _with_base_named(error: ExactkError) -> ExactkError:
+    argument = _NAMES.sub(ARGUMENT, error.argument or "")
+    hint: Text = tuple(map(_hint_part, error.fault.hint))
+    if error.fault.expected.startswith("user keys, as in"):
+        hint = (f"{ARGUMENT}=dict(zip(users, {ARGUMENT})) adds them",)
+    return error.amended(argument=argument, hint=hint)
 
 
 def _hint_part(part: str | Option) -> str | Option:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,16 +12,15 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, reindex, remove_padding
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.errors import Amending, input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Offsets
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._runtime.errors import ExactkError
 
 
 class _Positions(NamedTuple):
@@ -55,20 +53,16 @@ class CandidateLists(NamedTuple):
 
     def original_positions(self, argument: str) -> AbstractContextManager[None]:
         """Give errors about the lists, under this argument, the positions before."""
-        return _UNCHANGED if self.positions is None else _original_positions(self.positions, argument)
+        return _UNCHANGED if self.positions is None else Amending(_with_position_before, self.positions, argument)
 
 
 _UNCHANGED = nullcontext()
 
 
-@contextmanager
-def _original_positions(positions: _Positions, argument: str) -> Iterator[None]:
-    try:
-        yield
-    except ExactkError as error:
-        if error.argument != argument or error.row is None or error.position is None:
-            raise
-        raise error.amended(position=positions.original(error.row, error.position)) from None
+def _with_position_before(error: ExactkError, positions: _Positions, argument: str) -> ExactkError:
+    if error.argument != argument or error.row is None or error.position is None:
+        return error
+    return error.amended(position=positions.original(error.row, error.position))
 
 
 def restrict_lists(inputs: AlignedInputs, candidates: CandidateItems | None) -> CandidateLists:
@@ -90,7 +84,7 @@ def restrict_lists(inputs: AlignedInputs, candidates: CandidateItems | None) -> 
         is_owned=True,
     )
     positions = _Positions(rows.indptr, kept_indptr, kept)
-    return CandidateLists(replace(inputs, predictions=predictions_from_rows(restricted)), positions)
+    return CandidateLists(inputs._replace(predictions=predictions_from_rows(restricted)), positions)
 
 
 def restricted_rows(inputs: AlignedInputs, candidates: CandidateItems | None) -> Rows:

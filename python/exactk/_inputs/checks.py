@@ -77,6 +77,8 @@ def describe_dtype(array: NDArray[Any]) -> str:
 
 def _as_contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the array itself if the core can read it in place, or an exact copy."""
+    if array.dtype == dtype and array.flags.carray:  # which `np.require` takes longer to see
+        return array
     return np.require(array, dtype=dtype, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 

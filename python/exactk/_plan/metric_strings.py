@@ -12,6 +12,8 @@ from exactk import _core
 from exactk._plan.conventions import Convention, override_name
 from exactk._plan.custom_metric import CustomInfo, CustomMetric
 from exactk._plan.fields import FIELDS, core_rules, field_name, fields_of, number_of_text, within_spelling
+from exactk._plan.group_tallies import plan_group_tallies
+from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metrics import agreement_metrics, metric_info, metrics
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
@@ -19,6 +21,8 @@ from exactk._runtime.names import did_you_mean, fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from exactk._plan.item_tallies import TallyPlan
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10")
 """What is evaluated where no metrics are given."""
@@ -99,6 +103,11 @@ class Value:
         )
 
     @cached_property
+    def is_plain_mean(self) -> bool:
+        """Whether the value is the arithmetic mean of the users' values, which is not rounded."""
+        return not self.info.of_collection and self.rules["average"] == "macro" and self.rules["decimals"] is None
+
+    @cached_property
     def unused_fields(self) -> tuple[str, ...]:
         """The fields that are not standard and have no effect, given the others."""
         return tuple(
@@ -155,8 +164,67 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
 
     @cached_property
     def of_collections(self) -> bool:
-        """Whether a value is of all lists together."""
+        """Whether a value is of all lists together, and has no sums over users."""
         return any(value.info.of_collection for value in self)
+
+    @cached_property
+    def item_tallies(self) -> tuple[TallyPlan, ...]:
+        """What to count for the values of all lists together."""
+        return plan_item_tallies(self)
+
+    @cached_property
+    def group_tallies(self) -> tuple[Value, ...]:
+        """What to count for the values of groups of items."""
+        return plan_group_tallies(self)
+
+    @cached_property
+    def readers_of_base(self) -> tuple[Value, ...]:
+        """The values that read base predictions."""
+        return tuple(value for value in self if value.info.reads_base)
+
+    @cached_property
+    def readers_of_truth(self) -> tuple[Value, ...]:
+        """The values that read the truth."""
+        return tuple(value for value in self if value.info.reads_truth)
+
+    @cached_property
+    def last_cutoff_of_truth(self) -> int:
+        """The last cutoff of the values that read the truth; 0 if none has one."""
+        return max((value.cutoff or 0 for value in self.readers_of_truth), default=0)
+
+    @cached_property
+    def compares_lists(self) -> tuple[bool, ...]:
+        """Whether each value compares two lists."""
+        return tuple(value.info.compares_lists for value in self)
+
+    @cached_property
+    def parts_that_show_hits(self) -> list[int]:
+        """The index of the first part of each value whose sum over users is above 0 only if there is a hit."""
+        return [
+            indices[0]
+            for value, indices in zip(self, self.part_indices, strict=True)
+            if value.rules["average"] == "macro" and indices and not value.info.positive_without_hits
+        ]
+
+    @cached_property
+    def counts_all_grades(self) -> bool:
+        """Whether a value counts all grades above 0 as relevant."""
+        return any(value.rules["min_grade"] is None for value in self)
+
+    @cached_property
+    def closes_rank_gaps(self) -> bool:
+        """Whether a value closes gaps of ranks."""
+        return any(value.rules["rank_gaps"] != "keep" for value in self)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The canonical names."""
+        return tuple(value.name for value in self)
+
+    @cached_property
+    def spellings(self) -> tuple[str, ...]:
+        """The values as requested."""
+        return tuple(value.spelling for value in self)
 
     @cached_property
     def reads_history(self) -> bool:
@@ -206,9 +274,8 @@ def plan(
     lists are accepted, or only others; None: all.
     """
     values = _resolve(requested, convention, customs)
-    for value in values:
-        if compares_lists is not None and value.info.compares_lists != compares_lists:
-            _refuse_kind(value)
+    if compares_lists is not None and (not compares_lists) in values.compares_lists:
+        _refuse_kind(values[values.compares_lists.index(not compares_lists)])
     return values
 
 
@@ -226,9 +293,14 @@ def _refuse_kind(value: Value) -> NoReturn:
     raise input_error("metrics", expected, found, hint=f"exactk.{call}, {value.spelling!r}) computes it")
 
 
+_ONLY_STRINGS: set[type] = {str}
+
+
 def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -> Plan:
     if isinstance(requested, (str, CustomMetric)):
         requested = [requested]
+    if isinstance(requested, (list, tuple)) and not customs and set(map(type, requested)) == _ONLY_STRINGS:
+        return _cached_plan(tuple(requested), convention)
     if isinstance(requested, Mapping):
         hint = "metrics=list(metrics)"  # a report has values
         if all(isinstance(k, Integral) for k in requested.values()):

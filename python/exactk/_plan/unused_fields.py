@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import base_of, changes_from, conventions, override_name
 from exactk._plan.fields import FIELDS
-from exactk._plan.metric_strings import plan
+from exactk._plan.metric_strings import as_plan, plan
 from exactk._plan.metrics import ignored_fields
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option
@@ -24,10 +24,9 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
 
     Raise InputError if items are to count by their values in a metric that cannot count them so.
     """
-    if not any(value.custom for value in values):
-        spellings = tuple(value.spelling for value in values)
-        if not _may_have_unused_fields(spellings, convention):
-            return
+    values = as_plan(values)
+    if not values.has_customs and not _may_have_unused_fields(values.spellings, convention):
+        return
     warned: set[str] = set()
     for value in values:
         changed = _fields_of_metric(value, convention)

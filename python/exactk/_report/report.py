@@ -234,6 +234,8 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def _values(self) -> MetricMapping[float]:
         of_users = self._statistic_by_metric(self._state.totals, value_of_sums)
+        if not plan_of_state(self._state).of_collections:
+            return of_users
         values = [
             self._value_of_lists(value) if value.info.of_collection else number
             for value, number in zip(self._plan, of_users.values(), strict=True)
@@ -514,7 +516,7 @@ class Report(Exports, Mapping[str, float]):
 
     def without_users(self) -> Report:
         """Return the report without what is kept of each user but the keys."""
-        return Report(self._state, self._users)
+        return self if self._user_table is None else Report(self._state, self._users)
 
     def of_shards(self, shards: Shards | None) -> Report:
         """Return the report as that of some shards of an evaluation."""

@@ -132,8 +132,7 @@ class State:
     @classmethod
     def of_values(cls, values: Plan, *parts: Any, **named_parts: Any) -> State:  # noqa: ANN401 - the fields
         """Return the state of these values; the other arguments are its other fields."""
-        names, spellings = tuple(value.name for value in values), tuple(value.spelling for value in values)
-        state = cls(names, spellings, *parts, **named_parts)
+        state = cls(values.names, values.spellings, *parts, **named_parts)
         if not state.custom_metrics:
             state.__dict__["_plan"] = values  # which the property would work out again
         return state

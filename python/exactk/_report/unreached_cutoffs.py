@@ -20,15 +20,11 @@ def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
 
 
 def _message(state: State) -> str:
-    longest = state.counts.longest_list
-    # How long lists are is what metrics of the lists alone measure.
-    values = [
-        value
-        for value in plan_of_state(state)
-        if value.cutoff is not None and value.cutoff > longest and value.info.reads_truth
-    ]
-    if not longest or not values:  # other counts report that all lists are empty
+    longest, plan = state.counts.longest_list, plan_of_state(state)
+    # How long lists are is what metrics of the lists alone measure; other counts report that all lists are empty.
+    if not longest or plan.last_cutoff_of_truth <= longest:
         return ""
+    values = [value for value in plan.readers_of_truth if value.cutoff is not None and value.cutoff > longest]
     cutoffs = _list_in_brief(sorted({value.cutoff for value in values if value.cutoff is not None}))
     message = f"no list is longer than {longest}, so the hits at {cutoffs} are those at {longest}"
     divided = next((value for value in values if _divides_by_cutoff(value)), None)

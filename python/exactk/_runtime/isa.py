@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from exactk import _core
 from exactk._runtime.errors import input_error
 
@@ -15,7 +13,7 @@ def available_isas() -> list[str]:
 
 def requested_isa() -> str:
     """Return the value of EXACTK_ISA, or an empty string if it is not set."""
-    name = os.environ.get("EXACTK_ISA", "")
+    name = _core.environment_variable("EXACTK_ISA")
     if name and name not in available_isas():
         raise input_error(
             "EXACTK_ISA", f"an instruction set that this CPU supports: {', '.join(available_isas())}", repr(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import lru_cache
 from numbers import Integral
 from operator import attrgetter
 from pathlib import Path
@@ -47,17 +48,20 @@ class ThreadLimit(NamedTuple):
 
 def effective_limit() -> ThreadLimit:
     """Return the limit behind `default_threads`; among equal limits, the first one checked."""
-    if requested := os.environ.get("EXACTK_NUM_THREADS", ""):
+    if requested := _core.environment_variable("EXACTK_NUM_THREADS"):
         return ThreadLimit(_requested_threads(requested), "EXACTK_NUM_THREADS")
-    others = [
-        ThreadLimit(_limit_of_variable(text), name) for name in _LIMIT_VARIABLES if (text := os.environ.get(name))
-    ]
-    lowest = _lowest_limit(
-        ThreadLimit(_affinity_threads(), "the CPU affinity"), ThreadLimit(MAX_THREADS, "the limit of the core"), *others
-    )
-    if lowest.threads == 1:
+    lowest = _lowest_limit(_affinity_threads(), tuple(map(_core.environment_variable, _LIMIT_VARIABLES)))
+    if lowest.threads == 1 or lowest.threads <= (quota := _current_quota()):
         return lowest
-    return _lowest_limit(lowest, ThreadLimit(_current_quota(), "the CPU quota of the cgroup"))
+    return ThreadLimit(quota, "the CPU quota of the cgroup")
+
+
+@lru_cache(maxsize=16)
+def _lowest_limit(affinity: int, others: tuple[str, ...]) -> ThreadLimit:
+    """Return the limit without quotas; the others are the values of the variables of other libraries."""
+    limits = [ThreadLimit(affinity, "the CPU affinity"), ThreadLimit(MAX_THREADS, "the limit of the core")]
+    limits += [ThreadLimit(_limit_of_variable(text), name) for name, text in zip(_LIMIT_VARIABLES, others, strict=True)]
+    return min(limits, key=attrgetter("threads"))
 
 
 class _ReadQuota(NamedTuple):
@@ -83,10 +87,6 @@ def _current_quota() -> int:
     return quota
 
 
-def _lowest_limit(*limits: ThreadLimit) -> ThreadLimit:
-    return min(limits, key=attrgetter("threads"))
-
-
 def _parse_number(text: str) -> int:
     """Return the value of ASCII digits, or 0 for any other text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else 0
@@ -100,7 +100,7 @@ def _requested_threads(text: str) -> int:
 
 
 def _limit_of_variable(text: str) -> int:
-    """Return the limit that another library's variable sets; invalid values are ignored."""
+    """Return the limit that another library's variable sets; invalid values, and none, are ignored."""
     return _parse_number(text.strip()) or MAX_THREADS
 
 
