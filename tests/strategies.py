@@ -21,8 +21,9 @@ import exactk
 from core_rules import CHOICES
 from exactk._plan.conventions import as_convention
 from exactk._plan.fields import FIELDS, fields_of
-from exactk._plan.metric_strings import plan, reads_items
+from exactk._plan.metric_strings import plan
 from exactk._plan.metrics import metrics
+from exactk._plan.values import reads_items
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))

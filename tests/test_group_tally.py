@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._plan.metric_strings import Value, plan
+from exactk._plan.metric_strings import plan
+from exactk._plan.values import Value
 from exactk._report.group_tally import GroupTally
 from exactk._report.group_tally_bytes import group_tally_from_bytes, group_tally_to_bytes
 from exactk._report.varints import read_varints, write_varints

@@ -20,7 +20,7 @@ from exactk._report.tables import TextTable
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}

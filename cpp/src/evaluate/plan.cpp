@@ -248,6 +248,14 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (info.of_collection) refuse(value, "a metric of users", "one of all lists together");
 }
 
+// Checks a value whose rules were checked at another cutoff.
+void check_value_at_cutoff(const MetricInfo& info, const PlannedValue& value) {
+  check_cutoff(value);
+  check_ties(info, value);
+  if (info.uses_ideal) check_ideal(value);
+  if (info.every_rank) check_every_rank(value);
+}
+
 void check_rules(const Rules& rules, const std::string& argument) {
   if (std::optional<Fault> fault = find_invalid_number(rules)) {
     fault->argument = argument;
@@ -374,13 +382,15 @@ Plan make_plan(const Request& request) {
   for (const std::size_t index : order_by_cutoff(values)) {
     const MetricInfo& info = find_metric(values[index].metric);
     const PlannedValue value = resolve_value(info, values[index]);
-    check_value(info, value);
     const Rules& rules = value.rules;
     auto run = std::ranges::find_if(plan.runs, [&](const Run& existing) {
       return existing.info == &info && existing.parameter == value.parameter &&
              existing.rules == rules;
     });
-    if (run == plan.runs.end()) {
+    if (run != plan.runs.end()) {
+      check_value_at_cutoff(info, value);
+    } else {
+      check_value(info, value);
       plan.runs.push_back(
           {.info = &info,
            .score = info.is_given ? nullptr : score_function(info, rules),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from exactk._cli.result import Result
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 class Bound(NamedTuple):

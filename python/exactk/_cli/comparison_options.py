@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from exactk import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 def split_margin(text: str, option: str) -> tuple[str, str | None]:

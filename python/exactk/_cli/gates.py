@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import exactk
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 CLAIMS: tuple[Claim, ...] = get_args(Claim)
 

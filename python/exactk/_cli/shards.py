@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from exactk._cli.provenance import Input
     from exactk._cli.stdin import StandardInput
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 NO_SHARDS: Mapping[str, None] = dict.fromkeys(("shard", "shard_name", "shards", "shard_folder"))
 """The options, not given."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 class _Measure(NamedTuple):

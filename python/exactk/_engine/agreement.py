@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.types import GroupsLike, WeightsLike
     from exactk._plan.conventions import Convention, ConventionLike
-    from exactk._plan.metric_strings import MetricsLike, Value
+    from exactk._plan.metric_strings import MetricsLike
+    from exactk._plan.values import Value
     from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
 

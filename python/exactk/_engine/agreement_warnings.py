@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._inputs.alignment import AlignedInputs
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.report import Report
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.predictions import Predictions
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 def classified_base(base: object, values: Sequence[Value]) -> ClassifiedValue:

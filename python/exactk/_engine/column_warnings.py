@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 _PAIRS_AS_FRAMES = f"{frame_of_pairs('truth')}, {frame_of_lists('predictions')}"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from exactk._engine.paired_problem import PairedProblem
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 def _evaluate(problem: Problem) -> Outcome:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.problem import Engine, Given, Problem
     from exactk._inputs.alignment import AlignedInputs
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.judged_lists import JudgedLists
 
 BLOCK_USERS = 65_536

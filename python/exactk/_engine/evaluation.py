@@ -34,7 +34,7 @@ from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
 from exactk._plan.group_tallies import group_tally_index
 from exactk._plan.item_tallies import tally_index
-from exactk._plan.metric_strings import Plan, Value, as_plan, distinct_parts, part_indices
+from exactk._plan.metric_strings import Plan, as_plan, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
 from exactk._report.customs import customs_of
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from exactk._inputs.user_values import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
+    from exactk._plan.values import Value
     from exactk._report.sums import Label
 
 
@@ -163,7 +164,7 @@ class Evaluation(NamedTuple):
             truth_digest = self.engine.truth_digest(keyed, self.num_threads)
         if not self.has_truth:
             outcome = outcome._replace(counts=outcome.counts._replace(empty_truth=0))
-        state = _state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self._catalogue())
+        state = state_of_outcome(problem, outcome, self.values, labels, order, truth_digest, self._catalogue())
         if self.items is not None and (problem.item_tallies or problem.group_tallies):
             tallies = zip(problem.item_tallies, outcome.item_counts, strict=True)
             state = replace(
@@ -343,7 +344,7 @@ def _user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) ->
     return rows
 
 
-def _state_of_outcome(
+def state_of_outcome(
     problem: Problem,
     outcome: Outcome,
     values: Plan,
@@ -352,6 +353,7 @@ def _state_of_outcome(
     truth_digest: int,
     catalogue: Catalogue | None,
 ) -> State:
+    """Return the state of an outcome, whose values of parts are those of the plan's."""
     totals, groups = tuple(outcome.sums), None
     if labels is not None and outcome.group_sums is not None:
         table = outcome.group_sums if labels else outcome.group_sums.of_rows(slice(0)).carried()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.types import CandidatesLike, ExclusionsLike
     from exactk._plan.conventions import Convention, ConventionLike
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.judged_lists import JudgedLists
     from exactk._runtime.progress import ProgressCallback
 

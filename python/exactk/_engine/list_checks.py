@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._inputs.model.item_table import CanonicalItems
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 def check_collection_values(values: Sequence[Value], unused: Mapping[str, object]) -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from exactk._engine.list_checks import warn_of_items_outside
 from exactk._inputs.items import Items
-from exactk._plan.metric_strings import reads_items
 from exactk._plan.metrics import evaluation_metrics
+from exactk._plan.values import reads_items
 from exactk._runtime.errors import input_error, type_error, warn
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.item_table import CanonicalItems
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 def items_of_metrics(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exactk._engine.clusters import BlockClusters, ClusterCodes
     from exactk._engine.paired_problem import PairedEngine
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.paired_sums import Pair
     from exactk._report.report import Report

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exactk._inputs.user_values import RowValues
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.counts import Counts
     from exactk._report.sum_table import SumTable
     from exactk._report.sums import Sums

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.user_table import UserTable
 
 _COMPARED_BITS = 40

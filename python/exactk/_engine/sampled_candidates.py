@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.truth import Truth
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.report import Report
 
 _ADVICE = ", and may order systems otherwise; score all items"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 Systems = dict[str, ClassifiedValue]
 """Predictions by the system's name, which is empty for the only system of `exactk.evaluate`."""

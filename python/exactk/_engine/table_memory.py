@@ -12,7 +12,7 @@ from exactk._runtime.faults import Option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._runtime.faults import Text
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.evaluation import Evaluation
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.report import Report
     from exactk._report.state import State
 

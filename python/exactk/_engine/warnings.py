@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.user_histories import TrainUsers
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.report import Report
     from exactk._runtime.faults import Text
 
@@ -70,7 +70,7 @@ def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSyste
     if len(systems) > 1:
         warn_of_differing_users(values, reports, {name: system.flags for name, system in systems.items()})
     examples = {name: system.item_without_column for name, system in systems.items() if system.is_complete}
-    if any(map(_has_counts_to_warn_of, reports.values())):
+    if any(map(has_counts_to_warn_of, reports.values())):
         _warn_of_counts(reports, examples)
     warn_of_sampled_candidates(values, {name: system.candidate_rows for name, system in systems.items()})
 
@@ -230,8 +230,8 @@ def tie_bounds(report: Report) -> Text:
     return ("; ", lowest, " and ", highest, " show the range of its mean")
 
 
-def _has_counts_to_warn_of(report: Report) -> bool:
-    """Return whether `_warn_of_counts` may have something to say: most often it has not."""
+def has_counts_to_warn_of(report: Report) -> bool:
+    """Return whether there may be a warning about counts; most often there is none."""
     state, plan = report.state, plan_of_state(report.state)
     counts = state.counts
     return (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.report import Report
 
 LEVELS = np.linspace(0, 1, 101)

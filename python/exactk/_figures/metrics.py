@@ -12,7 +12,7 @@ from exactk._runtime.names import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.report import Report
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from exactk._figures.values import ValuesFigure
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.report import Report
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._html.source import Source
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.report import Report
 

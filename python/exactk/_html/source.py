@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._figures.palette import SystemStyle
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.comparison import Comparison
     from exactk._report.difference import Difference
     from exactk._report.differences import Differences

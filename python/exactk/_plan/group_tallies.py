@@ -10,7 +10,7 @@ from exactk._plan.item_tallies import counting_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 def plan_group_tallies(values: Sequence[Value]) -> tuple[Value, ...]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._runtime.errors import ExactkError
 
 _REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff", "input_order"})

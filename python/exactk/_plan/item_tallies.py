@@ -10,7 +10,7 @@ from exactk._plan.fields import fields_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 _COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth")
 """The fields that decide which lists and items are counted, beside those that decide how lists are read."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from numbers import Integral
 from types import MappingProxyType
@@ -11,26 +11,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 from exactk import _core
 from exactk._plan.conventions import Convention, override_name
 from exactk._plan.custom_metric import CustomInfo, CustomMetric
-from exactk._plan.fields import FIELDS, core_rules, field_name, fields_of, number_of_text, within_spelling
+from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
 from exactk._plan.group_tallies import plan_group_tallies
 from exactk._plan.item_tallies import plan_item_tallies
 from exactk._plan.metrics import agreement_metrics, metric_info, metrics
+from exactk._plan.values import PARTS_OF_MEANS, Value
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
 from exactk._runtime.names import did_you_mean, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from exactk._plan.item_tallies import TallyPlan
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10")
 """What is evaluated where no metrics are given."""
-
-_PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    dict.fromkeys(("fbeta", "f1"), ("precision", "recall"))
-)
-"""The metrics that can be computed from the means of other metrics, and those metrics."""
 
 _ANY_METRIC = "ndcg"  # whose override may have every field
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
@@ -38,101 +34,6 @@ _MAX_GAINS = 2**24  # over all values of a plan, one table per value
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _SEPARATOR = re.compile(r"[,()\[\]]")
-
-
-class Needs(NamedTuple):
-    """What a value needs to know of items and users."""
-
-    popularity: bool
-    distances: bool  # of items, by their features
-    tags: bool  # of items
-    history: bool  # of users
-
-
-@dataclass(frozen=True)
-class Value:
-    """One value to report: a metric at a cutoff under resolved rules.
-
-    ``name`` is the canonical name; ``spelling`` is the request, with only this cutoff, and ``label`` the same without
-    the cutoff. ``rules`` holds every field of the convention as it applies to this value.
-    """
-
-    name: str
-    metric: str
-    cutoff: int | None
-    parameter: float
-    rules: Mapping[str, Any]
-    spelling: str = field(compare=False)
-    label: str = field(compare=False)
-    custom: CustomInfo | None = None
-    function: Callable[[Any], object] | None = field(default=None, compare=False)  # of a custom metric
-
-    @cached_property
-    def info(self) -> _core.MetricInfo | CustomInfo:
-        """The description of the metric."""
-        return self.custom or metrics[self.metric]
-
-    @cached_property
-    def needs(self) -> Needs:
-        """What must be known beside the lists."""
-        info = self.info
-        has_distances = "distance" in info.own_fields
-        needs = Needs(
-            info.reads_popularity, has_distances, info.reads_features and not has_distances, info.reads_history
-        )
-        if "serendipity_of" not in info.own_fields:
-            return needs
-        is_of_popularity = self.rules["serendipity_of"] == "popularity"
-        return Needs(is_of_popularity, not is_of_popularity, needs.tags, not is_of_popularity)
-
-    @cached_property
-    def core(self) -> _core.PlannedValue:
-        """The value in the core's form."""
-        return _core.PlannedValue(self.metric, self.cutoff, self.parameter, core_rules(self.rules))
-
-    @cached_property
-    def parts(self) -> tuple[Value, ...]:
-        """The parts to sum over users: the value itself, or those whose means it combines; none of a value of all lists."""
-        if self.info.of_collection:
-            return ()
-        if self.rules["average"] != "of_means":
-            return (self,)
-        rules = MappingProxyType({**self.rules, "average": "macro", "weight": "one"})
-        return tuple(
-            replace(self, metric=metric, parameter=0.0, rules=rules) for metric in _PARTS_OF_MEANS[self.metric]
-        )
-
-    @cached_property
-    def is_plain_mean(self) -> bool:
-        """Whether the value is the arithmetic mean of the users' values, which is not rounded."""
-        return not self.info.of_collection and self.rules["average"] == "macro" and self.rules["decimals"] is None
-
-    @cached_property
-    def unused_fields(self) -> tuple[str, ...]:
-        """The fields that are not standard and have no effect, given the others."""
-        return tuple(
-            name
-            for name, f in FIELDS.items()
-            if f.requires is not None
-            and self.rules[name] != f.standard
-            and self.rules[f.requires.field] not in f.requires.choices
-        )
-
-    @cached_property
-    def identity(self) -> tuple[object, ...]:
-        """A key that is equal for values computed alike, before rounding."""
-        computed = fields_of("ranking", "judging", "scoring")
-        return self.metric, self.cutoff, self.parameter, *(self.rules[name] for name in computed)
-
-
-def reads_item_values(value: Value) -> bool:
-    """Return whether relevant items count by their values."""
-    return "weight" in value.info.own_fields and bool(value.rules["weight"] == "values")
-
-
-def reads_items(value: Value) -> bool:
-    """Return whether the value needs `items=`: to find recommended items in the catalogue, or the values of relevant ones."""
-    return value.info.walks_list or reads_item_values(value)
 
 
 class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dictionary
@@ -215,6 +116,13 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
     def closes_rank_gaps(self) -> bool:
         """Whether a value closes gaps of ranks."""
         return any(value.rules["rank_gaps"] != "keep" for value in self)
+
+    @cached_property
+    def reads_hits_alone(self) -> bool:
+        """Whether the values are of users, and read nothing but which items of the lists are relevant."""
+        return not (
+            self.walks_lists or self.of_collections or self.reads_history or self.readers_of_base or self.has_customs
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -523,9 +431,9 @@ def _resolve_values(
             expected = f"{info.name} without average=, as all lists together have one value"
             raise input_error("metrics", expected, quote(spelling.text))
         rules["average"] = "macro"  # there is nothing to average
-    if rules["average"] == "of_means" and info.name not in _PARTS_OF_MEANS:
+    if rules["average"] == "of_means" and info.name not in PARTS_OF_MEANS:
         expected = f"{info.name}: another average (overrides can set it for one metric)"
-        raise input_error("metrics", expected, f"'of_means', which only {' and '.join(_PARTS_OF_MEANS)} support")
+        raise input_error("metrics", expected, f"'of_means', which only {' and '.join(PARTS_OF_MEANS)} support")
     changed = {name: value for name, value in changes.items() if value != convention_rules[name]}
     arguments = (
         [f"{info.parameter.name}={_format_value(parameter)}"]

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.metric_strings import Plan
+    from exactk._plan.values import Value
 
 
 def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> None:
@@ -24,8 +25,7 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
 
     Raise InputError if items are to count by their values in a metric that cannot count them so.
     """
-    values = as_plan(values)
-    if not values.has_customs and not _may_have_unused_fields(values.spellings, convention):
+    if not may_have_unused_fields(as_plan(values), convention):
         return
     warned: set[str] = set()
     for value in values:
@@ -46,6 +46,11 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
                 warned.add(name)
                 _warn_of_unused_field(name, value, convention)
     _warn_of_unweighted(values)
+
+
+def may_have_unused_fields(values: Plan, convention: Convention) -> bool:
+    """Return whether `warn_of_unused_fields` has fields to look at."""
+    return values.has_customs or _may_have_unused_fields(values.spellings, convention)
 
 
 @lru_cache(maxsize=64)  # like plans

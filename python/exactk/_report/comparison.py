@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.margins import Margin
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.difference import Difference
     from exactk._report.exports import FilePath
     from exactk._report.gate import Claim

@@ -21,7 +21,7 @@ from exactk._runtime.numbers import as_double, parse_number
 
 if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.paired_sums import Pair
     from exactk._runtime.faults import Text
 

@@ -11,7 +11,8 @@ from exactk._report.validation import checked_digest, checked_fields, checked_li
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from exactk._plan.metric_strings import Customs, Value
+    from exactk._plan.metric_strings import Customs
+    from exactk._plan.values import Value
 
 
 def by_name(customs: Iterable[CustomInfo]) -> Customs:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.estimates import Contrast, Estimate
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.paired_sums import Pair, PairedSums
     from exactk._report.resampled import Resampled

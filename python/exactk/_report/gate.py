@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from exactk._inference.estimates import Estimate
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.difference import Compared
 
 _MOST_USERS = 10**10

@@ -12,7 +12,7 @@ from exactk._report.validation import fail, plain_data
 from exactk._report.varints import write_varints
 
 if TYPE_CHECKING:
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.item_tally import Integers
     from exactk._report.sums import Label
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inference.unit_numbers import Average, Floats
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.difference import Compared
     from exactk._report.paired_sums import Pair
     from exactk._report.sums import Label

@@ -14,7 +14,7 @@ from exactk._report.user_table import has_part_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 def with_metrics_in_one_order(reports: Mapping[str, Report]) -> Mapping[str, Report]:

@@ -15,7 +15,7 @@ from exactk._report.validation import checked_fields, checked_integer, checked_l
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.paired_sums import Pair
     from exactk._report.sums import Label, Sums

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from exactk._inference.estimates import Gradient, Ratio
     from exactk._inference.moments import Moments
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.sums import Label
 
 Pair: TypeAlias = tuple[str, str]

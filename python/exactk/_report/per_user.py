@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 _FIELDS = ("rows", "weights", "groups")
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from exactk._inference.significance import Interval
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.disparity import DisparityMeasure
     from exactk._report.exports import FilePath

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
     from exactk._plan.custom_metric import CustomInfo
     from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.metric_strings import Plan, Value
+    from exactk._plan.metric_strings import Plan
+    from exactk._plan.values import Value
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.sum_table import Scales

@@ -16,7 +16,7 @@ from exactk._runtime.errors import input_error
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.sum_table import PartColumns

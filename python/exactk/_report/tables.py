@@ -15,7 +15,7 @@ from exactk._runtime.frame_columns import NullableIntegers, OrderedCategories
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 Table = Literal["values", "per_user", "by_group", "by_item_group"]
 TABLES = ("values", "per_user", "by_group", "by_item_group")

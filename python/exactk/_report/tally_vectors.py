@@ -11,7 +11,7 @@ from exactk._report.validation import fail
 
 if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.item_tally import Integers, ItemTally, TallyKeys
 
 

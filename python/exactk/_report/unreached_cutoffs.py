@@ -10,7 +10,7 @@ from exactk._report.system_warnings import warn_of_systems
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.state import State
 
 

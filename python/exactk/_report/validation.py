@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exactk._plan.conventions import Convention
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 _MAX_COUNT = 2**62
 _MAX_HEX_DIGITS = 2048  # of an exact sum; those of the reference have fewer

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import Convention, ConventionLike
-    from exactk._plan.metric_strings import MetricsLike, Plan, Value
+    from exactk._plan.metric_strings import MetricsLike, Plan
+    from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
 
 

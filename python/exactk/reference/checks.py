@@ -12,7 +12,7 @@ from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import STRICT_TIES
-from exactk._plan.metric_strings import Needs
+from exactk._plan.values import Needs
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 from exactk.reference.base_lists import check_base_lists, check_repeats_in_base
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.problem import Problem
     from exactk._inputs.model.item_table import CanonicalItems
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk.reference.judged_users import JudgedUsers
     from exactk.reference.rules import Rules
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.problem import Problem
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk.reference.metrics import Ratio
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222

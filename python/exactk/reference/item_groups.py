@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk.reference.judged_users import JudgedUsers
     from exactk.reference.rules import Rules
 

@@ -16,7 +16,7 @@ from exactk.reference.rules import list_rules
 
 if TYPE_CHECKING:
     from exactk._engine.problem import Problem
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk.reference.rules import Rules
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._plan.fields import STRICT_TIES
 
 if TYPE_CHECKING:
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 Rules = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from exactk._plan.metrics import ignored_fields
 if TYPE_CHECKING:
     from exactk._html.parts import Part
     from exactk._html.source import Source
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 _QUESTION = "So that another reader computes the same."
 _USERS = {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from exactk._html.parts import Part
     from exactk._html.source import Source
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
     from exactk._report.matched_users import MatchedUsers
     from exactk._report.paired_sums import Pair
 

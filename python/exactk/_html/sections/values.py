@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from exactk._figures.values import ValuesFigure
     from exactk._html.parts import Part
     from exactk._html.source import Source
-    from exactk._plan.metric_strings import Value
+    from exactk._plan.values import Value
 
 
 def values(source: Source) -> Section:

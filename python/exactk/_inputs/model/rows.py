@@ -180,7 +180,8 @@ def padded_rows(ids: object, argument: str) -> Rows:
 def matrix_rows(ids: Ids, lengths: Offsets | None) -> Rows:
     """Return the rows of a matrix, of the given lengths or full."""
     users, width = ids.shape
-    return Rows(np.arange(users + 1, dtype=np.int64) * width, ids.reshape(-1), lengths=lengths)
+    indptr = np.arange(0, users * width + 1, width, dtype=np.int64) if width else np.zeros(users + 1, np.int64)
+    return Rows(indptr, ids.reshape(-1), lengths=lengths)
 
 
 def graded_rows(grades: object, argument: str) -> Rows:

@@ -1,0 +1,177 @@
+"""The short way of small calls gives what the long way gives: the same bits, warnings and errors."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactk
+from exactk._engine.core import core_engine
+from exactk._engine.pipeline import evaluate_with_engine
+from exactk._engine.small_calls import evaluate_small
+from exactk._engine.systems import ONE_SYSTEM
+from exactk._evaluate import DEFAULTS
+
+METRICS: tuple[Any, ...] = (
+    "ndcg@10",
+    ["precision@[1,3,5]", "recall@3", "map@5", "mrr", "f1@3(average=of_means)"],
+    ("err@5(max_grade=3)", "dcg", "hit_rate@2", "r_precision"),
+    ["auc", "fbeta@2(beta=2)", "bpref"],
+    "precision@3(average=micro)",
+    "recall@2(empty_truth=one)",
+    "list_fill@5",
+    "coverage@3",
+    "unexpectedness@3",
+    exactk.custom("hits_of_mine", lambda judged: judged.hits.sum(axis=1), k=3),
+    "recall@2(weight=values)",
+    "no_such_metric",
+    [],
+    3,
+)
+CONVENTIONS: tuple[Any, ...] = (
+    "standard",
+    "trec_eval",
+    {"empty_truth": "zero"},
+    {"users": "union"},
+    {"users": "truth", "missing_list": "skip"},
+    {"gain": "exp2", "min_grade": 2},
+    {"duplicate_items": "count"},
+    {"novelty_over": "users"},
+    "no_such_convention",
+)
+
+
+def draw_lists(draw: random.Random, users: int, items: int) -> list[Any]:
+    """Return lists, of which one may be faulty or of another type."""
+    rows: list[Any] = [draw.sample(range(items), draw.randrange(min(items, 7))) for _ in range(users)]
+    if rows and draw.random() < 0.3:
+        rows[draw.randrange(users)] = draw.choice([None, [], [2, 2], [-1, 3], [0.5], ["a"], (1, 2), {4: 1.0}, {1, 2}])
+    return rows
+
+
+def draw_matrix(draw: random.Random, users: int, items: int) -> Any:
+    """Return ids, some rows of which may be padded."""
+    width = draw.randrange(1, 5)
+    ids = [draw.sample(range(items), width) for _ in range(users)]
+    matrix = np.array(ids, draw.choice([np.int32, np.int64])).reshape(users, width)
+    if draw.random() < 0.5:
+        matrix[: draw.randrange(users + 1), -1] = -1
+    return matrix
+
+
+DRAW: dict[str, Any] = {
+    "lists": draw_lists,
+    "tuples": lambda draw, users, items: [row and tuple(row) for row in draw_lists(draw, users, items)],
+    "arrays": lambda draw, users, items: [np.array(draw.sample(range(items), 2)) for _ in range(users)],
+    "keys": lambda draw, users, items: [
+        [f"item {item}" for item in draw.sample(range(items), 2)] for _ in range(users)
+    ],
+    "values": lambda draw, users, items: [
+        {item: draw.choice([0, 1, 2, 3]) for item in draw.sample(range(items), 3)} for _ in range(users)
+    ],
+    "matrix": draw_matrix,
+    "truth": lambda *arguments: exactk.as_truth(draw_matrix(*arguments)),
+    "graded": lambda *arguments: exactk.as_truth(DRAW["values"](*arguments)),
+    "rankings": lambda *arguments: exactk.as_rankings(draw_matrix(*arguments)),
+}
+OF_TRUTH, OF_PREDICTIONS = ("lists", "matrix", "truth", "graded"), ("lists", "matrix", "rankings", "rankings")
+
+
+def evaluate_long(*given: Any, convention: Any) -> exactk.Report:
+    """Return the report that the long way gives."""
+    options = {**DEFAULTS, "convention": convention}
+    (report,) = evaluate_with_engine(core_engine, ONE_SYSTEM, *given, **options).values()
+    return report
+
+
+def outcome_of(call: Any) -> tuple[Any, list[str]]:
+    """Return the report or the error of a call, and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result: Any = call()
+            result = (result.state.to_bytes(), dict(result.counts), str(dict(result)), result.users.tolist())
+        except Exception as error:  # noqa: BLE001 - compared
+            result = (type(error), str(error))
+    return result, [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_ways_give_the_same(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - no secrets
+    short = 0
+    for _ in range(120):
+        users, items = draw.choice([0, 1, 2, 5]), draw.choice([7, 9, 40, 2000])
+        kinds = (OF_TRUTH, OF_PREDICTIONS) if draw.random() < 0.8 else (tuple(DRAW), tuple(DRAW))
+        truth, predictions = (DRAW[draw.choice(kind)](draw, users, items) for kind in kinds)
+        metrics = draw.choice(METRICS[:4]) if draw.random() < 0.7 else draw.choice(METRICS)
+        convention = draw.choice(CONVENTIONS) if draw.random() < 0.4 else "standard"
+
+        given = truth, predictions, metrics, convention
+        expected = outcome_of(partial(evaluate_long, *given[:3], convention=convention))
+        assert outcome_of(partial(exactk.evaluate, *given[:3], convention=convention)) == expected
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                short += evaluate_small(*given, None) is not None
+            except Exception as error:  # noqa: BLE001 - compared
+                assert expected[0] == (type(error), str(error))  # noqa: PT017 - that of both
+    assert short > 20
+
+
+TRUTH = [[1, 4], [2], [0, 3, 5]]
+LISTS = [[4, 1, 9], [7, 2, 0], [5, 8, 3]]
+
+
+@pytest.mark.parametrize("to_truth", [list, exactk.as_truth])
+@pytest.mark.parametrize("to_rankings", [list, np.array, exactk.as_rankings])
+def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
+    report = evaluate_small(to_truth(TRUTH), to_rankings(LISTS), ["recall@3", "mrr"], "standard", 1)
+    assert report is not None
+    assert dict(report) == {"recall@3": pytest.approx((1 + 1 + 2 / 3) / 3), "mrr": pytest.approx((1 + 0.5 + 1) / 3)}
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "metrics"),
+    [
+        (TRUTH, LISTS, iter(["recall@3"])),
+        (TRUTH, [row + list(range(10, 200_000)) for row in LISTS], ["catalogue", 3]),
+        ([["a"], ["b"]], [["a"], ["c"]], "recall@1"),
+        ([[1]] * 1001, [[1]] * 1001, "recall@1"),
+        (TRUTH, [iter(row) for row in LISTS], "recall@3"),
+        (exactk.Truth([0, 1], [3], users=["ann"]), [[3]], "recall@1"),
+        (exactk.as_truth({"ann": [3]}), exactk.as_rankings({"ann": [3]}), "recall@1"),
+        (TRUTH, exactk.Rankings([0, 1, 2, 3], [4, 2, 5], ranks=[1, 2, 3]), "recall@3"),
+    ],
+)
+def test_other_calls_are_left_alone(truth: Any, predictions: Any, metrics: Any) -> None:
+    assert evaluate_small(truth, predictions, metrics, "standard", None) is None
+
+
+WARNED: dict[str, tuple[Any, Any, Any, Any]] = {
+    "pairs": ([(1, 10), (1, 11), (2, 12), (2, 13)], [(1, 10), (1, 11), (2, 12), (2, 13)], "recall@1", "standard"),
+    "other items": ([list(range(20))] * 5, [list(range(500, 520))] * 5, "mrr", "standard"),
+    "no users": ([[], []], [[1], [2]], "recall@1", "standard"),
+    "unused field": (TRUTH, LISTS, "ndcg@3", {"gain_table": (0.0, 1.0)}),
+    "cutoff": (TRUTH, LISTS, "precision@10", "standard"),
+}
+
+
+@pytest.mark.parametrize("case", WARNED)
+def test_what_is_warned_of(case: str) -> None:
+    *given, convention = WARNED[case]
+    (report, expected), (same, found) = (
+        outcome_of(partial(way, *given, convention=convention)) for way in (evaluate_long, exactk.evaluate)
+    )
+    assert report == same
+    assert len(found) == 1
+    assert found == expected
+
+
+def test_an_iterator_of_metrics_is_read_once() -> None:
+    assert dict(exactk.evaluate(TRUTH, LISTS, iter(["recall@3"]))) == dict(exactk.evaluate(TRUTH, LISTS, ["recall@3"]))
