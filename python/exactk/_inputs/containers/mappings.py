@@ -49,6 +49,8 @@ def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding)
 
 def _has_one_item_each(value: Mapping[Any, Any]) -> bool:
     """Return whether each user has one item, as in leave-one-out evaluation, and not a number that cannot be one."""
+    if sequences.is_row(next(iter(value.values()), None)):
+        return False
     items = [item for item in value.values() if item is not None]
     types = set(map(type, items))
     are_numbers = any(issubclass(one, (Number, np.generic)) and not _is_integer_type(one) for one in types)

@@ -71,7 +71,7 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
             for user, row in enumerate(value)
         ]
         types = set(map(type, value))
-    if argument in VALUE_FIELDS and _holds_pairs(value):
+    if argument in VALUE_FIELDS and types != {dict} and _holds_pairs(value):
         value = [_mapping_of_pairs(row, argument, user) for user, row in enumerate(value)]
         types = set(map(type, value))
     has_values = dict in types and argument in VALUE_FIELDS
