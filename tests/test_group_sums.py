@@ -56,6 +56,45 @@ def test_digits_are_those_of_the_integers(integers: list[int], block: int, facto
         assert not column.digits.size
 
 
+DIVISORS = st.one_of(st.integers(1, 2**31 - 1), st.sampled_from([1, 2, 3, 5, 2**31 - 1]))
+
+
+def near_half(bits: int, later_bit: int, divisor: int, rest: int) -> tuple[int, int]:
+    """Return a quotient that is half-way between two doubles, or a little more: by a later bit, or by a remainder."""
+    more = 2 ** (bits - later_bit) if 53 < later_bit <= bits else 0
+    return (2**bits + 2 ** (bits - 53) + more) * divisor + rest % divisor, divisor
+
+
+LATER_BITS = st.sampled_from([0, 62, 63, 64, 65, 66, 94, 95, 96, 97, 130])
+HALVES = st.builds(near_half, st.integers(53, 200), LATER_BITS, DIVISORS, st.sampled_from([0, 1]))
+QUOTIENTS = st.one_of(st.tuples(INTEGERS.map(abs), DIVISORS), HALVES)
+
+
+@given(st.lists(QUOTIENTS), st.sampled_from([0, 1, 52, 80, 500, 900]), st.sampled_from([0, 0, 32, 77]))
+def test_quotients_are_rounded_once(rows: list[tuple[int, int]], scale: int, shift: int) -> None:
+    integers = [integer << shift for integer, _ in rows]
+    divisors = np.array([divisor for _, divisor in rows], np.int64)
+    quotients = DigitColumn.of_integers(integers).trimmed(1).over(divisors, scale)
+    assert quotients is not None
+    expected = [integer / (divisor << scale) for integer, (_, divisor) in zip(integers, rows, strict=True)]
+    assert quotients.tolist() == expected
+
+
+def test_quotients_below_one_are_rounded_once() -> None:
+    """Of so many, some are a little more than half-way between two doubles."""
+    generator = np.random.default_rng(0)
+    integers = generator.integers(1, 2**31, 300_000) >> generator.integers(0, 31, 300_000)
+    divisors = generator.integers(1, 2**31, 300_000)
+    quotients = DigitColumn.of_counts(integers).trimmed(1).over(divisors, 0)
+    assert quotients is not None
+    assert np.array_equal(quotients, integers / divisors)  # which are below 2^53
+
+
+@pytest.mark.parametrize(("integer", "divisor", "scale"), [(-1, 1, 0), (1, 2**31, 0), (1, 1, 901)])
+def test_other_quotients_take_integers(integer: int, divisor: int, scale: int) -> None:
+    assert DigitColumn.of_integers([integer]).trimmed(1).over(np.array([divisor]), scale) is None
+
+
 @given(st.lists(GROUPS, min_size=1, max_size=4), st.randoms())
 def test_merged_groups_have_the_sums_of_integers_in_any_order(parts: list[dict[str, Any]], random: Any) -> None:
     expected: dict[str, tuple[Sums, ...]] = {}

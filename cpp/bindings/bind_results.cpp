@@ -77,11 +77,15 @@ using PyColumns =
 void write_digits(const ExactInteger& integer, std::span<std::int64_t> digits) {
   const std::vector<std::uint8_t>& bytes = integer.bytes;
   const bool is_negative = !bytes.empty() && bytes.back() >= 0x80;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
+  const std::size_t whole = std::min(digits.size(), bytes.size() / 4);
+  for (std::size_t i = 0; i < whole; ++i) {
+    const std::uint8_t* byte = &bytes[4 * i];
+    digits[i] =
+        byte[0] | unsigned{byte[1]} << 8U | unsigned{byte[2]} << 16U | unsigned{byte[3]} << 24U;
+  }
+  for (std::size_t i = whole; i < digits.size(); ++i) {
     std::uint32_t digit = is_negative ? ~0U : 0;
-    for (std::size_t j = std::min(4 * i + 4, bytes.size()); j > 4 * i; --j) {
-      digit = digit << 8U | bytes[j - 1];
-    }
+    for (std::size_t j = bytes.size(); j > 4 * i; --j) digit = digit << 8U | bytes[j - 1];
     digits[i] = digit;
   }
   if (!digits.empty()) digits.back() = static_cast<std::int32_t>(digits.back());

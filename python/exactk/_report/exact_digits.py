@@ -23,6 +23,10 @@ MOST_ADDITIONS = 2**29
 """Of trimmed digits, which are below 2^33 in magnitude, that int64 has room for, with a bit to spare."""
 
 
+_MOST_DIVISOR = 2**31 - 1  # of which a remainder, with one more digit, fits 63 bits
+_MOST_SCALE = 900  # with which no quotient is below the normal doubles
+
+
 class DigitRange(NamedTuple):
     """Which digits a column has."""
 
@@ -70,11 +74,11 @@ class DigitColumn(NamedTuple):
         Equal integers have equal digits then: below 2^32, except for the last digit, which also has the sign.
         """
         rows, width = self.digits.shape
-        bits = np.bitwise_or.reduce(self.digits, axis=0)
+        bits = _bits_by_column(self.digits)
         if not bits.any():
             return DigitColumn(0, np.zeros((rows, 0), np.int64))
         signs = self.digits[:, -1:] >> 63 if bits[-1] < 0 else np.zeros((1, 1), np.int64)
-        differences = np.bitwise_or.reduce(self.digits ^ (signs & _MASK), axis=0)
+        differences = _bits_by_column(self.digits ^ (signs & _MASK)) if signs.any() else bits.copy()
         differences[-1] = np.any(self.digits[:, -1:] != signs)
         used, significant = np.flatnonzero(bits), np.flatnonzero(differences)
         begin = (self.lowest + int(used[0])) // block * block - self.lowest
@@ -98,6 +102,35 @@ class DigitColumn(NamedTuple):
             digits[:, column] &= _MASK
         return DigitColumn(self.lowest, digits)
 
+    def over(self, divisors: NDArray[np.int64], scale: int) -> NDArray[np.float64] | None:
+        """Return each integer over its divisor and over 2^scale, rounded once; a divisor of 0 counts as 1.
+
+        Digits are trimmed. None if an integer is negative, or a number could be too small for that way to round it.
+        """
+        rows, width = self.digits.shape
+        if not rows or not width:
+            return np.zeros(rows)
+        if self.digits.min() < 0 or divisors.max() > _MOST_DIVISOR or scale - _BITS * self.lowest > _MOST_SCALE:
+            return None
+        # Long division. Three digits more, as the first digit of a quotient may be the first after the point.
+        quotients, remainders = np.zeros((rows, width + 4), np.uint64), np.zeros(rows, np.uint64)
+        divisors = np.where(divisors > 0, divisors, 1).astype(np.uint64)
+        for position in range(width + 3):
+            remainders <<= np.uint64(_BITS)
+            if position < width:
+                remainders |= self.digits[:, width - 1 - position].astype(np.uint64)
+            quotients[:, position] = remainders // divisors
+            remainders -= quotients[:, position] * divisors
+        quotients[:, -1] = remainders > 0
+        is_positive = quotients.any(axis=1)
+        first = np.argmax(quotients > 0, axis=1)
+        high, middle, low = (quotients[np.arange(rows), np.minimum(first + i, width + 3)] for i in range(3))
+        bits = np.frexp(high.astype(np.float64))[1]
+        has_rest = (np.arange(width + 4) > first[:, None] + 2) & (quotients > 0)
+        numbers = _rounded((high, middle, low), bits, has_rest.any(axis=1))
+        exponents = bits - 63 + _BITS * (width - 1 - first + self.lowest) - scale
+        return np.where(is_positive, np.ldexp(numbers, exponents), 0.0)
+
     def integers(self) -> list[int]:
         """Return the integers, of trimmed digits."""
         rows, width = self.digits.shape
@@ -110,3 +143,31 @@ class DigitColumn(NamedTuple):
         read = int.from_bytes
         integers = [read(data[begin : begin + size], "little", signed=True) for begin in range(0, len(data), size)]
         return [one << shift for one in integers] if shift else integers
+
+
+def _bits_by_column(digits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the bits that are set in any row, for each column of digits."""
+    combined: NDArray[np.int64]
+    if len(digits) < _MANY_ROWS:
+        combined = np.bitwise_or.reduce(digits, axis=0)
+    else:  # NumPy is slow with many short rows
+        combined = np.array([np.bitwise_or.reduce(column) for column in digits.T], np.int64)
+    return combined
+
+
+_MANY_ROWS = 1000
+
+
+def _rounded(
+    digits: Sequence[NDArray[np.uint64]], bits: NDArray[np.int32], has_rest: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the 63 bits from the first one of three digits on, as doubles that are rounded once.
+
+    `bits` is how many the first digit has, `has_rest` whether anything but zeros follows the last one. The lowest of the
+    63 bits, which a double has no room for, stands for all bits that are left out.
+    """
+    high, middle, low = digits
+    shift = (_BITS - bits).astype(np.uint64)
+    words = ((high << np.uint64(_BITS) | middle) << shift) | (low >> (np.uint64(_BITS) - shift))
+    left_out = (words & np.uint64(1)) | (((low << shift) & np.uint64(_MASK)) > 0) | has_rest
+    return ((words >> np.uint64(1)) | left_out.astype(np.uint64)).astype(np.int64).astype(np.float64)

@@ -93,6 +93,9 @@ def values_of_groups(value: Value, columns: Sequence[PartColumns], *, weighted: 
         groups = zip(*(part.sums() for part in columns), strict=True)
         return [value_of_sums(value, sums, weighted=weighted) for sums in groups]
     (part,) = columns
+    if average == "macro" and not weighted and (means := part.means()) is not None:
+        numbers: list[float] = means.tolist()
+        return numbers
     divisors, scale = _divisors(value, part, weighted=weighted)
     scale_of_total = part.scales[0]
     up, down = max(0, scale - scale_of_total), max(0, scale_of_total - scale)

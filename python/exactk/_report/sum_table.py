@@ -47,6 +47,16 @@ class PartColumns(NamedTuple):
             scales, [DigitColumn.of_integers([getattr(one, name) for one in sums]) for name in _FIELDS]
         )
 
+    def means(self) -> NDArray[np.float64] | None:
+        """Return the mean of each group's users with equal weights, rounded once; None if it takes Python's integers."""
+        if self.users.lowest or self.users.digits.shape[1] > 1:  # 2^32 users
+            return None
+        users = self.users.digits.sum(axis=1)
+        means = self.total.over(users, self.scales[0])
+        if means is not None:
+            means[(users == 0) | self.undefined.digits.any(axis=1)] = np.nan
+        return means
+
     def sums(self) -> Iterator[Sums]:
         """Return the sums of each group."""
         _, users, undefined, *sums = self
