@@ -205,14 +205,12 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
     if problem.has_candidates:
         users, fewest = tally.candidate_users, tally.fewest_candidates
         candidates = CandidateCounts(users, tally.candidates, fewest if users else 0, tally.most_candidates)
-    return Counts(len(problem.truth), *tally.counts)._replace(
-        candidates=candidates,
-        foreign_recommended=tally.foreign_recommended if problem.reads_lists else None,
-        unseen_recommended=tally.unseen_recommended if problem.reads_lists and problem.knows_train else None,
-        ties=None
-        if isinstance(problem.predictions, Rankings)
-        else tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread)),
-    )
+    foreign = unseen = ties = None
+    if problem.reads_lists:
+        foreign, unseen = tally.foreign_recommended, tally.unseen_recommended if problem.knows_train else None
+    if not isinstance(problem.predictions, Rankings):
+        ties = tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread))
+    return Counts(len(problem.truth), *tally.counts, candidates, None, 0, foreign, unseen, ties)
 
 
 _FEW_ITEMS = 1000  # in less time than it takes to read the environment

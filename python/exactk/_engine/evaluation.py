@@ -358,11 +358,11 @@ def state_of_outcome(
     if labels is not None and outcome.group_sums is not None:
         table = outcome.group_sums if labels else outcome.group_sums.of_rows(slice(0)).carried()
         groups = GroupSums(labels, table)
-    counts = outcome.counts._replace(
-        unknown_actual=problem.truth.unknown_actual,
-        rank_gaps=_users_with_closed_gaps(problem),
-        ties=None if outcome.counts.ties is None else _ties_of_values(outcome.counts.ties, values, problem, outcome),
-    )
+    counts, unknown_actual, rank_gaps = outcome.counts, problem.truth.unknown_actual, _users_with_closed_gaps(problem)
+    if counts.ties is not None:
+        counts = counts._replace(ties=_ties_of_values(counts.ties, values, problem, outcome))
+    if unknown_actual is not None or rank_gaps:
+        counts = counts._replace(unknown_actual=unknown_actual, rank_gaps=rank_gaps)
     return State.of_values(
         values,
         problem.convention,

@@ -7,7 +7,7 @@ returns nothing and leaves the call to that function, so that all messages are m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,9 @@ from exactk._engine.evaluation import state_of_outcome
 from exactk._engine.problem import KeyedTruth, Problem
 from exactk._engine.warnings import describe_disjoint_keys, has_counts_to_warn_of
 from exactk._inputs.alignment import AlignedInputs
-from exactk._inputs.containers.sequences import rows_of_lists
-from exactk._inputs.long_format import Encoding
+from exactk._inputs.containers.sequences import rows_of_integers
 from exactk._inputs.model.lists import Lists, Rankings
-from exactk._inputs.model.rows import padded_rows
+from exactk._inputs.model.rows import Rows, padded_rows, remove_padding
 from exactk._inputs.pair_lists import kind_of_pairs
 from exactk._inputs.registry import LIST, ClassifiedValue
 from exactk._inputs.truth import Truth
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
 
-_ListsT = TypeVar("_ListsT", Truth, Rankings)
-
 _READ_TWICE = frozenset({str, list, tuple})  # of other types are iterators, which are read once
 _MOST_USERS = 1000  # of more, the steps that are left out take no share of the time that matters
 _MOST_CELLS = 100_000  # of a matrix
@@ -50,8 +47,8 @@ def evaluate_small(
     if type(metrics) not in _READ_TWICE:
         return None
     try:
-        judged, ranked = _lists_of(truth, Truth, "truth"), _lists_of(predictions, Rankings, "predictions")
-        if judged is None or ranked is None or ranked.ranks is not None or judged.labels is not None:
+        judged, ranked = _truth_of(truth), _rankings_of(predictions)
+        if judged is None or ranked is None:
             return None
         convention = as_convention(convention)
         values = plan(metrics, convention)
@@ -74,27 +71,35 @@ def evaluate_small(
     return report
 
 
-def _lists_of(value: object, lists: type[_ListsT], argument: str) -> _ListsT | None:
-    """Return the lists of a value that is lists, an id matrix or a list of rows of integers, all without keys."""
-    if isinstance(value, lists):
-        return value if _is_small(value) and not _has_keys(value) else None
+def _truth_of(value: object) -> Truth | None:
+    """Return the truth if it is small and has no keys. The core validates it with the rest."""
+    if isinstance(value, Truth):
+        return value if value.labels is None and _is_plain(value) else None
+    rows = _rows_of(value, "truth")
+    return None if rows is None else Truth.from_valid_rows(remove_padding(rows))
+
+
+def _rankings_of(value: object) -> Rankings | None:
+    """Return the lists if they are small and have neither keys nor ranks."""
+    if isinstance(value, Rankings):
+        return value if value.ranks is None and _is_plain(value) else None
+    rows = _rows_of(value, "predictions")
+    return None if rows is None else Rankings.from_rows(rows)
+
+
+def _is_plain(lists: Lists) -> bool:
+    is_small = len(lists) <= _MOST_USERS and len(lists.items) <= _MOST_CELLS
+    return is_small and lists.user_vocabulary is None and lists.item_vocabulary is None
+
+
+def _rows_of(value: object, argument: str) -> Rows | None:
+    """Return the rows of an id matrix or of a list of rows of integers, as copies."""
     if type(value) is np.ndarray:
-        is_matrix = value.ndim == 2 and value.dtype.kind in "iu" and value.size <= _MOST_CELLS
-        return lists.from_rows(padded_rows(value, argument)) if is_matrix else None
+        is_plain = value.ndim == 2 and value.dtype.kind in "iu" and value.size <= _MOST_CELLS
+        return padded_rows(value.astype(np.int64), argument)._replace(is_owned=True) if is_plain else None
     if type(value) is not list or len(value) > _MOST_USERS or not _are_rows_of_integers(value):
         return None
-    if kind_of_pairs(ClassifiedValue(value, LIST)):
-        return None
-    rows = rows_of_lists(value, argument, Encoding())
-    return None if rows.scores is not None or rows.item_vocabulary is not None else lists.from_rows(rows)
-
-
-def _is_small(lists: Lists) -> bool:
-    return len(lists) <= _MOST_USERS and len(lists.items) <= _MOST_CELLS
-
-
-def _has_keys(lists: Lists) -> bool:
-    return lists.user_vocabulary is not None or lists.item_vocabulary is not None
+    return None if kind_of_pairs(ClassifiedValue(value, LIST)) else rows_of_integers(value, argument)
 
 
 def _are_rows_of_integers(rows: list[Any]) -> bool:

@@ -130,6 +130,11 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
         return tuple(value.name for value in self)
 
     @cached_property
+    def spellings_by_name(self) -> Mapping[str, str]:
+        """The values as requested, by canonical name."""
+        return MappingProxyType(dict(zip(self.names, self.spellings, strict=True)))
+
+    @cached_property
     def spellings(self) -> tuple[str, ...]:
         """The values as requested."""
         return tuple(value.spelling for value in self)

@@ -15,9 +15,9 @@ import numpy as np
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
-from exactk._plan.group_tallies import group_tally_index, plan_group_tallies
-from exactk._plan.item_tallies import plan_item_tallies, tally_index
-from exactk._plan.metric_strings import canonical_name, part_indices
+from exactk._plan.group_tallies import group_tally_index
+from exactk._plan.item_tallies import tally_index
+from exactk._plan.metric_strings import canonical_name
 from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
 from exactk._report.customs import by_name
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from exactk._inference.significance import Interval
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
+    from exactk._plan.metric_strings import Plan
     from exactk._plan.values import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.disparity import DisparityMeasure
@@ -190,21 +191,21 @@ class Report(Exports, Mapping[str, float]):
         message = f"a Report is immutable: {name} cannot be set"
         raise AttributeError(message)
 
-    @cached_property
-    def _plan(self) -> tuple[Value, ...]:
+    @property
+    def _plan(self) -> Plan:
         return plan_of_state(self._state)
 
-    @cached_property
+    @property
     def _part_indices(self) -> list[tuple[int, ...]]:
-        return part_indices(self._plan)
+        return self._plan.part_indices
 
     def _part_sums(self, sums: Sequence[_T]) -> list[list[_T]]:
         """Return the sums of each value's parts, over all users or by group."""
         return [[sums[i] for i in indices] for indices in self._part_indices]
 
-    @cached_property
+    @property
     def _spellings(self) -> Mapping[str, str]:
-        return dict(zip(self._state.metrics, self._state.spellings, strict=True))
+        return self._plan.spellings_by_name
 
     def _by_metric(self, values: Sequence[_T], absent: str = "was not requested") -> MetricMapping[_T]:
         return MetricMapping(self._spellings, values, self.convention, absent)
@@ -234,7 +235,7 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def _values(self) -> MetricMapping[float]:
         of_users = self._statistic_by_metric(self._state.totals, value_of_sums)
-        if not plan_of_state(self._state).of_collections:
+        if not self._plan.of_collections:
             return of_users
         values = [
             self._value_of_lists(value) if value.info.of_collection else number
@@ -247,13 +248,13 @@ class Report(Exports, Mapping[str, float]):
         index, column = tally_index(value, self._tally_plans)
         return self._state.item_tallies[index], column
 
-    @cached_property
+    @property
     def _tally_plans(self) -> tuple[TallyPlan, ...]:
-        return plan_item_tallies(self._plan)
+        return self._plan.item_tallies
 
-    @cached_property
+    @property
     def _group_tally_plans(self) -> tuple[Value, ...]:
-        return plan_group_tallies(self._plan)
+        return self._plan.group_tallies
 
     def _group_tally_of(self, value: Value) -> GroupTally:
         return self._state.group_tallies[group_tally_index(value, self._group_tally_plans)]
