@@ -23,6 +23,7 @@ from exactk._files import Role, json_lines, source
 from exactk._files.ids import cast_to_text, convert_integers
 from exactk._inputs.containers.column_table import ColumnTable
 from exactk._inputs.keys.columns import packed_column
+from exactk._runtime.read_ahead import read_ahead
 from strategies import examples
 
 QRELS = b"q1 0 d1 1\nq1 0 d7 2\nq2 0 d1 0\n"
@@ -621,11 +622,11 @@ def test_a_part_is_read_while_another_is_made_use_of() -> None:
             started.append(part)
             yield part
 
-    ahead = source.read_ahead(parts())
+    ahead = read_ahead(parts())
     assert next(ahead) == 1
     ahead.close()  # waits for the one that is read
     assert started == [1, 2]
-    assert list(source.read_ahead(parts())) == [1, 2, 3]
+    assert list(read_ahead(parts())) == [1, 2, 3]
 
 
 def test_what_is_raised_while_a_part_is_read_comes_to_who_asks_for_it() -> None:
@@ -633,7 +634,7 @@ def test_what_is_raised_while_a_part_is_read_comes_to_who_asks_for_it() -> None:
         yield 1
         raise exactk.InputError("broken")
 
-    ahead = source.read_ahead(parts())
+    ahead = read_ahead(parts())
     assert next(ahead) == 1
     with pytest.raises(exactk.InputError, match="broken"):
         next(ahead)

@@ -26,7 +26,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Have every file be large, and temporary files be in a folder, which is empty after each test."""
     monkeypatch.setattr(source, "_LARGE", 0)
     monkeypatch.setattr("exactk._files.columnar._PART_ROWS", 100)
-    monkeypatch.setattr(partitions, "PARTITIONS", 7)
+    monkeypatch.setattr(partitions, "PARTITIONS", 8)
+    monkeypatch.setattr(partitions, "BLOCK_ROWS", 400)
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -26,6 +26,7 @@ from exactk._report.report import Report
 from exactk._report.state import StateSums
 from exactk._report.user_table import UserTable
 from exactk._runtime.errors import InputError, input_error, type_error
+from exactk._runtime.read_ahead import read_ahead
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,8 +102,9 @@ def _evaluate_partitions(evaluation: Evaluation, truth: Rows, batches: Batches, 
         exclude = evaluation.exclusions_in_shared_vocabularies()
         base = base_in_shared_vocabularies(evaluation.base, evaluation.encoding)
         batch_evaluation = _BatchEvaluation(evaluation, truth, exclude, base)
-        for block in partitions.blocks():
-            batch_evaluation.add_block(block, partitions.reader.user_vocabulary)
+        with closing(read_ahead(partitions.blocks())) as blocks:
+            for block in blocks:
+                batch_evaluation.add_block(block, partitions.reader.user_vocabulary)
         return batch_evaluation.evaluated(partitions.reader.user_vocabulary, by_code=True)
 
 
@@ -201,10 +203,10 @@ class _BatchEvaluation:
         """Return whether any user's truth has one of the items."""
         if not len(self._truth.items):
             return False
-        ids = items.astype(np.int64)  # NumPy compares int64 and uint64 as floats
-        few = min(_FEW, len(ids))  # of each, which mostly tell
-        if np.isin(self._truth.items[:few].astype(np.int64), ids[:few]).any():
+        few = items[:_FEW].astype(np.int64)  # NumPy compares int64 and uint64 as floats
+        if np.isin(self._truth.items[: len(few)].astype(np.int64), few).any():  # some of each mostly tell
             return True
+        ids = items.astype(np.int64)
         slots = np.searchsorted(self._truth_items, ids)
         return bool((self._truth_items.take(slots, mode="clip") == ids).any())
 

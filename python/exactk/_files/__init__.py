@@ -13,10 +13,11 @@ from exactk._files import archive, json_document, results, shards, trec, user_va
 from exactk._files.column_choice import COLUMNS, choose_columns
 from exactk._files.faults import File
 from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
-from exactk._files.source import is_large, read_ahead
+from exactk._files.source import is_large
 from exactk._inputs.batches import Batches
 from exactk._inputs.model.frame_rows import locate_in_parts
 from exactk._runtime.errors import input_error, name_source, type_error
+from exactk._runtime.read_ahead import read_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from exactk._files.text import text_size
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
@@ -63,12 +62,3 @@ def is_large(sources: Sequence[Source]) -> bool:
 def memory_size() -> int:
     """Return the bytes of memory of the machine."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def read_ahead(parts: Iterator[Any]) -> Generator[Any]:
-    """Yield the parts, reading each while the previous one is in use."""
-    with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(next, parts, None)
-        while (part := coming.result()) is not None:
-            coming = reader.submit(next, parts, None)
-            yield part

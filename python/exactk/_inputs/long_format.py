@@ -104,16 +104,19 @@ def group_by_user(
     argument: str,
     threads: int,
     locate: Locate,
+    users: Codes | None = None,
 ) -> Rows:
     """Return rows of long format, which belong to users of these codes, user by user; by rank if there are ranks.
 
     Scores beside ranks must give the same order, and are left out. For messages, `find_codes` returns the codes again.
+    With `users`, rows belong to some users of the vocabulary only, and their codes are positions in `users`.
     """
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     if ranks is not None:
-        return _order_by_rank(rows, user_codes, find_codes, ranks, argument, locate)
+        return _order_by_rank(rows, user_codes, find_codes, ranks, argument, locate, users)
     columns = [part for part in (rows.items, rows.grades, rows.scores) if part is not None]
-    indptr, grouped = _core.group_by_user(user_codes, rows.user_vocabulary.size, columns, threads, argument)
+    user_count = rows.user_vocabulary.size if users is None else len(users)
+    indptr, grouped = _core.group_by_user(user_codes, user_count, columns, threads, argument)
     parts = iter(columns if grouped is None else grouped)
     return rows._replace(
         indptr=indptr,
@@ -133,16 +136,18 @@ def _order_by_rank(
     column: RankColumn,
     argument: str,
     locate: Locate,
+    users: Codes | None,
 ) -> Rows:
     """Return the rows grouped by user, in rank order."""
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     ranks, scores = column.values, rows.scores
     find_row = rows_apart(find_codes, ranks, locate)
     try:
-        indptr, order = _core.order_by_user(user_codes, rows.user_vocabulary.size, ranks, argument)
+        user_count = rows.user_vocabulary.size if users is None else len(users)
+        indptr, order = _core.order_by_user(user_codes, user_count, ranks, argument)
         check_same_order(scores if scores is None or order is None else scores[order], indptr, argument, column.hint)
     except ExactkError as error:
-        raise of_row(with_location(error, rows.user_vocabulary, find_row), locate) from None
+        raise of_row(with_location(error, rows.user_vocabulary, find_row, users), locate) from None
     if order is not None:
         rows, ranks = rows._replace(items=rows.items[order]), ranks[order]
     uncommon = uncommon_ranks(ranks, indptr)

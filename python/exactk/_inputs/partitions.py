@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from exactk._inputs.model.frame_rows import FrameRow
 
-PARTITIONS = 64  # a billion rows need some hundred MB in memory for each
+PARTITIONS = 64  # a power of two; a billion rows need some hundred MB in memory for each
+BLOCK_ROWS = 1 << 19  # adjacent partitions are read together up to about this many rows
 
 
 class _Segment(NamedTuple):
@@ -37,7 +38,7 @@ class Partitions:
     """The rows of all batches, which may be in any order. The temporary file is deleted when this is closed, or killed.
 
     A user's partition is the remainder of the user's code, which a vocabulary gives in order of appearance: partitions
-    have as many users each as possible.
+    have as many users each as possible. Copy all rows before reading blocks, which may be done in another thread.
     """
 
     def __init__(self, make_reader: Callable[[], Reader], threads: int) -> None:
@@ -60,9 +61,9 @@ class Partitions:
             self._write(long_rows)
 
     def _write(self, long_rows: LongRows) -> None:
-        numbers = _partition_of(long_rows.user_codes)
         arrays = [long_rows.user_codes, long_rows.items, long_rows.scores, long_rows.ranks]
         present = [array for array in arrays if array is not None]
+        numbers = _partition_of(long_rows.user_codes)
         row_offsets, grouped = _core.group_by_user(numbers, PARTITIONS, present, self._threads, "predictions")
         parts = iter(present if grouped is None else grouped)
         columns = [None if array is None else self._append(next(parts)) for array in arrays]
@@ -76,15 +77,19 @@ class Partitions:
         return position, array.dtype
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the users of each partition who have rows, with all of these."""
-        for partition in range(PARTITIONS):
-            parts = [self._read(segment, partition) for segment in self._segments]
+        """Yield all users who have rows, with all of these: those of one partition, or of several that have few rows."""
+        count = PARTITIONS
+        while count > 1 and self.reader.row_count * count > BLOCK_ROWS * PARTITIONS:
+            count //= 2
+        for first in range(0, PARTITIONS, count):
+            partitions = range(first, first + count)
+            parts = [self._read(segment, partitions) for segment in self._segments]
             parts = [part for part in parts if len(part)]
             if parts:
-                yield self._block(LongRows.concatenate(parts), partition)
+                yield self._block(LongRows.concatenate(parts), partitions)
 
-    def _read(self, segment: _Segment, partition: int) -> LongRows:
-        begin, end = segment.row_offsets[partition : partition + 2].tolist()
+    def _read(self, segment: _Segment, partitions: range) -> LongRows:
+        begin, end = segment.row_offsets[[partitions.start, partitions.stop]].tolist()
         return LongRows(*[None if one is None else self._read_column(*one, begin, end) for one in segment.columns])  # type: ignore[arg-type]
 
     def _read_column(self, position: int, dtype: np.dtype[Any], begin: int, end: int) -> NDArray[Any]:
@@ -99,49 +104,49 @@ class Partitions:
             unread = unread[size:]
         return array
 
-    def _block(self, long_rows: LongRows, partition: int) -> Block:
+    def _block(self, long_rows: LongRows, partitions: range) -> Block:
         assert self.reader.user_vocabulary is not None  # noqa: S101 - a user was read
-        codes = np.arange(partition, len(self.reader.user_vocabulary), PARTITIONS, dtype=np.uint32)
-        keys = self.reader.user_vocabulary.snapshot().select(codes)
-        rows = Rows(np.zeros(0, np.int64), long_rows.items, scores=long_rows.scores, user_vocabulary=keys)
+        keys = self.reader.user_vocabulary.snapshot()
+        row_starts = np.arange(0, len(keys), PARTITIONS, dtype=np.uint32)  # the codes of a row of a table by partition
+        codes = (row_starts[:, None] + np.array(partitions, np.uint32)).reshape(-1)
+        positions = _partition_of(long_rows.user_codes) - np.uint32(partitions.start)
+        positions += long_rows.user_codes // np.uint32(PARTITIONS) * np.uint32(len(partitions))
         ranks = long_rows.ranks
-        column = None if ranks is None else long_format.RankColumn(ranks, self.reader.order_hint)
-        positions = long_rows.user_codes // np.uint32(PARTITIONS)
         rows = long_format.group_by_user(
-            rows,
+            Rows(np.zeros(0, np.int64), long_rows.items, scores=long_rows.scores, user_vocabulary=keys),
             positions,
             lambda: positions,
-            column,
+            None if ranks is None else long_format.RankColumn(ranks, self.reader.order_hint),
             "predictions",
             self._threads,
-            lambda number: self._locate(partition, number),
+            lambda number: self._locate(partitions, number),
+            codes,
         )
         filled = np.flatnonzero(np.diff(rows.indptr))
-        indptr = np.concatenate([rows.indptr[:-1][filled], rows.indptr[-1:]])
-        return Block(
-            codes[filled],
-            rows._replace(
-                indptr=indptr,
-                present=None,
-                find_row=reindexed(rows.find_row, filled),
-                user_vocabulary=None,
-                item_vocabulary=self.reader.item_keys,
-            ),
+        rows = rows._replace(
+            indptr=np.concatenate([rows.indptr[:-1][filled], rows.indptr[-1:]]),
+            present=None,
+            find_row=reindexed(rows.find_row, filled),
+            user_vocabulary=None,
+            item_vocabulary=self.reader.item_keys,
         )
+        return Block(codes[filled], rows)
 
-    def _locate(self, partition: int, number: int) -> FrameRow:
-        """Return the location of a row of a partition."""
+    def _locate(self, partitions: range, number: int) -> FrameRow:
+        """Return the location of a row of some partitions, which are one after another within each batch."""
         reader, before = self._make_reader(), 0
         for long_rows in reader:
-            rows = np.flatnonzero(_partition_of(long_rows.user_codes) == partition)
+            numbers = _partition_of(long_rows.user_codes)
+            rows = np.flatnonzero((numbers >= partitions.start) & (numbers < partitions.stop))
             if number < before + len(rows):
-                return reader.locate(long_rows.first_row + int(rows[number - before]))
+                row = rows[np.argsort(numbers[rows], kind="stable")][number - before]
+                return reader.locate(long_rows.first_row + int(row))
             before += len(rows)
         raise input_error("source", "the same frames in each call", f"{reader.row_count} rows after more")
 
 
 def _partition_of(user_codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    return user_codes % np.uint32(PARTITIONS)
+    return user_codes & np.uint32(PARTITIONS - 1)
 
 
 @contextmanager

@@ -95,9 +95,14 @@ def with_frame_row(error: ExactkError, find_row: FindRow | None) -> ExactkError:
     return error.amended(row=frame_row.number, position=frame_row.position, location=str(frame_row))
 
 
-def with_location(error: ExactkError, users: Snapshot | None, find_row: FindRow | None) -> ExactkError:
-    """Return the error with the key of the user in whose row it is, and the row of the frame."""
-    return with_frame_row(error if users is None else users.with_user(error), find_row)
+def with_location(
+    error: ExactkError, users: Snapshot | None, find_row: FindRow | None, codes: Codes | None = None
+) -> ExactkError:
+    """Return the error with the key of the user in whose row it is, and the row of the frame.
+
+    `codes` are the users of the rows, if these are not all users in their order.
+    """
+    return with_frame_row(error if users is None else users.with_user(error, codes), find_row)
 
 
 def of_row(error: ExactkError, locate: Locate) -> ExactkError:
