@@ -1,4 +1,4 @@
-"""What is said of containers: how far from the peers that read the same, and how near to reading a file.
+"""What is said of containers: how far from the peers that read the same, and how near to reading large files.
 
 ``python -m benchmarks.keyed_tables`` measures these alone, and writes them into the results.
 """
@@ -13,7 +13,6 @@ from benchmarks import results, streams
 from benchmarks.lines import OUR_COLUMNS, Line, peer_notes
 from benchmarks.machine import machine, run_description
 from benchmarks.results import Cell, Table
-from benchmarks.streams import PARQUET_50M, PEAK, TO_READING
 from benchmarks.versus.field import BUILT, Field
 from benchmarks.versus.peers import KEYED_PEERS, OURS, OURS_KEYED
 from benchmarks.workloads import FRAME_2M, KEYED
@@ -34,17 +33,12 @@ ROUNDS = 5  # a call of some peers takes seconds
 def publish_keyed(load: float) -> None:
     """Measure, print, and write; the load is that before the run."""
     lines = measure_keyed()
-    streams.build(PARQUET_50M, streams.FOLDER)
-    samples, peaks = streams.measure_calls(streams.FOLDER)
+    streams.build_files()
+    files = streams.measure_files()
     shutil.rmtree(BUILT / "data")
-    tables = [keyed_table(lines), streams.stream_table(samples, peaks)]
+    tables = [keyed_table(lines), streams.stream_table(files)]
     results.publish("containers", machine(), run_description(load), peer_notes(KEYED_PEERS, lines), tables)
-    to_reading = samples["exactk"].ratio_to(samples["reading"])
-    targets = [
-        *keyed_promises(lines),
-        [f"{PARQUET_50M.name}, exactk to reading", f"{to_reading:.2f} x", f"at most {TO_READING} x"],
-        [f"{PARQUET_50M.name}, peak memory", f"{peaks['exactk'] / 1e6:.0f} MB", f"below {PEAK / 1e6:.0f} MB"],
-    ]
+    targets = [*keyed_promises(lines), *streams.stream_promises(files)]
     print(Table("Containers", ["figure", "measured", "target"], targets))
 
 

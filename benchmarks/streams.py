@@ -1,19 +1,21 @@
-"""A file that is larger than the memory it may take: how near to reading it is its evaluation, and what memory it needs.
+"""Files that are larger than the memory they may take: how near to reading is the evaluation, and what memory it needs.
 
-``python -m benchmarks.streams`` makes the file and measures; ``python -m benchmarks.streams CALL FOLDER`` is one
-turn, in a fresh process, whose peak is of that call alone. Files are in the page cache.
+One file is sorted by user; the other has the same rows in random order. ``python -m benchmarks.streams`` makes the files
+and measures; ``python -m benchmarks.streams CALL FOLDER`` is one turn, in a fresh process, whose peak is of that call
+alone. Files are in the page cache.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +30,7 @@ from benchmarks.timing import Sample, compete, seconds
 from benchmarks.workloads import FRAME_2M
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "build" / "bench" / "data" / "parquet_50m"
+FOLDER = ROOT / "build" / "bench" / "data"
 PARQUET_50M = replace(
     FRAME_2M,
     name="parquet_50m",
@@ -39,9 +41,26 @@ PARQUET_50M = replace(
     metrics=("precision", "recall", "ndcg", "average_precision"),
 )
 ROUNDS = 5
-TO_READING = 1.5
-PEAK = 1e9  # bytes
 PREDICTIONS, TRUTH, EXPECTED = "predictions.parquet", "truth.npz", "expected.json"
+PART = 1 << 20  # rows that are written together
+
+
+class Bounds(NamedTuple):
+    """What the evaluation of a file may need."""
+
+    to_reading: float  # time, as a multiple of that of reading the columns
+    peak: float  # memory in bytes
+
+
+SORTED, UNSORTED = PARQUET_50M.name, f"{PARQUET_50M.name}_unsorted"
+BOUNDS = {SORTED: Bounds(1.5, 1e9), UNSORTED: Bounds(3, 1.5e9)}
+
+
+class Measured(NamedTuple):
+    """The times of reading a file and of its evaluation, in turns, and the highest memory of each."""
+
+    samples: dict[str, Sample]
+    peaks: dict[str, float]
 
 
 def build(workload: Lists, folder: Path) -> None:
@@ -65,6 +84,24 @@ def build(workload: Lists, folder: Path) -> None:
                 np.take_along_axis(scores, order, axis=1).reshape(-1),
             ]
             writer.write_table(pa.table(columns, schema=schema))
+
+
+def build_unsorted(ordered: Path, folder: Path) -> None:
+    """Write the rows of a file in random order, with the same truth and the same expected values."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (TRUTH, EXPECTED):
+        shutil.copy(ordered / name, folder)
+    rows = pq.read_table(ordered / PREDICTIONS).combine_chunks()
+    order = np.random.default_rng(0).permutation(len(rows))
+    with pq.ParquetWriter(folder / PREDICTIONS, rows.schema) as writer:
+        for begin in range(0, len(rows), PART):
+            writer.write_table(rows.take(order[begin : begin + PART]))
+
+
+def build_files() -> None:
+    """Make the files, each in a folder of its name."""
+    build(PARQUET_50M, FOLDER / SORTED)
+    build_unsorted(FOLDER / SORTED, FOLDER / UNSORTED)
 
 
 def read_file(folder: Path) -> Callable[[], object]:
@@ -104,21 +141,44 @@ def measure_fresh(call: str, folder: Path, peaks: dict[str, list[float]]) -> flo
     return float(figures["seconds"])
 
 
-def measure_calls(folder: Path, rounds: int = ROUNDS) -> tuple[dict[str, Sample], dict[str, float]]:
-    """Return the times of reading and of evaluation, in turns, and the highest memory of each."""
+def measure_calls(folder: Path, rounds: int = ROUNDS) -> Measured:
+    """Measure reading and evaluation of a file."""
     peaks: dict[str, list[float]] = {}
     samples = compete({call: partial(measure_fresh, call, folder, peaks) for call in CALLS}, rounds)
-    return samples, {call: max(figures) for call, figures in peaks.items()}
+    return Measured(samples, {call: max(figures) for call, figures in peaks.items()})
 
 
-def stream_table(samples: dict[str, Sample], peaks: dict[str, float]) -> Table:
+def measure_files() -> dict[str, Measured]:
+    """Measure each file."""
+    return {name: measure_calls(FOLDER / name) for name in BOUNDS}
+
+
+def stream_table(files: dict[str, Measured]) -> Table:
     """Return the table."""
     rows: list[list[Cell]] = [
-        [call, sample.median, [sample.low, sample.high], sample.ratio_to(samples["reading"]), peaks[call] / 1e6]
+        [
+            f"{name}, {call}",
+            sample.median,
+            [sample.low, sample.high],
+            sample.ratio_to(samples["reading"]),
+            peaks[call] / 1e6,
+        ]
+        for name, (samples, peaks) in files.items()
         for call, sample in samples.items()
     ]
-    columns = ["call", "time, s", "lowest-highest, s", "times reading", "peak, MB"]
-    return Table("A file of 50 million rows", columns, rows)
+    columns = ["file and call", "time, s", "lowest-highest, s", "times reading", "peak, MB"]
+    return Table("Files of 50 million rows", columns, rows)
+
+
+def stream_promises(files: dict[str, Measured]) -> list[list[str]]:
+    """Return what was promised beside what was measured."""
+    promises = []
+    for name, (samples, peaks) in files.items():
+        to_reading, bounds = samples["exactk"].ratio_to(samples["reading"]), BOUNDS[name]
+        peak, bound = (f"{figure / 1e6:.0f} MB" for figure in (peaks["exactk"], bounds.peak))
+        promises.append([f"{name}, exactk to reading", f"{to_reading:.2f} x", f"at most {bounds.to_reading} x"])
+        promises.append([f"{name}, peak memory", peak, f"below {bound}"])
+    return promises
 
 
 def main() -> None:
@@ -126,8 +186,10 @@ def main() -> None:
     if len(sys.argv) > 1:
         print(json.dumps(measure_call(sys.argv[1], Path(sys.argv[2]))))
         return
-    build(PARQUET_50M, FOLDER)
-    print(stream_table(*measure_calls(FOLDER)))
+    build_files()
+    files = measure_files()
+    print(stream_table(files))
+    print(Table("Files", ["figure", "measured", "target"], stream_promises(files)))
 
 
 if __name__ == "__main__":
