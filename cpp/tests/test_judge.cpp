@@ -213,7 +213,10 @@ TEST_CASE("a list is matched by the entries that it carries, otherwise by its it
     std::ranges::shuffle(list, random);
     Matches expected = matches_by_search(truth, list, exclude);
     expected.list_length = 100;
-    const RankedList best{.offsets = list, .length = 100, .scored_end = 8};
+    std::uint64_t excluded_bits = 0;
+    for (const std::int64_t id : exclude) excluded_bits |= std::uint64_t{id < 8} << id;
+    const RankedList best{
+        .offsets = list, .length = 100, .scored_end = 8, .excluded_bits = &excluded_bits};
     Counts unscored;
     for (std::size_t i = 0; i < truth.size(); ++i) {
       if (truth[i] >= 8) unscored.push_back(static_cast<Count>(i));
@@ -230,8 +233,12 @@ TEST_CASE("a list is matched by the entries that it carries, otherwise by its it
       ranks.push_back(hit.rank);
       ties.push_back({hit.rank - 1, hit.rank + 1});
     }
-    const RankedList ranked{
-        .entries = entries, .ranks = ranks, .ties = ties, .length = 100, .scored_end = 8};
+    const RankedList ranked{.entries = entries,
+                            .ranks = ranks,
+                            .ties = ties,
+                            .length = 100,
+                            .scored_end = 8,
+                            .excluded_bits = &excluded_bits};
     const Matches& by_entries = matcher.match(truth, ranked, exclude, no_checkpoint);
     if (entries.empty()) continue;
     check_equal(by_entries, expected);

@@ -22,6 +22,13 @@ __m256i lane_mask(std::uint64_t bits) {
   return _mm256_cmpeq_epi64(lane_bits, lanes);
 }
 
+// Sets the sign of each lane whose bit, among the four lowest, is set.
+__m256d lane_signs(std::uint64_t bits) {
+  const __m256i to_sign = _mm256_setr_epi64x(63, 62, 61, 60);
+  return _mm256_castsi256_pd(
+      _mm256_sllv_epi64(_mm256_set1_epi64x(static_cast<std::int64_t>(bits)), to_sign));
+}
+
 struct Lanes {
   static constexpr std::size_t kWidth = 4;
   using Doubles = __m256d;
@@ -153,11 +160,9 @@ struct Float32Lanes {
   static unsigned mask(Vector flags) { return static_cast<unsigned>(_mm256_movemask_ps(flags)); }
   // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
-    const __m256i lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    const __m256i lane_bits =
-        _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits & 0xffU)), lanes);
-    const __m256i set = _mm256_cmpeq_epi32(lane_bits, lanes);
-    return _mm256_blendv_ps(scores, broadcast(kLowest), _mm256_castsi256_ps(set));
+    const __m256i to_sign = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
+    const __m256i signs = _mm256_sllv_epi32(_mm256_set1_epi32(static_cast<int>(bits)), to_sign);
+    return _mm256_blendv_ps(scores, broadcast(kLowest), _mm256_castsi256_ps(signs));
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
@@ -194,7 +199,7 @@ struct Float64Lanes {
   static unsigned mask(Vector flags) { return static_cast<unsigned>(_mm256_movemask_pd(flags)); }
   // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
-    return _mm256_blendv_pd(scores, broadcast(kLowest), _mm256_castsi256_pd(lane_mask(bits)));
+    return _mm256_blendv_pd(scores, broadcast(kLowest), lane_signs(bits));
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
@@ -236,7 +241,9 @@ struct Int64Lanes {
   }
   // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
-    return _mm256_blendv_epi8(scores, broadcast(kLowest), lane_mask(bits));
+    const __m256d lowest = _mm256_castsi256_pd(broadcast(kLowest));
+    return _mm256_castpd_si256(
+        _mm256_blendv_pd(_mm256_castsi256_pd(scores), lowest, lane_signs(bits)));
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }

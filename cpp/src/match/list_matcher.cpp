@@ -121,18 +121,24 @@ void ListMatcher::add_carried_hits(const RankedList& ranked, bool may_repeat,
 
 const Matches& ListMatcher::match(Ids truth, const RankedList& ranked, Ids exclude,
                                   const Checkpoint& checkpoint) {
+  // The ranking has left out the excluded items, so they need no marks.
   if (ranked.entries.empty()) {
-    match(truth, ranked.offsets, exclude, checkpoint);
+    match(truth, ranked.offsets, {}, checkpoint);
   } else {
-    reset(truth, 0, exclude, checkpoint);
+    reset(truth, 0, {}, checkpoint);
     mark_truth();
-    mark_excluded();
     add_carried_hits(ranked, false, checkpoint);
   }
+  exclude_ = exclude;
   matches_.list_length = ranked.length;
   in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (truth[i] >= ranked.scored_end) matches_.unscored_entries.push_back(static_cast<Count>(i));
+      const std::int64_t id = truth[i];
+      const bool is_scored = id < ranked.scored_end;
+      const auto entry = static_cast<Count>(i);
+      if (!is_scored) matches_.unscored_entries.push_back(entry);
+      if (is_scored ? ranked.excludes(id) : is_excluded(static_cast<std::uint64_t>(id)))
+        matches_.excluded_entries.push_back(entry);
     }
   });
   return matches_;

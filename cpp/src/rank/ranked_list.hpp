@@ -49,6 +49,15 @@ struct RankedList {
   std::span<const Tie> ties = {};     // parallel to either; empty: not requested
   Count length = 0;                   // of the whole list
   Count scored_end = 0;               // items with ids from here on have no score
+  // One bit per id below scored_end, if ids are positions: whether it is excluded. Null: none is.
+  const std::uint64_t* excluded_bits = nullptr;
+
+  // Whether an id below scored_end is excluded.
+  [[nodiscard]] bool excludes(std::int64_t id) const noexcept {
+    const auto position = static_cast<std::size_t>(id);  // checked again, as the id may change
+    return excluded_bits != nullptr && position < static_cast<std::size_t>(scored_end) &&
+           (excluded_bits[position / 64] >> (position % 64) & 1U) != 0;
+  }
 
   static constexpr Count kNoEntry = -1;
 };

@@ -28,13 +28,20 @@ void RankableRow<Row>::exclude(std::span<const std::int64_t> positions,
   constexpr std::size_t kWords = kChunkScores / 64;
   const std::size_t size = this->size();
   grow(excluded_bits_, (size / kChunkScores + 1) * kWords, std::uint64_t{0}, checkpoint);
+  excluded_positions_.reserve(positions.size());
   in_chunks(positions.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    std::size_t count = excluded_positions_.size();
+    excluded_positions_.resize(count + end - begin);
     for (const std::int64_t signed_position : positions.subspan(begin, end - begin)) {
       const auto position = static_cast<std::uint64_t>(signed_position);
-      if (position >= size || is_excluded(position)) continue;
-      excluded_bits_[position / 64] |= std::uint64_t{1} << (position % 64);
-      excluded_positions_.push_back(static_cast<std::uint32_t>(position));
+      if (position >= size) continue;
+      const std::uint64_t bit = std::uint64_t{1} << (position % 64);
+      const std::uint64_t word = excluded_bits_[position / 64];
+      excluded_bits_[position / 64] = word | bit;
+      excluded_positions_[count] = static_cast<std::uint32_t>(position);
+      count += (word & bit) == 0 ? 1U : 0U;
     }
+    excluded_positions_.resize(count);
   });
 }
 

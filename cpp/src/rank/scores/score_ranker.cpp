@@ -51,7 +51,10 @@ RankedList ScoreRanker<Row>::best(Count depth, Ties ties, const Checkpoint& chec
   in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) offsets_[i] = row_.offset_of(items[i].position);
   });
-  return {.offsets = offsets_, .length = length, .scored_end = static_cast<Count>(row_.size())};
+  return {.offsets = offsets_,
+          .length = length,
+          .scored_end = static_cast<Count>(row_.size()),
+          .excluded_bits = row_.excluded_bits(0)};
 }
 
 template <class Row>
@@ -80,7 +83,10 @@ RankedList ScoreRanker<Row>::best_entries(Count depth, Ties ties, const TruthPos
       if (entries_[index] == RankedList::kNoEntry) entries_[index] = truth.entry_at(i);
     }
   });
-  return {.entries = entries_, .length = length, .scored_end = static_cast<Count>(row_.size())};
+  return {.entries = entries_,
+          .length = length,
+          .scored_end = static_cast<Count>(row_.size()),
+          .excluded_bits = row_.excluded_bits(0)};
 }
 
 template <class Row>
@@ -93,7 +99,8 @@ RankedList ScoreRanker<Row>::ranks_of(const TruthPositions& truth, Ties ties,
           .ranks = counter_.ranks(),
           .ties = counter_.ties(),
           .length = list_length(checkpoint),
-          .scored_end = static_cast<Count>(row_.size())};
+          .scored_end = static_cast<Count>(row_.size()),
+          .excluded_bits = row_.excluded_bits(0)};
 }
 
 template <class Row>
@@ -109,7 +116,8 @@ RankedList ScoreRanker<Row>::ranks_of_best(Count depth, const TruthPositions& tr
           .ranks = counter_.ranks(),
           .ties = counter_.ties(),
           .length = length,
-          .scored_end = static_cast<Count>(row_.size())};
+          .scored_end = static_cast<Count>(row_.size()),
+          .excluded_bits = row_.excluded_bits(0)};
 }
 
 template class ScoreRanker<ScoreRow<float>>;
