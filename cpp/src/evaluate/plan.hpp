@@ -87,6 +87,13 @@ struct Plan {
   [[nodiscard]] bool reads_lists(std::size_t judging_rules_index) const noexcept {
     return list_depths[judging_rules_index] > 0 || base_depths[judging_rules_index] > 0;
   }
+  // Whether a metric reads the items of any lists.
+  [[nodiscard]] bool reads_any_lists() const noexcept {
+    for (std::size_t index = 0; index < judging_rules.size(); ++index) {
+      if (reads_lists(index)) return true;
+    }
+    return false;
+  }
 };
 
 // Throws InputError if a value asks for something that no metric or rule provides.

@@ -16,11 +16,25 @@
 namespace exactk {
 namespace {
 
+// Whether to count the items that beat each item of a truth that is far shorter than the list down
+// to the last cutoff, of which most time is spent on sorting. A metric that reads the list needs it
+// anyway, and of a much longer row group maxima rule out the most.
+template <class Row>
+bool prefers_counting(const Plan& plan, ScoreRanker<Row>& ranker, std::size_t truth_size) {
+  constexpr Count kDeep = 48;
+  constexpr Count kRanksPerItem = 8;  // from 6 on, counting was measured to be faster
+  const bool is_deep =
+      plan.depth >= std::max(kDeep, kRanksPerItem * static_cast<Count>(truth_size));
+  const bool is_long = static_cast<Count>(ranker.row().size()) / Count{2 * kGroups} >= plan.depth;
+  return is_deep && !is_long && !ranker.row().has_nan() && !plan.reads_any_lists();
+}
+
 // Whether the user's list costs less than the ranks of the truth.
 template <class Row>
-bool prefers_list(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
+bool prefers_list(const Plan& plan, ScoreRanker<Row>& ranker, std::size_t truth_size, Ties ties) {
   const auto items = static_cast<Count>(ranker.row().size());
   if (!is_strict(ties) || !is_shallow(plan, items)) return false;
+  if (prefers_counting(plan, ranker, truth_size)) return false;
   // One rank deeper, to detect a tie with the last item.
   return !ranker.has_truth_ranks() || ranker.has_best(plan.depth + 1, ties);
 }
@@ -28,9 +42,10 @@ bool prefers_list(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
 // Whether the user's list, and the tie that the last cutoff may split, cost less than the ranks of
 // the whole truth.
 template <class Row>
-bool prefers_best(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
+bool prefers_best(const Plan& plan, ScoreRanker<Row>& ranker, std::size_t truth_size, Ties ties) {
   const auto items = static_cast<Count>(ranker.row().size());
-  return !is_strict(ties) && is_shallow(plan, items) && !ranker.has_truth_ranks();
+  return !is_strict(ties) && is_shallow(plan, items) && !ranker.has_truth_ranks() &&
+         !prefers_counting(plan, ranker, truth_size);
 }
 
 template <class Cell>
@@ -149,10 +164,13 @@ const Matches& UserJudge::match_scores(AnyScoreRanker& any_ranker, Count user, T
   const bool is_located = item_positions_ != nullptr;
   const RankedList ranked = std::visit(
       [&](auto& ranker) {
-        if (prefers_best(job_.plan, ranker, ties)) {
+        const std::size_t truth_size = truth.positions.size();
+        if (prefers_best(job_.plan, ranker, truth_size, ties)) {
           return ranker.ranks_of_best(job_.plan.depth, truth, checkpoint);
         }
-        if (!prefers_list(job_.plan, ranker, ties)) return ranker.ranks_of(truth, ties, checkpoint);
+        if (!prefers_list(job_.plan, ranker, truth_size, ties)) {
+          return ranker.ranks_of(truth, ties, checkpoint);
+        }
         const Count depth = job_.plan.depth + 1;
         return is_located ? ranker.best_entries(depth, ties, truth, checkpoint)
                           : ranker.best(depth, ties, checkpoint);

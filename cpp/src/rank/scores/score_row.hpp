@@ -236,23 +236,27 @@ void ScoreRow<Key>::select_row(Count user, const Checkpoint& checkpoint) {
 template <class Key>
 void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
   const Lists& lists = sparse_scores_->items;
-  ids_.clear();
-  ids_ascend_ = true;
   std::visit(
       [&](const auto& items) {
         const auto row = row_slice(items, lists, user);
-        ids_.reserve(row.size());
+        grow(ids_, row.size(), std::int64_t{0}, checkpoint);
+        ids_.resize(row.size());
         in_chunks(row.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-          const auto chunk = row.subspan(begin, end - begin);
-          ids_.insert(ids_.end(), chunk.begin(), chunk.end());
-          bool ascend = ids_ascend_;  // a copy, to write the member only once
-          for (std::size_t i = std::max(begin, std::size_t{1}); i < end; ++i) {
-            ascend = (ids_[i - 1] < ids_[i]) & ascend;
-          }
-          ids_ascend_ = ascend;
+          // A plain loop, because insert and std::copy do not vectorize the conversion.
+          for (std::size_t i = begin; i < end; ++i) ids_[i] = static_cast<std::int64_t>(row[i]);
         });
       },
       lists.items);
+  // Unsorted ids are noticed in the first block.
+  constexpr std::size_t kBlock = 64;
+  ids_ascend_ = true;
+  for (std::size_t begin = 1; begin < ids_.size() && ids_ascend_; begin += kBlock) {
+    const std::size_t end = std::min(begin + kBlock, ids_.size());
+    bool ascend = true;
+    for (std::size_t i = begin; i < end; ++i) ascend = (ids_[i - 1] < ids_[i]) & ascend;
+    ids_ascend_ = ascend;
+    if (begin % kChunk == 1) checkpoint();
+  }
 }
 
 template <class Key>
