@@ -54,9 +54,9 @@ struct RankedList {
 
   // Whether an id below scored_end is excluded.
   [[nodiscard]] bool excludes(std::int64_t id) const noexcept {
-    const auto position = static_cast<std::size_t>(id);  // checked again, as the id may change
-    return excluded_bits != nullptr && position < static_cast<std::size_t>(scored_end) &&
-           (excluded_bits[position / 64] >> (position % 64) & 1U) != 0;
+    if (excluded_bits == nullptr || id < 0 || id >= scored_end) return false;
+    const auto position = static_cast<std::size_t>(id);
+    return (excluded_bits[position / 64] >> (position % 64) & 1U) != 0;
   }
 
   static constexpr Count kNoEntry = -1;

@@ -252,9 +252,9 @@ void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
   ids_ascend_ = true;
   for (std::size_t begin = 1; begin < ids_.size() && ids_ascend_; begin += kBlock) {
     const std::size_t end = std::min(begin + kBlock, ids_.size());
-    bool ascend = true;
-    for (std::size_t i = begin; i < end; ++i) ascend = (ids_[i - 1] < ids_[i]) & ascend;
-    ids_ascend_ = ascend;
+    std::size_t descents = 0;  // or repeats; without branches
+    for (std::size_t i = begin; i < end; ++i) descents += ids_[i - 1] < ids_[i] ? 0U : 1U;
+    ids_ascend_ = descents == 0;
     if (begin % kChunk == 1) checkpoint();
   }
 }
