@@ -94,6 +94,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "group_by_user": lambda: [_codes(), 3, [np.arange(4), np.ones(4)], 2, "x"],
     "hash_keys": CALLS["hash_keys"][1],
     "integer_rows": lambda: [[[1, 2], None, (3,), {4}], None, "x", "grades"],
+    "environment_variable": lambda: ["EXACTK_ISA"],
     "isas": list,
     "join_hashes": CALLS["join_hashes"][1],
     "judge_lists": CALLS["judge_lists"][1],

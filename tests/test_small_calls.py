@@ -50,23 +50,47 @@ def draw_lists(draw: random.Random, users: int, items: int) -> list[Any]:
     """Return lists, of which one may be faulty or of another type."""
     rows: list[Any] = [draw.sample(range(items), draw.randrange(min(items, 7))) for _ in range(users)]
     if rows and draw.random() < 0.3:
-        rows[draw.randrange(users)] = draw.choice([None, [], [2, 2], [-1, 3], [0.5], ["a"], (1, 2), {4: 1.0}, {1, 2}])
+        rows[draw.randrange(users)] = draw.choice(
+            [
+                None,
+                [],
+                [2, 2],
+                [-1, 3],
+                [0.5],
+                ["a"],
+                (1, 2),
+                {4: 1.0},
+                {1, 2},
+                "",
+                "a",
+                3,
+                [2**63],
+                [True],
+                [np.int64(1)],
+            ]
+        )
     return rows
 
 
-def draw_matrix(draw: random.Random, users: int, items: int) -> Any:
-    """Return ids, some rows of which may be padded."""
+SIGNED: tuple[Any, ...] = (np.int32, np.int64)
+UNUSUAL: tuple[Any, ...] = (np.uint32, np.uint64, np.dtype(">i4"))
+
+
+def draw_matrix(draw: random.Random, users: int, items: int, dtypes: tuple[Any, ...] = SIGNED) -> Any:
+    """Return ids, some rows of which may be padded, or as an unsigned number that looks like it."""
     width = draw.randrange(1, 5)
     ids = [draw.sample(range(items), width) for _ in range(users)]
-    matrix = np.array(ids, draw.choice([np.int32, np.int64])).reshape(users, width)
+    matrix = np.array(ids, draw.choice(dtypes)).reshape(users, width)
     if draw.random() < 0.5:
-        matrix[: draw.randrange(users + 1), -1] = -1
+        matrix[: draw.randrange(users + 1), -1] = np.array(-1).astype(matrix.dtype)
     return matrix
 
 
 DRAW: dict[str, Any] = {
     "lists": draw_lists,
-    "tuples": lambda draw, users, items: [row and tuple(row) for row in draw_lists(draw, users, items)],
+    "tuples": lambda draw, users, items: [
+        tuple(row) if isinstance(row, list) else row for row in draw_lists(draw, users, items)
+    ],
     "arrays": lambda draw, users, items: [np.array(draw.sample(range(items), 2)) for _ in range(users)],
     "keys": lambda draw, users, items: [
         [f"item {item}" for item in draw.sample(range(items), 2)] for _ in range(users)
@@ -75,11 +99,13 @@ DRAW: dict[str, Any] = {
         {item: draw.choice([0, 1, 2, 3]) for item in draw.sample(range(items), 3)} for _ in range(users)
     ],
     "matrix": draw_matrix,
+    "unusual matrix": lambda draw, users, items: draw_matrix(draw, users, items, UNUSUAL),
     "truth": lambda *arguments: exactk.as_truth(draw_matrix(*arguments)),
     "graded": lambda *arguments: exactk.as_truth(DRAW["values"](*arguments)),
     "rankings": lambda *arguments: exactk.as_rankings(draw_matrix(*arguments)),
 }
-OF_TRUTH, OF_PREDICTIONS = ("lists", "matrix", "truth", "graded"), ("lists", "matrix", "rankings", "rankings")
+OF_TRUTH = ("lists", "matrix", "truth", "graded", "unusual matrix")
+OF_PREDICTIONS = ("lists", "matrix", "rankings", "rankings", "unusual matrix")
 
 
 def evaluate_long(*given: Any, convention: Any) -> exactk.Report:
@@ -144,6 +170,9 @@ def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
         ([["a"], ["b"]], [["a"], ["c"]], "recall@1"),
         ([[1]] * 1001, [[1]] * 1001, "recall@1"),
         (TRUTH, [iter(row) for row in LISTS], "recall@3"),
+        ([[1], ""], [[1], [2]], "mrr"),
+        ([[1], [2]], ["", [1]], "mrr"),
+        ([[1], [2]], np.array([[1], [2**64 - 1]], np.uint64), "mrr"),
         (exactk.Truth([0, 1], [3], users=["ann"]), [[3]], "recall@1"),
         (exactk.as_truth({"ann": [3]}), exactk.as_rankings({"ann": [3]}), "recall@1"),
         (TRUTH, exactk.Rankings([0, 1, 2, 3], [4, 2, 5], ranks=[1, 2, 3]), "recall@3"),

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
 
-_READ_TWICE = frozenset({str, list, tuple})  # of other types are iterators, which are read once
+_ROW_TYPES = frozenset({list, tuple})
+_READ_TWICE = frozenset({str, *_ROW_TYPES})  # of other types are iterators, which are read once
 _MOST_USERS = 1000  # of more, the steps that are left out take no share of the time that matters
 _MOST_CELLS = 100_000  # of a matrix
 
@@ -95,7 +96,8 @@ def _is_plain(lists: Lists) -> bool:
 def _rows_of(value: object, argument: str) -> Rows | None:
     """Return the rows of an id matrix or of a list of rows of integers, as copies."""
     if type(value) is np.ndarray:
-        is_plain = value.ndim == 2 and value.dtype.kind in "iu" and value.size <= _MOST_CELLS
+        has_ids = value.dtype.kind in "iu" and np.can_cast(value.dtype, np.int64)  # uint64 has others
+        is_plain = value.ndim == 2 and has_ids and value.size <= _MOST_CELLS
         return padded_rows(value.astype(np.int64), argument)._replace(is_owned=True) if is_plain else None
     if type(value) is not list or len(value) > _MOST_USERS or not _are_rows_of_integers(value):
         return None
@@ -104,5 +106,5 @@ def _rows_of(value: object, argument: str) -> Rows | None:
 
 def _are_rows_of_integers(rows: list[Any]) -> bool:
     """Return whether these are lists or tuples, and the first item of all is an integer."""
-    first = next(filter(None, rows), (None,)) if set(map(type, rows)) <= _READ_TWICE else (None,)
+    first = next(filter(None, rows), (None,)) if set(map(type, rows)) <= _ROW_TYPES else (None,)
     return type(first[0]) is int
