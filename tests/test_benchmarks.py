@@ -26,6 +26,7 @@ from benchmarks import (
     resampling_memory,
     results,
     selections,
+    small_calls,
     streams,
 )
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
@@ -520,6 +521,12 @@ def test_the_table_of_paired_tests_compares_by_rounds() -> None:
     assert list(map(format_cell, table.rows[0])) == ["avx2", "2,000", "1,000-3,000", "800", "400", "5", "4,000 (2 x)"]
     assert table.title == "9 pairs x 10 metrics x 1,000,000 users"
     assert table.columns[-1] == "90 x ttest_rel, CPU ms"
+
+
+def test_small_calls_are_timed_beside_their_targets() -> None:
+    samples = small_calls.measure(rounds=1)
+    assert samples.keys() == small_calls.TARGETS.keys()
+    assert "| recall_at_k |" in str(small_calls.small_table(samples))
 
 
 def test_sums_of_groups_are_checked_before_they_are_timed() -> None:

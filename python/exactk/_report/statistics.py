@@ -29,7 +29,7 @@ _DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platf
 
 def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
     """Return the value for the sums of its parts, rounded by its rules."""
-    if value.is_plain_mean and not weighted:
+    if value.is_plain_mean and not weighted:  # as most are, without the steps for others
         (one,) = sums
         return one.total / (one.users << one.total_scale) if one.users and not one.undefined else math.nan
     number, decimals = _unrounded_value(value, sums, weighted=weighted), value.rules["decimals"]
