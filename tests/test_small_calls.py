@@ -86,6 +86,26 @@ def draw_matrix(draw: random.Random, users: int, items: int, dtypes: tuple[Any, 
     return matrix
 
 
+def draw_scores(draw: random.Random, users: int, items: int) -> Any:
+    """Return scores, which may tie or be faulty, in one of many types and layouts."""
+    dtype = np.dtype(draw.choice(["f4", "f8", "f8", "f2", ">f4", "i8"]))
+    columns = min(items, 40)
+    values = np.array([[draw.choice([0, 1, 2, draw.random()]) for _ in range(columns)] for _ in range(users)], dtype)
+    values = values.reshape(users, columns)
+    if users and dtype.kind == "f" and draw.random() < 0.3:
+        values[draw.randrange(users), draw.randrange(columns)] = draw.choice([np.nan, np.inf, -np.inf])
+    return draw.choice([values, values, np.asfortranarray(values), values[:, ::-1], values[1:], values.tolist()])
+
+
+def draw_score_object(draw: random.Random, users: int, items: int) -> Any:
+    """Return scores with a least score, or with keys, or without."""
+    values = np.array(draw_scores(draw, users, items), np.float32).reshape(-1, min(items, 40))
+    options: dict[str, Any] = draw.choice(
+        [{}, {"min_score": 0.5}, {"users": range(len(values))}, {"items": range(values.shape[1])}]
+    )
+    return exactk.Scores(values, **options)
+
+
 DRAW: dict[str, Any] = {
     "lists": draw_lists,
     "tuples": lambda draw, users, items: [
@@ -103,9 +123,11 @@ DRAW: dict[str, Any] = {
     "truth": lambda *arguments: exactk.as_truth(draw_matrix(*arguments)),
     "graded": lambda *arguments: exactk.as_truth(DRAW["values"](*arguments)),
     "rankings": lambda *arguments: exactk.as_rankings(draw_matrix(*arguments)),
+    "scores": draw_scores,
+    "score object": draw_score_object,
 }
 OF_TRUTH = ("lists", "matrix", "truth", "graded", "unusual matrix")
-OF_PREDICTIONS = ("lists", "matrix", "rankings", "rankings", "unusual matrix")
+OF_PREDICTIONS = ("lists", "matrix", "rankings", "scores", "score object", "unusual matrix")
 
 
 def evaluate_long(*given: Any, convention: Any) -> exactk.Report:
@@ -154,8 +176,20 @@ TRUTH = [[1, 4], [2], [0, 3, 5]]
 LISTS = [[4, 1, 9], [7, 2, 0], [5, 8, 3]]
 
 
+def scores_of(lists: list[list[int]]) -> Any:
+    """Return scores that rank these items first; no others are ranked in the first three places."""
+    return np.array(
+        [[3 - row.index(item) if item in row else -item for item in range(10)] for row in lists], np.float64
+    )
+
+
+def scores_object_of(lists: list[list[int]]) -> exactk.Scores:
+    """Return the same with a least score, which drops all others."""
+    return exactk.Scores(scores_of(lists).astype(np.float32), min_score=0.5)
+
+
 @pytest.mark.parametrize("to_truth", [list, exactk.as_truth])
-@pytest.mark.parametrize("to_rankings", [list, np.array, exactk.as_rankings])
+@pytest.mark.parametrize("to_rankings", [list, np.array, exactk.as_rankings, scores_of, scores_object_of])
 def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
     report = evaluate_small(to_truth(TRUTH), to_rankings(LISTS), ["recall@3", "mrr"], "standard", 1)
     assert report is not None
@@ -176,6 +210,11 @@ def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
         (exactk.Truth([0, 1], [3], users=["ann"]), [[3]], "recall@1"),
         (exactk.as_truth({"ann": [3]}), exactk.as_rankings({"ann": [3]}), "recall@1"),
         (TRUTH, exactk.Rankings([0, 1, 2, 3], [4, 2, 5], ranks=[1, 2, 3]), "recall@3"),
+        ([[1, 0]], np.array([[0.5, 0.25]]), "mrr"),
+        (np.array([[1]]), np.array([[0.5, 0.25]]), "mrr"),
+        ([[1]], np.array([[0.5, np.nan]]), "mrr"),
+        ([[1]], exactk.Scores(np.array([[0.5, 0.25]]), items=["a", "b"]), "mrr"),
+        ([[1]] * 1001, np.zeros((1001, 2)), "mrr"),
     ],
 )
 def test_other_calls_are_left_alone(truth: Any, predictions: Any, metrics: Any) -> None:
@@ -188,6 +227,16 @@ WARNED: dict[str, tuple[Any, Any, Any, Any]] = {
     "no users": ([[], []], [[1], [2]], "recall@1", "standard"),
     "unused field": (TRUTH, LISTS, "ndcg@3", {"gain_table": (0.0, 1.0)}),
     "cutoff": (TRUTH, LISTS, "precision@10", "standard"),
+    "ties": ([[1], [2]], np.array([[0.5, 0.5, 0], [0, 1, 1]]), ["mrr", "recall@1"], "standard"),
+    "all tie": ([[1], [2]], np.zeros((2, 3), np.float32), ["mrr", "recall@1"], {"ties": "highest_id"}),
+    "no column": ([[1], [7]], np.array([[0.25, 0.5, 0], [0, 0.5, 1]]), "mrr", "standard"),
+    "dropped": (
+        [[1], [2]],
+        np.array([[0.25, -np.inf, 0], [0, 0.5, 1]]),
+        "mrr",
+        {"nan": "last", "negative_infinity": "exclude"},
+    ),
+    "samples": ([[0]] * 30, np.random.default_rng(1).random((30, 100)), "mrr", "standard"),
 }
 
 

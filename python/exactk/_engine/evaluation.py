@@ -238,15 +238,7 @@ class Evaluation(NamedTuple):
 
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the lowest and the highest value over all orders of ties."""
-        extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
-        restricted = self._restrict_lists(inputs).inputs
-        sums = solve(self.engine, self._problem(restricted, distinct_parts(extremes))).sums
-        # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
-        lowest, highest = sorted(
-            value_of_sums(one, [sums[i] for i in indices], weighted=self.weights is not None)
-            for one, indices in zip(extremes, part_indices(extremes), strict=True)
-        )
-        return lowest, highest
+        return tie_range(self.engine, self._problem(self._restrict_lists(inputs).inputs, ()), value)
 
     def _problem(
         self,
@@ -342,6 +334,18 @@ def _user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) ->
             rows[part_row : part_row + 2] = part
             part_row += 2
     return rows
+
+
+def tie_range(engine: Engine, problem: Problem, value: Value) -> tuple[float, float]:
+    """Return the lowest and the highest value over all orders of ties, in an evaluation of other values."""
+    extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
+    sums = solve(engine, problem._replace(values=distinct_parts(extremes))).sums
+    # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
+    lowest, highest = sorted(
+        value_of_sums(one, [sums[i] for i in indices], weighted=problem.weights is not None)
+        for one, indices in zip(extremes, part_indices(extremes), strict=True)
+    )
+    return lowest, highest
 
 
 def state_of_outcome(

@@ -277,9 +277,9 @@ def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) 
         complete_reports,
         "relevant_not_rankable",
         f"relevant item has no column in the scores{', is not among the candidates' if have_candidates else ''}, "
-        "or scores -inf or below min_score, and counts as a miss",
+        "or is dropped for a score of -inf or NaN, and counts as a miss",
         f"relevant items have no column in the scores{', are not among the candidates' if have_candidates else ''}, "
-        "or score -inf or below min_score, and count as misses",
+        "or are dropped for a score of -inf or NaN, and count as misses",
     )
     warn_of_systems(
         {system: not_rankable[system] + examples[system] if not_rankable.get(system) else "" for system in reports}
