@@ -12,6 +12,7 @@ import pytest
 
 import exactk
 from exactk._cli import main, trec
+from exactk._plan.trec_measures import TREC_MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 CASES = [f"case{number:02}" for number in range(10)]
 VERSIONS = {"9.0.8": "trec_eval_9", "10.0": "trec_eval"}
 REFUSED = ("case05", "10.0")  # a query that the qrels lack
-MISSING = {measure.name for measure in trec._MEASURES if measure.metric is None}
+MISSING = {measure.name for measure in TREC_MEASURES if measure.metric is None}
 
 
 def is_ours(measure: str) -> bool:

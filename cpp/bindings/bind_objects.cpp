@@ -212,6 +212,76 @@ class TextItems {
   std::vector<Code> codes_;
 };
 
+// Returns the value of a key of a dict; null if it has none.
+py::object value_of_key(PyObject* dict, PyObject* key) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* value = nullptr;
+  if (PyDict_GetItemRef(dict, key, &value) < 0) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(value);
+#else
+  PyObject* const value = PyDict_GetItemWithError(dict, key);
+  if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return py::reinterpret_borrow<py::object>(value);
+#endif
+}
+
+// For each row, a dict from some of its items to their numbers.
+using PyNumbers = py::typing::List<py::typing::Dict<py::str, py::int_>>;
+
+// Collects the number of each item, which must be a string; -1 for items without a number.
+class NumberedItems {
+ public:
+  NumberedItems(PyNumbers numbers, std::string argument)
+      : numbers_(std::move(numbers)), argument_(std::move(argument)) {}
+
+  void reserve(std::size_t count) { items_.reserve(count); }
+  void begin_row(Count row) {
+    if (std::cmp_greater_equal(row, numbers_.size())) {
+      throw InputError({.argument = "numbers",
+                        .expected = "a dict for each row",
+                        .found = std::to_string(numbers_.size())});
+    }
+    of_row_ = py::reinterpret_borrow<py::object>(numbers_[static_cast<std::size_t>(row)]);
+    if (!PyDict_Check(of_row_.ptr()))
+      refuse("numbers", "a dict for each row", of_row_, {.row = row});
+  }
+  // Appends the numbers of strings, up to the first other object, and returns how many. To compare
+  // keys may run Python code, so the objects are held.
+  std::size_t append_plain(PlainObjects objects) {
+    std::size_t count = 0;
+    held_.clear();
+    for (; count < objects.size() && PyUnicode_CheckExact(objects[count]); ++count)
+      held_.push_back(py::reinterpret_borrow<py::object>(objects[count]));
+    for (const py::object& object : held_) items_.push_back(number_of(object));
+    return count;
+  }
+  void process_collected() {}
+
+  void append(py::handle item, Position location) {
+    if (!PyUnicode_Check(item.ptr())) refuse(argument_, "strings as ids", item, location);
+    items_.push_back(number_of(item));
+  }
+  py::array_t<std::int64_t> finish() { return array_of(std::move(items_)); }
+
+ private:
+  [[nodiscard]] std::int64_t number_of(py::handle item) const {
+    const py::object number = value_of_key(of_row_.ptr(), item.ptr());
+    if (!number) return -1;
+    int overflow = 0;
+    const long long value = PyLong_CheckExact(number.ptr())
+                                ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow)
+                                : -1;
+    if (overflow != 0 || value < 0) refuse("numbers", "numbers in [0, 2^63)", number, {});
+    return value;
+  }
+
+  PyNumbers numbers_;
+  std::string argument_;
+  py::object of_row_;
+  std::vector<py::object> held_;
+  std::vector<std::int64_t> items_;
+};
+
 // Converts a number to a float, or to None if no float equals it.
 using ExactFloat = py::typing::Callable<std::optional<double>(py::object)>;
 
@@ -425,6 +495,7 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
                          .found = py::str(py::type::of(row_object).attr("__name__")),
                          .row = row});
       }
+      if constexpr (requires { items.begin_row(row); }) items.begin_row(row);
       const Cursor rest = append_plain(row_object, block, items, is_dict ? &values : nullptr);
       total += visit_row(row_object, rest, [&](py::handle item, py::handle value, Count position) {
         items.append(item, {.row = row, .position = position});
@@ -454,6 +525,13 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
 IntegerRows integer_rows(const PyRows& rows, const std::optional<ExactFloat>& exact_float,
                          const std::string& argument, const std::string& what) {
   IntegerItems items(argument);
+  return read_rows<py::array_t<std::int64_t>>(rows, items, exact_float, argument, what);
+}
+
+IntegerRows numbered_rows(const PyRows& rows, const PyNumbers& numbers,
+                          const std::optional<ExactFloat>& exact_float, const std::string& argument,
+                          const std::string& what) {
+  NumberedItems items(numbers, argument);
   return read_rows<py::array_t<std::int64_t>>(rows, items, exact_float, argument, what);
 }
 
@@ -517,6 +595,11 @@ void bind_objects(py::module_& module) {
   module.def("text_rows", &text_rows, py::arg("vocabulary"), py::arg("rows"), py::arg("as_bytes"),
              py::arg("exact_float"), py::arg("argument"), py::arg("what"),
              "Convert rows of strings or bytes to arrays of codes, as integer_rows does.");
+  module.def(
+      "numbered_rows", &numbered_rows, py::arg("rows"), py::arg("numbers"), py::arg("exact_float"),
+      py::arg("argument"), py::arg("what"),
+      "Convert rows of strings to arrays of their numbers, which a dict for each row has, or "
+      "-1, as integer_rows does.");
   module.def("encode_texts", &encode_texts, py::arg("vocabulary"), py::arg("column"),
              py::arg("as_bytes"), py::arg("argument"),
              "Return the code of each string or bytes object in a list.");

@@ -51,6 +51,7 @@ __all__: list[str] = [
     "join_hashes",
     "judge_lists",
     "metric_table",
+    "numbered_rows",
     "order_by_user",
     "padded_lengths",
     "paired_sums",
@@ -798,6 +799,17 @@ def judge_lists(
 def metric_table() -> list[MetricInfo]:
     """
     Return all metrics, in display order.
+    """
+
+def numbered_rows(
+    rows: list[typing.Any],
+    numbers: list[dict[str, int]],
+    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
+    argument: str,
+    what: str,
+) -> IntegerRows:
+    """
+    Convert rows of strings to arrays of their numbers, which a dict for each row has, or -1, as integer_rows does.
     """
 
 def order_by_user(

@@ -13,6 +13,7 @@ from exactk._files.faults import File
 from exactk._files.formats import is_trec
 from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import part_indices, plan
+from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, TREC_MEASURES
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error
 from exactk._runtime.printable_text import printable
@@ -24,79 +25,6 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
 
 
-class _Measure(NamedTuple):
-    """A measure of trec_eval."""
-
-    name: str
-    metric: str | None = None  # exactk's metric; None if there is none
-    arguments: str = ""  # of exactk's metric
-    cutoffs: tuple[int, ...] = ()  # by default
-    only_mean: bool = False  # not printed per user
-    since_10: bool = False
-
-    def metric_string(self, cutoffs: str = "") -> str:
-        """Return exactk's metric at the given cutoffs or the default ones."""
-        cutoffs = cutoffs or ",".join(map(str, self.cutoffs))
-        return f"{self.metric}@[{cutoffs}]{self.arguments}" if cutoffs else f"{self.metric}{self.arguments}"
-
-
-_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-_GEOMETRIC = "(average=geometric)"
-_ANY_RELEVANT = "(min_grade=None)"  # trec_eval's -l is not for gains
-
-_MEASURES = (
-    _Measure("num_ret", "num_recommended"),
-    _Measure("num_rel", "num_relevant"),
-    _Measure("num_rel_ret", "num_hits"),
-    _Measure("map", "average_precision"),
-    _Measure("gm_map", "average_precision", _GEOMETRIC, only_mean=True),
-    _Measure("Rprec", "r_precision"),
-    _Measure("bpref", "bpref"),
-    _Measure("recip_rank", "reciprocal_rank"),
-    _Measure("iprec_at_recall"),
-    _Measure("P", "precision", cutoffs=_CUTOFFS),
-    _Measure("relstring"),
-    _Measure("recall", "recall", cutoffs=_CUTOFFS),
-    _Measure("infAP"),
-    _Measure("gm_bpref", "bpref", _GEOMETRIC, only_mean=True),
-    _Measure("Rprec_mult"),
-    _Measure("utility"),
-    _Measure("11pt_avg"),
-    _Measure("binG"),
-    _Measure("G"),
-    _Measure("ndcg", "ndcg", _ANY_RELEVANT),
-    _Measure("ndcg_rel"),
-    _Measure("Rndcg"),
-    _Measure("ndcg_cut", "ndcg", _ANY_RELEVANT, cutoffs=_CUTOFFS),
-    _Measure("map_cut", "average_precision", cutoffs=_CUTOFFS),
-    _Measure("relative_P", "recall", "(recall_over=min_cutoff_relevant)", cutoffs=_CUTOFFS),
-    _Measure("success", "hit_rate", cutoffs=(1, 5, 10)),
-    _Measure("set_P", "precision"),
-    _Measure("set_relative_P", "recall", "(recall_over=min_list_relevant)"),
-    _Measure("set_recall", "recall"),
-    _Measure("set_map", "set_average_precision"),
-    _Measure("set_F", "f1"),
-    _Measure("num_nonrel_judged_ret"),
-    _Measure("rbp", since_10=True),  # it divides gains by the highest grade of the query, unlike exactk's rbp
-    _Measure("rbp_resid", since_10=True),
-    _Measure("unj", since_10=True),
-)
-"""In the order in which trec_eval prints them."""
-
-_BY_NAME = {measure.name: measure for measure in _MEASURES}
-_HEADER = ("runid", "num_q")  # printed before the measures
-_SETS: Mapping[str, tuple[str, ...]] = {
-    "official": (
-        *_HEADER,
-        *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
-        *("iprec_at_recall", "P"),
-    ),
-    "set": (
-        *_HEADER,
-        *("num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
-    ),
-    "all_trec": (*_HEADER, *_BY_NAME),
-}
 _COUNTS = frozenset({"num_recommended", "num_relevant", "num_hits"})  # summed over users; the others are averaged
 
 
@@ -131,21 +59,23 @@ def parse_measures(measures: Iterable[str], convention: str) -> Request:
     metrics: list[str] = []
     requested: dict[str, None] = {}
     for measure in measures:
-        if measure in _SETS:
+        if measure in MEASURE_SETS:
             is_of_9 = convention in _PROGRAMS and _PROGRAMS[convention].version == 9
             requested |= dict.fromkeys(
-                name for name in _SETS[measure] if name in _HEADER or not (is_of_9 and _BY_NAME[name].since_10)
+                name
+                for name in MEASURE_SETS[measure]
+                if name in HEADER or not (is_of_9 and MEASURES_BY_NAME[name].since_10)
             )
-        elif measure in _HEADER:
+        elif measure in HEADER:
             requested[measure] = None
         else:
             metrics.append(_metric_of_measure(measure))
-    of_sets = [_BY_NAME[name] for name in requested if name not in _HEADER]
+    of_sets = [MEASURES_BY_NAME[name] for name in requested if name not in HEADER]
     metrics += [measure.metric_string() for measure in of_sets if measure.metric is not None]
     # Every metric counts the users evaluated.
     return Request(
         metrics or ["num_recommended"],
-        frozenset(requested) & frozenset(_HEADER),
+        frozenset(requested) & frozenset(HEADER),
         tuple(measure.name for measure in of_sets if measure.metric is None),
     )
 
@@ -153,7 +83,7 @@ def parse_measures(measures: Iterable[str], convention: str) -> Request:
 def _metric_of_measure(text: str) -> str:
     """Return exactk's metric for a measure of trec_eval's -m, such as ``P`` or ``P.5,10``; return other text unchanged."""
     name, dot, cutoffs = text.partition(".")
-    measure = _BY_NAME.get(name)
+    measure = MEASURES_BY_NAME.get(name)
     if measure is not None and measure.metric is None:
         hint = "-m rank_biased_precision is a variant that does not divide gains" if name == "rbp" else ""
         raise input_error("--metric", "a measure that exactk supports", repr(text), hint=hint)
@@ -282,9 +212,9 @@ def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
     printed = []
     for value, parts in zip(values, part_indices(values), strict=True):
         order = measures.get(_rules_of_value(value)) if not report.state.weighted else None
-        measure = None if order is None else _MEASURES[order]
+        measure = None if order is None else TREC_MEASURES[order]
         if measure is None:
-            name = f"exactk.{value.name}" if value.name in _BY_NAME else value.name  # differs from trec_eval's
+            name = f"exactk.{value.name}" if value.name in MEASURES_BY_NAME else value.name  # differs from trec_eval's
         else:
             name = measure.name if value.cutoff is None else f"{measure.name}_{value.cutoff}"
         total = None
@@ -293,7 +223,7 @@ def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
             total = sums.total >> sums.total_scale
         printed.append(
             _PrintedMeasure(
-                len(_MEASURES) if order is None else order,
+                len(TREC_MEASURES) if order is None else order,
                 0 if measure is None else value.cutoff or 0,
                 name,
                 value.name,
@@ -308,7 +238,7 @@ def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
 def _measures_by_rules(convention: exactk.Convention) -> dict[tuple[object, ...], int]:
     """Return the position of each measure by the rules of its values."""
     positions: dict[tuple[object, ...], int] = {}
-    for order, measure in enumerate(_MEASURES):
+    for order, measure in enumerate(TREC_MEASURES):
         if measure.metric is not None:
             value, *_ = plan(measure.metric_string(), convention)
             positions.setdefault(_rules_of_value(value), order)

@@ -313,11 +313,12 @@ def _user_table(
         return None
     weights = None if problem.weights is None else np.where(problem.weights.is_missing, 0, problem.weights.values)
     groups = None if problem.groups is None else np.where(problem.groups.is_missing, -1, problem.groups.values)
-    rows = _user_rows(problem, outcome, values)
+    rows = user_rows(problem, outcome, values)
     return UserTable(rows, len(values), weights, groups, tuple(labels or ()))
 
 
-def _user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) -> NDArray[np.float64]:
+def user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) -> NDArray[np.float64]:
+    """Return the values of the users in the order of the request, then those of parts, by row."""
     table, ratios = outcome.per_user, outcome.ratios
     assert table is not None and ratios is not None  # noqa: S101, PT018 - the caller has asked
     indices = part_indices(values)

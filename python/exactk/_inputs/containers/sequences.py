@@ -87,6 +87,12 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
         raise error.amended(hint=as_text(hint)) from None
 
 
+def numbered_rows(mappings: list[dict[str, float]], numbers: list[dict[str, int]], argument: str) -> Rows:
+    """Return rows of mappings from strings to scores, with the number that each string has in its row, or -1."""
+    rows = _core.numbered_rows(mappings, numbers, float, argument, "scores")
+    return Rows(rows.indptr, rows.items, scores=rows.values, present=rows.present, is_owned=True)
+
+
 def rows_of_integers(value: list[list[int] | tuple[int, ...] | None], argument: str) -> Rows:
     """Return the rows, as `rows_of_lists` does, if all items are integers; raise InputTypeError if any is not."""
     rows = _core.integer_rows(value, None, argument, VALUE_FIELDS.get(argument, "values"))

@@ -1,0 +1,160 @@
+"""Judgements and runs in dicts of dicts, as rows of integers: a document is its number among the judged ones of its query.
+
+No vocabulary of all documents is made: whether a document is judged is asked of the dict of its query.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from exactk._inputs.containers.sequences import numbered_rows
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.rows import Rows, reindex
+from exactk._inputs.truth import Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence, Sized
+
+    from numpy.typing import NDArray
+
+Documents = dict[str, float]
+
+_NO_STRINGS = "Unable to extract query/object scores."
+_NUMBERS = (int, float, np.integer, np.floating)
+_KEY_BITS = 64
+_SCORE_BITS = 32
+
+
+class RankedQueries(NamedTuple):
+    """The queries of a run that have judgements, in the order of the run, with a row each."""
+
+    queries: list[str]
+    truth: Truth
+    rankings: Rankings
+
+
+class Judgements(NamedTuple):
+    """Judged documents, with what finds them."""
+
+    rows: Rows
+    positions: dict[str, int]  # the row of each query
+    numbers: list[dict[str, int]]  # by row: the number of each document
+
+    @classmethod
+    def of_mapping(cls, qrel: Mapping[str, Mapping[str, int]]) -> Judgements:
+        """Return the judgements; raise TypeError unless all are integers by strings."""
+        _check_types(qrel, str, "Expected string as key.")
+        _check_types(qrel.values(), dict, "Expected dictionary as value.")
+        of_documents = "Expected mapping of document id to query relevance or matching score."
+        _check_types(chain.from_iterable(qrel.values()), str, of_documents)
+        grades = list(chain.from_iterable(documents.values() for documents in qrel.values()))
+        _check_types(grades, (int, np.integer), "Expected relevance to be integer.")
+        indptr = _offsets(qrel.values())
+        numbers = [dict(zip(documents, range(len(documents)), strict=True)) for documents in qrel.values()]
+        items = np.arange(indptr[-1]) - np.repeat(indptr[:-1], np.diff(indptr))
+        rows = Rows(indptr, items, np.array(grades, np.float64), is_owned=True)
+        return cls(rows, {query: row for row, query in enumerate(qrel)}, numbers)
+
+    def ranked(self, run: dict[str, Documents], *, judged_only: bool) -> RankedQueries:
+        """Return the judged queries of the run, whose documents are ranked by score, then by descending name.
+
+        Raise TypeError unless it has numbers by strings, and ValueError if one is NaN.
+        """
+        _check_types(run, str, _NO_STRINGS)
+        _check_types(run.values(), dict, _NO_STRINGS)
+        found = [(query, row) for query in run if (row := self.positions.get(query)) is not None]
+        queries, positions = [query for query, _ in found], [row for _, row in found]
+        lists, numbers = [run[query] for query in queries], [self.numbers[row] for row in positions]
+        _check_others(run, self.positions)
+        rows = numbered_rows(lists, numbers, "scores")
+        indptr, items, scores = rows.indptr, rows.items, rows.scores
+        assert scores is not None  # noqa: S101 - rows of mappings have them
+        _check_scores(scores, indptr, queries)
+        truth = Truth.from_valid_rows(reindex(self.rows, np.array(positions, np.int64)))
+        order = _by_score(lists, indptr, scores)
+        items = items[order]
+        is_judged = items >= 0
+        if judged_only:
+            entries = np.repeat(self.rows.indptr[positions], np.diff(indptr)) + items
+            is_judged[is_judged] = self.grades[entries[is_judged]] >= 0
+            indptr = np.concatenate([[0], np.cumsum(is_judged)])[indptr]
+            items = items[is_judged]
+        else:
+            items[~is_judged] = np.arange(len(self.grades), len(self.grades) + np.count_nonzero(~is_judged))
+        return RankedQueries(queries, truth, Rankings.from_rows(Rows(indptr, items, is_owned=True)))
+
+    @property
+    def grades(self) -> NDArray[np.float64]:
+        """The grades, one row after another."""
+        assert self.rows.grades is not None  # noqa: S101 - `of_mapping` has them
+        return self.rows.grades
+
+
+def _offsets(lists: Iterable[Sized]) -> NDArray[np.int64]:
+    return np.array([0, *accumulate(map(len, lists))], np.int64)
+
+
+def _check_others(run: dict[str, Documents], positions: dict[str, int]) -> None:
+    """Raise TypeError unless queries without judgements have numbers by strings too."""
+    others = [documents for query, documents in run.items() if query not in positions]
+    _check_types(chain.from_iterable(others), str, _NO_STRINGS)
+    _check_types(chain.from_iterable(documents.values() for documents in others), _NUMBERS, _NO_STRINGS)
+
+
+def _check_types(values: Iterable[object], types: type | tuple[type, ...], message: str) -> None:
+    """Raise TypeError unless all values are of these types."""
+    if not all(issubclass(kind, types) for kind in set(map(type, values))):
+        raise TypeError(message)
+
+
+def _check_scores(scores: NDArray[np.float64], indptr: NDArray[np.int64], queries: Sequence[str]) -> None:
+    is_nan = np.isnan(scores)
+    if is_nan.any():
+        row = int(np.searchsorted(indptr, np.argmax(is_nan), side="right")) - 1
+        message = f"expected numbers as scores, found NaN in query {queries[row]!r}"
+        raise ValueError(message)
+
+
+def _by_score(lists: Sequence[Documents], indptr: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the positions in the order of rows, of falling scores as float32, and of falling names where these are equal."""
+    lengths = np.diff(indptr)
+    position_bits = max(1, int(lengths.max(initial=1) - 1).bit_length())
+    most_rows = 1 << (_KEY_BITS - _SCORE_BITS - position_bits)
+    parts = []
+    for first in range(0, len(lists), most_rows):
+        rows = slice(first, first + most_rows)
+        begin, end = indptr[first], indptr[min(first + most_rows, len(lists))]
+        starts = np.repeat(indptr[:-1][rows] - begin, lengths[rows])
+        keys = np.repeat(np.arange(len(lists[rows]), dtype=np.uint64), lengths[rows]) << np.uint64(_SCORE_BITS)
+        keys = (keys | _falling(scores[begin:end])) << np.uint64(position_bits)
+        keys |= (np.arange(end - begin) - starts).astype(np.uint64)
+        keys.sort()
+        positions = (keys & np.uint64((1 << position_bits) - 1)).astype(np.int64)
+        _order_ties(lists[rows], keys >> np.uint64(position_bits), positions)
+        parts.append(positions + starts + begin)
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _falling(scores: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return 32-bit numbers that rise as the scores, as float32, fall."""
+    with np.errstate(over="ignore"):
+        bits = (scores.astype(np.float32) + np.float32(0)).view(np.uint32)  # -0 is 0
+    is_negative = bits >> 31 == 1
+    return np.where(is_negative, bits, bits ^ np.uint32(0x7FFFFFFF)).astype(np.uint64)
+
+
+def _order_ties(lists: Sequence[Documents], keys: NDArray[np.uint64], positions: NDArray[np.int64]) -> None:
+    """Put positions with equal keys, in rows with equal scores, in the order of falling names."""
+    is_tied = keys[1:] == keys[:-1]
+    if not is_tied.any():
+        return
+    edges = np.diff(np.concatenate([[0], is_tied.view(np.int8), [0]]))
+    row, names = -1, []
+    for begin, last in zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True):
+        if (of_run := int(keys[begin]) >> _SCORE_BITS) != row:
+            row, names = of_run, list(lists[of_run])
+        tied = slice(begin, last + 1)
+        positions[tied] = sorted(positions[tied].tolist(), key=names.__getitem__, reverse=True)
