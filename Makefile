@@ -125,6 +125,7 @@ notebook: $(VENV)/.test
 peers: $(VENV)/.test
 	$(BIN)/python tools/golden/record.py --check all
 	$(BIN)/python tools/golden/list_record.py --check all
+	$(BIN)/python tools/golden/compat_record.py --check all
 
 # Bytes into the extension for so many seconds; FUZZ_SECONDS=36000 for a night. With clang and atheris,
 # which bring libFuzzer and the sanitizers, coverage guides it; without, it is the build from above.

@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE.parent))
 from golden.record import environment  # noqa: E402 - found by the line above
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 RECORDINGS = HERE.parents[1] / "tests" / "golden" / "compat"
 _SECONDS = 20  # after which a call of the library never ends
@@ -38,6 +38,8 @@ class Calls(Protocol):
     MODULE: str  # what is imported
     REQUIREMENTS: tuple[str, ...]
     TOLERANCE: float  # absolute
+    IMPORTS: tuple[str, str]  # the line of a program that uses the library, and that which replaces it
+    TYPICAL: Mapping[str, Callable[[Any], Callable[[], object]]]  # what is timed: a call, made ready with the module
 
     def draw(self) -> list[dict[str, Any]]:
         """Return calls, as JSON."""
@@ -163,7 +165,7 @@ def main() -> int:
         if arguments.inside:
             sys.stdout.write(json.dumps(record(name)) + "\n")
             continue
-        calls: Any = load_calls(name)
+        calls = load_calls(name)
         command = [str(environment(calls, name)), __file__, "--inside", name]
         process = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - our own arguments
         if process.returncode:

@@ -35,6 +35,13 @@ ENVIRONMENTS = HERE.parents[1] / "build" / "golden"
 Output = tuple[float | None, list[float | None] | None] | str
 
 
+class Distribution(Protocol):
+    """A library with an environment of its own."""
+
+    DISTRIBUTION: str
+    REQUIREMENTS: tuple[str, ...]
+
+
 class Adapter(Protocol):
     """A module of ``libraries/``, named as the preset."""
 
@@ -152,7 +159,7 @@ def _agree(old: Any, new: Any, tolerance: float) -> bool:
     return bool(old == new)
 
 
-def environment(library: Adapter, name: str) -> Path:
+def environment(library: Distribution, name: str) -> Path:
     """Return the interpreter of the library's environment, built if need be."""
     folder = ENVIRONMENTS / (library.DISTRIBUTION or name)
     python = folder / "bin" / "python"

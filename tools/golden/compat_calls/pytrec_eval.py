@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DISTRIBUTION = "pytrec-eval-terrier"
 MODULE = "pytrec_eval"
 REQUIREMENTS = ("pytrec-eval-terrier==0.5.11", "numpy==2.4.6")
 TOLERANCE = 1e-15
+IMPORTS = ("import pytrec_eval", "from exactk.compat import pytrec_eval")
 
 _GRADES = ([0, 1], [0, 1, 2, 3], [1], [-1, 0, 1, 2], [0], [0, 1, 5])
 _WITH_PARAMETERS = (
@@ -135,3 +139,27 @@ def answer(module: Any, call: dict[str, Any]) -> Any:
     for values in results.values():
         values.pop("runid", None)
     return results
+
+
+def _retrieval(queries: int, depth: int, measures: set[str]) -> Callable[[Any], Callable[[], object]]:
+    def prepare(module: Any) -> Callable[[], object]:
+        generator = random.Random(1)  # noqa: S311 - no secrets
+        documents = [f"doc{number}" for number in range(100_000)]
+        qrel = {
+            f"q{query}": {document: generator.choice([0, 1, 2]) for document in generator.sample(documents, 30)}
+            for query in range(queries)
+        }
+        run = {query: {one: generator.random() for one in generator.sample(documents, depth)} for query in qrel}
+        return lambda: module.RelevanceEvaluator(qrel, measures).evaluate(run)
+
+    return prepare
+
+
+_OF_BENCHMARKS = {f"{name}.1,3,5,10,100" for name in ("ndcg_cut", "map_cut", "recall", "P")} | {"recip_rank"}
+
+TYPICAL = {
+    "1,000 queries x 1,000 documents, 21 measures": _retrieval(1000, 1000, _OF_BENCHMARKS),
+    "1,000 queries x 1,000 documents, map": _retrieval(1000, 1000, {"map"}),
+    "1,000 queries x 100 documents, map": _retrieval(1000, 100, {"map"}),
+    "50 queries x 1,000 documents, official": _retrieval(50, 1000, {"official"}),
+}
