@@ -9,7 +9,7 @@ export EXACTK_ORACLE_CASES ?= 4000
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines browser notebook peers fuzz coverage faults oracle bench instructions calibration generate
+.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle bench instructions calibration generate
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -126,6 +126,14 @@ peers: $(VENV)/.test
 	$(BIN)/python tools/golden/record.py --check all
 	$(BIN)/python tools/golden/list_record.py --check all
 	$(BIN)/python tools/golden/compat_record.py --check all
+
+# For the night: MTEB and BEIR with exactk.compat.pytrec_eval in the place of pytrec_eval. Their packages are large.
+PROGRAMS := build/programs/venv/bin/python
+programs: $(VENV)/.test
+	$(PYTHON) -m venv --without-pip build/programs/venv
+	$(BIN)/python $(PIP) --python $(PROGRAMS) install --group programs
+	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(PROGRAMS) -c $(SITE_PACKAGES))/tests.pth"
+	$(PROGRAMS) -m pytest -p no:cacheprovider tests/programs
 
 # Bytes into the extension for so many seconds; FUZZ_SECONDS=36000 for a night. With clang and atheris,
 # which bring libFuzzer and the sanitizers, coverage guides it; without, it is the build from above.

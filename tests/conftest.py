@@ -13,9 +13,10 @@ settings.register_profile("dev", deadline=None, suppress_health_check=[HealthChe
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
-# `make engines`, `make browser` and `make notebook` install these libraries and run these tests.
+# `make engines`, `make browser`, `make notebook` and `make programs` install these libraries and run these tests.
 LIBRARIES = {
     "axe_playwright_python": "browser",
+    "beir": "programs",
     "dask": "engines/test_dask.py",
     "nbconvert": "notebooks",
     "pyspark": "engines/test_spark.py",

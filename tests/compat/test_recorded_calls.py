@@ -37,7 +37,7 @@ def test_recorded_calls_are_answered_alike(name: str, record_property: Any) -> N
         elif not agree(found, expected, data["tolerance"]):
             different.append((recorded["call"], expected, found))
     assert not different, f"{len(different)} of {len(data['calls'])} differ, such as {different[0]}"
-    record_property("compat", f"{name}: {data['library']}, {len(data['calls'])} calls")
+    record_property("golden", f"{name}: {data['library']}, {len(data['calls'])} calls")
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

@@ -67,7 +67,8 @@ class Judgements(NamedTuple):
         _check_types(run.values(), dict, _NO_STRINGS)
         found = [(query, row) for query in run if (row := self.positions.get(query)) is not None]
         queries, positions = [query for query, _ in found], [row for _, row in found]
-        lists, numbers = [run[query] for query in queries], [self.numbers[row] for row in positions]
+        lists = [one if type(one) is dict else dict(one) for one in map(run.__getitem__, queries)]
+        numbers = [self.numbers[row] for row in positions]
         _check_others(run, self.positions)
         rows = numbered_rows(lists, numbers, "scores")
         indptr, items, scores = rows.indptr, rows.items, rows.scores
