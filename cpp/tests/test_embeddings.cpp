@@ -62,6 +62,7 @@ struct Multiplication {
 std::atomic<int> calls = 0;
 std::atomic<int> misuses = 0;  // arguments that BLAS rejects or that are not expected
 std::atomic<int> longest_stride = 0;
+std::atomic<int> most_items = 0;
 
 using Multiply = void(const Multiplication&);
 
@@ -71,6 +72,7 @@ void sgemm(char* transpose_a, char* transpose_b, int* m, int* n, int* k, float* 
            int* lda, float* b, int* ldb, float* beta, float* c, int* ldc) {
   ++calls;
   longest_stride = std::max<int>(longest_stride, *lda);
+  most_items = std::max<int>(most_items, *m);
   const bool sizes = *m >= 1 && *n >= 1 && *k >= 1;
   const bool strides = *lda >= *k && *ldb >= *k && *ldc >= *m;
   const bool plain = *transpose_a == 'T' && *transpose_b == 'N' && *alpha == 1 && *beta == 0;
@@ -119,6 +121,14 @@ void multiply_with_worst_errors(const Multiplication& call) {
 void multiply_slowly(const Multiplication& call) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   multiply_plainly(call);
+}
+
+constexpr std::size_t kMaxTileItems = 256;  // a sample is larger
+
+void multiply_sample_too_high(const Multiplication& call) {
+  multiply_plainly(call);
+  if (call.items <= kMaxTileItems) return;
+  call.each([](const float*, const float*) { return 1e30F; });
 }
 
 void multiply_nothing(const Multiplication&) {}
@@ -411,6 +421,39 @@ TEST_CASE("products do not change results with candidates, exclusions and min_sc
     model.similarity = Similarity::euclidean;
     model.min_score = -2;
     check_screening(model, question);
+  }
+}
+
+TEST_CASE("bounds that a sample predicts do not change long lists, however wrong they are") {
+  std::mt19937_64 random(7);
+  constexpr Count kManyItems = 40'000;
+  std::vector<Row> excluded(kUsers);
+  for (Row& row : excluded) {
+    for (int i = 0; i < 500; ++i) row.push_back(static_cast<std::int64_t>(random() % kManyItems));
+  }
+  Row candidate_row(static_cast<std::size_t>(kManyItems) - 1);
+  std::iota(candidate_row.begin(), candidate_row.end(), 1);
+  for (const Draw kind : {Draw::spread, Draw::equal, Draw::near, Draw::uneven}) {
+    CAPTURE(static_cast<int>(kind));
+    Model model = draw_model(ScoreType::float32, ScoreType::float32, 3, kind, random);
+    model.items = draw_matrix(ScoreType::float32, kManyItems, 3, kind, random);
+    for (const Similarity similarity :
+         {Similarity::dot, Similarity::cosine, Similarity::euclidean}) {
+      CAPTURE(static_cast<int>(similarity));
+      model.similarity = similarity;
+      const Question question{.k = 200, .exclude = lists(excluded)};
+      const Best best = best_of(model.view(nullptr), question);
+      for (Sgemm* const product : {&sgemm<multiply_plainly>, &sgemm<multiply_with_worst_errors>,
+                                   &sgemm<multiply_sample_too_high>}) {
+        most_items = 0;
+        CHECK(best_of(model.view(product), question) == best);
+        CHECK(std::cmp_greater(most_items.load(), kMaxTileItems));
+      }
+    }
+    model.similarity = Similarity::dot;
+    model.candidates = lists({candidate_row});
+    model.min_score = 0.1;
+    check_screening(model, {.k = 200, .exclude = {}});
   }
 }
 

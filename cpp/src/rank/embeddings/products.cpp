@@ -1,6 +1,7 @@
 #include "rank/embeddings/products.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -20,6 +21,17 @@ constexpr std::ptrdiff_t kMaxStride = std::ptrdiff_t{1} << 22U;
 
 // With this many users, the products of a tile fill about half of an L2 cache.
 constexpr Count kMaxUsers = 512;
+
+// Items of a sample: enough to predict the bounds of lists, few beside those that are multiplied.
+constexpr std::size_t kSampleItems = 2048;
+
+// Spreads the bits of a number, as splitmix64 does.
+std::uint64_t mix_bits(std::uint64_t number) noexcept {
+  number = (number + 1) * 0x9e3779b97f4a7c15;
+  number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9;
+  number = (number ^ (number >> 27U)) * 0x94d049bb133111eb;
+  return number ^ (number >> 31U);
+}
 
 // Returns a power of two that scales the length into (1/2, 1].
 double scale_to_unit(double length) noexcept {
@@ -216,76 +228,141 @@ std::span<const double> Products::score_exactly(const TileUser& user,
   return scores_;
 }
 
-Products::Tile Products::tile_at(std::size_t begin) const {
-  const std::size_t index = begin / kTileItems;
-  Tile tile{.begin = begin,
-            .size = std::min(tile_items_, size_ - begin),
-            .length = 1,
-            .extra = 0,
-            .square = norms_.largest_squares[index]};
+Products::Tile Products::tile_of(double square, double bias) const noexcept {
+  Tile tile{.begin = 0, .size = 0, .length = 1, .extra = 0, .square = square};
   if (source_.similarity == Similarity::cosine) return tile;
-  tile.length = std::sqrt(tile.square) * scale_;
+  tile.length = std::sqrt(square) * scale_;
   if (source_.similarity == Similarity::euclidean) tile.extra = tile.length * tile.length / 2;
-  if (source_.item_bias) tile.extra = norms_.largest_biases[index] * scale_;
+  if (source_.item_bias) tile.extra = bias * scale_;
   return tile;
 }
 
-// Copies the tile's items in the form in which they are multiplied.
-void Products::pack_tile() {
-  items_.resize(tile_items_ * width_);
-  for (std::size_t i = 0; i < tile_.size; ++i) {
-    const std::int64_t item = item_at(tile_.begin + i);
-    float* const row = &items_[i * width_];
-    double square = 0;
-    if (source_.similarity != Similarity::dot)
-      similarities_.compute_squares(source_.items, item, {&square, 1});
-    const bool is_cosine = source_.similarity == Similarity::cosine;
-    similarities_.scale_item(item, is_cosine ? 1 / std::sqrt(square) : scale_, row);
-    if (source_.similarity == Similarity::euclidean) {
-      row[width_ - 1] = static_cast<float>(-square * scale_ * scale_ / 2);
-    } else if (source_.item_bias) {
-      row[width_ - 1] = static_cast<float>(number_at(*source_.item_bias, item, 0) * scale_);
-    }
+Products::Tile Products::tile_at(std::size_t begin) const {
+  const std::size_t index = begin / kTileItems;
+  Tile tile =
+      tile_of(norms_.largest_squares[index], source_.item_bias ? norms_.largest_biases[index] : 0);
+  tile.begin = begin;
+  tile.size = std::min(tile_items_, size_ - begin);
+  return tile;
+}
+
+double Products::error_of(const TileUser& user, const Tile& tile) noexcept {
+  return user.error_by_length * tile.length + user.error_by_extra * tile.extra +
+         user.error_by_square * tile.square + user.error;
+}
+
+// Copies an item in the form in which it is multiplied. `square` is that of its length, if needed.
+void Products::pack_item(std::int64_t item, double square, float* row) const {
+  const bool is_cosine = source_.similarity == Similarity::cosine;
+  similarities_.scale_item(item, is_cosine ? 1 / std::sqrt(square) : scale_, row);
+  if (source_.similarity == Similarity::euclidean) {
+    row[width_ - 1] = static_cast<float>(-square * scale_ * scale_ / 2);
+  } else if (source_.item_bias) {
+    row[width_ - 1] = static_cast<float>(number_at(*source_.item_bias, item, 0) * scale_);
   }
 }
 
-void Products::multiply_tile(std::size_t begin) {
+// Copies the items at up to kTileItems positions.
+template <class PositionOf>
+void Products::pack_items(std::size_t size, const PositionOf& position_of, float* rows) {
+  std::array<std::int64_t, kTileItems> items{};
+  std::array<double, kTileItems> squares{};
+  for (std::size_t i = 0; i < size; ++i) items[i] = item_at(position_of(i));
+  if (source_.similarity != Similarity::dot) {
+    similarities_.compute_squares(source_.items, std::span(items).first(size), squares);
+  }
+  for (std::size_t i = 0; i < size; ++i) pack_item(items[i], squares[i], rows + i * width_);
+}
+
+void Products::load_tile(std::size_t begin) {
   tile_ = tile_at(begin);
+  if (!is_packed_) return;
+  items_.resize(tile_items_ * width_);
+  pack_items(tile_.size, [&](std::size_t i) { return tile_.begin + i; }, items_.data());
+}
+
+// Multiplies users with rows of items; the products of a user are `result_stride` apart.
+void Products::multiply_rows(const float* item_rows, std::size_t count, std::size_t stride,
+                             std::size_t result_stride, std::vector<float>& products) {
   char transposed = 'T';
   char not_transposed = 'N';
-  auto rows = static_cast<int>(tile_.size);
-  auto columns = static_cast<int>(user_count_);
+  auto rows = static_cast<int>(count);
+  auto columns = static_cast<int>(group_size_);
   auto width = static_cast<int>(width_);
-  auto stride = width;  // of the items
-  auto result_stride = static_cast<int>(tile_items_);
+  auto item_stride = static_cast<int>(stride);
+  auto product_stride = static_cast<int>(result_stride);
   float one = 1;
   float zero = 0;
   // BLAS does not write to its factors.
-  const std::byte* first = source_.items.numbers;
+  source_.sgemm(&transposed, &not_transposed, &rows, &columns, &width, &one,
+                const_cast<float*>(item_rows), &item_stride, &panel_[group_begin_ * width_], &width,
+                &zero, products.data(), &product_stride);
+}
+
+void Products::multiply_tile(std::size_t begin, std::size_t size) {
+  group_begin_ = begin;
+  group_size_ = size;
   if (is_packed_) {
-    pack_tile();
-    first = reinterpret_cast<const std::byte*>(items_.data());
-  } else {
-    first += static_cast<std::ptrdiff_t>(tile_.begin) * source_.items.row_stride;
-    stride = static_cast<int>(source_.items.row_stride / static_cast<Offset>(sizeof(float)));
+    multiply_rows(items_.data(), tile_.size, width_, tile_items_, products_);
+    return;
   }
-  auto* const items = const_cast<float*>(reinterpret_cast<const float*>(first));
-  source_.sgemm(&transposed, &not_transposed, &rows, &columns, &width, &one, items, &stride,
-                panel_.data(), &width, &zero, products_.data(), &result_stride);
+  const Offset row_stride = source_.items.row_stride;
+  const std::byte* const first =
+      source_.items.numbers + static_cast<std::ptrdiff_t>(tile_.begin) * row_stride;
+  multiply_rows(reinterpret_cast<const float*>(first), tile_.size,
+                static_cast<std::size_t>(row_stride) / sizeof(float), tile_items_, products_);
+}
+
+std::size_t Products::sample_size() const noexcept {
+  constexpr auto kMaxBytes = static_cast<std::size_t>(kPanelBytes / 2);
+  const bool is_worthwhile = size_ >= 16 * kSampleItems;
+  return is_worthwhile && kSampleItems * width_ * sizeof(float) <= kMaxBytes ? kSampleItems : 0;
+}
+
+void Products::draw_sample() {
+  sample_positions_.resize(kSampleItems);
+  for (std::size_t i = 0; i < kSampleItems; ++i) {
+    const std::size_t begin = i * size_ / kSampleItems;
+    const std::size_t end = (i + 1) * size_ / kSampleItems;
+    sample_positions_[i] = static_cast<std::uint32_t>(begin + mix_bits(i) % (end - begin));
+  }
+  sample_items_.resize(kSampleItems * width_);
+  for (std::size_t begin = 0; begin < kSampleItems; begin += kTileItems) {
+    pack_items(
+        kTileItems, [&](std::size_t i) { return sample_positions_[begin + i]; },
+        &sample_items_[begin * width_]);
+  }
+}
+
+void Products::multiply_sample(std::size_t begin, std::size_t size) {
+  group_begin_ = begin;
+  group_size_ = size;
+  sample_products_.resize(std::max(sample_products_.size(), size * kSampleItems));
+  multiply_rows(sample_items_.data(), kSampleItems, width_, kSampleItems, sample_products_);
+}
+
+std::span<const float> Products::sample_of_user(std::size_t index) {
+  const auto products =
+      std::span(sample_products_).subspan((index - group_begin_) * kSampleItems, kSampleItems);
+  for (const std::uint32_t position : users_[index].excluded) {
+    const auto match = std::ranges::lower_bound(sample_positions_, position);
+    if (match == sample_positions_.end() || *match != position) continue;
+    products[static_cast<std::size_t>(match - sample_positions_.begin())] =
+        -std::numeric_limits<float>::infinity();
+  }
+  return products;
 }
 
 TileProducts Products::products_of_user(std::size_t index) {
   TileUser& user = users_[index];
-  const auto products = std::span(products_).subspan(index * tile_items_, tile_.size);
+  const auto products =
+      std::span(products_).subspan((index - group_begin_) * tile_items_, tile_.size);
   while (user.next_excluded_position < tile_.begin + tile_.size) {
     products[user.next_excluded_position - tile_.begin] = -std::numeric_limits<float>::infinity();
     ++user.next_excluded;
     user.update_next_excluded();
   }
-  return {.begin = tile_.begin,
-          .products = products,
-          .error = user.error_by_length * tile_.length + user.error_by_extra * tile_.extra +
-                   user.error_by_square * tile_.square + user.error};
+  return {.begin = tile_.begin, .products = products, .error = error_of(user, tile_)};
 }
 
 }  // namespace exactk

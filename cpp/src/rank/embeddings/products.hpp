@@ -80,10 +80,28 @@ class Products {
     return std::span(users_).first(user_count_);
   }
 
-  // Multiplies all users with the tile that begins at a position. Call it for tiles in order.
-  void multiply_tile(std::size_t begin);
-  // Returns a user's products with that tile, valid until the next tile. Call it once per user.
+  // Loads the items of the tile that begins at a position. Call it for tiles in order.
+  void load_tile(std::size_t begin);
+  // Multiplies a group of the users with the tile.
+  void multiply_tile(std::size_t begin, std::size_t size);
+  // Returns the products of a user of the group, valid until the next group. Call it once per user.
   [[nodiscard]] TileProducts products_of_user(std::size_t index);
+
+  // Returns the size of a sample of the items; 0 if they are too few, or too wide, to gain by one.
+  [[nodiscard]] std::size_t sample_size() const noexcept;
+  // Draws the sample, the same for all users.
+  void draw_sample();
+  [[nodiscard]] std::span<const std::uint32_t> sample_positions() const noexcept {
+    return sample_positions_;
+  }
+  // Multiplies a group of the users with the sample.
+  void multiply_sample(std::size_t begin, std::size_t size);
+  // Returns the products of a user of the group; minus infinity for excluded items.
+  [[nodiscard]] std::span<const float> sample_of_user(std::size_t index);
+  // Returns the largest error bound of a product with any item.
+  [[nodiscard]] double largest_error(const TileUser& user) const noexcept {
+    return error_of(user, tile_of(norms_.largest_square, norms_.largest_bias));
+  }
 
   // Returns the product that an item of this score has, up to the error.
   [[nodiscard]] double product_of(const TileUser& user, double score) const noexcept;
@@ -113,7 +131,13 @@ class Products {
   void estimate_errors(TileUser& user) const noexcept;
   [[nodiscard]] bool is_in_range(const TileUser& user) const noexcept;
   [[nodiscard]] Tile tile_at(std::size_t begin) const;
-  void pack_tile();
+  [[nodiscard]] Tile tile_of(double square, double bias) const noexcept;
+  [[nodiscard]] static double error_of(const TileUser& user, const Tile& tile) noexcept;
+  void pack_item(std::int64_t item, double square, float* row) const;
+  template <class PositionOf>
+  void pack_items(std::size_t size, const PositionOf& position_of, float* rows);
+  void multiply_rows(const float* item_rows, std::size_t count, std::size_t stride,
+                     std::size_t result_stride, std::vector<float>& products);
 
   const Embeddings& source_;
   const Norms& norms_;
@@ -129,7 +153,12 @@ class Products {
   Tile tile_{};
   std::vector<float> panel_;
   std::vector<float> items_;
+  std::size_t group_begin_ = 0;  // the users who are multiplied
+  std::size_t group_size_ = 0;
   std::vector<float> products_;
+  std::vector<std::uint32_t> sample_positions_;  // ascending
+  std::vector<float> sample_items_;
+  std::vector<float> sample_products_;
   std::vector<std::int64_t> ids_;
   std::vector<double> scores_;
 };

@@ -8,6 +8,10 @@ namespace {
 // Deeper lists are found faster by computing all scores.
 constexpr Count kMaxDepth = 16384;
 
+// Users that are multiplied together if their lists are long: an L2 cache holds their products and
+// what is written to their lists.
+constexpr std::size_t kGroupUsers = 128;
+
 }  // namespace
 
 bool Screening::is_worthwhile(const Embeddings& source, const ScreeningRequest& request) noexcept {
@@ -41,6 +45,29 @@ void Screening::start_user(std::size_t index, const Checkpoint& checkpoint) {
       index, user, int64_row_items(*request_.truth, user.user), checkpoint);
 }
 
+// Adds a user's products with the tile.
+void Screening::add_products(std::size_t index, const Checkpoint& checkpoint) {
+  TileUser& user = products_.users()[index];
+  if (user.is_unscreened) return;
+  const TileProducts tile = products_.products_of_user(index);
+  if (shortlists_) {
+    constexpr std::size_t kUsersAhead = 4;
+    shortlists_->prefetch_list(index + kUsersAhead);
+    user.is_unscreened = !shortlists_->add_tile(index, user, tile, checkpoint);
+  }
+  if (truth_ranks_) truth_ranks_->add_tile(index, user, tile, checkpoint);  // takes products out
+}
+
+// Calls visitor(begin, size) for each group of users that are multiplied together.
+void Screening::for_each_group(const auto& visitor) const {
+  const std::size_t users = products_.users().size();
+  const bool has_long_lists = shortlists_ && shortlists_->has_sample();
+  const std::size_t group_users = has_long_lists ? kGroupUsers : users;
+  for (std::size_t begin = 0; begin < users; begin += group_users) {
+    visitor(begin, std::min(group_users, users - begin));
+  }
+}
+
 void Screening::screen(std::span<const Count> users, const std::optional<Lists>& exclude,
                        const Checkpoint& checkpoint) {
   products_.load_users(users, exclude, checkpoint);
@@ -48,21 +75,26 @@ void Screening::screen(std::span<const Count> users, const std::optional<Lists>&
     start_user(i, checkpoint);
     checkpoint();
   }
+  if (shortlists_ && shortlists_->has_sample()) {
+    for_each_group([&](std::size_t begin, std::size_t size) {
+      products_.multiply_sample(begin, size);
+      for (std::size_t i = begin; i < begin + size; ++i) {
+        shortlists_->expect_bound(i, products_.users()[i], products_.sample_of_user(i));
+      }
+      checkpoint();
+    });
+  }
   for (std::size_t begin = 0; begin < products_.size(); begin += products_.tile_items()) {
-    products_.multiply_tile(begin);
-    for (std::size_t i = 0; i < users.size(); ++i) {
-      TileUser& user = products_.users()[i];
-      if (user.is_unscreened) continue;
-      const TileProducts tile = products_.products_of_user(i);
-      if (shortlists_) user.is_unscreened = !shortlists_->add_tile(i, user, tile, checkpoint);
-      if (truth_ranks_) truth_ranks_->add_tile(i, user, tile, checkpoint);  // takes products out
-    }
-    checkpoint();
+    products_.load_tile(begin);
+    for_each_group([&](std::size_t first, std::size_t size) {
+      products_.multiply_tile(first, size);
+      for (std::size_t i = first; i < first + size; ++i) add_products(i, checkpoint);
+      checkpoint();
+    });
   }
   for (std::size_t i = 0; i < users.size() && shortlists_; ++i) {
-    if (!products_.users()[i].is_unscreened) {
-      shortlists_->finish_list(i, products_.users()[i], checkpoint);
-    }
+    TileUser& user = products_.users()[i];
+    if (!user.is_unscreened) user.is_unscreened = !shortlists_->finish_list(i, user, checkpoint);
     checkpoint();
   }
 }

@@ -47,6 +47,8 @@ class Screening {
 
  private:
   void start_user(std::size_t index, const Checkpoint& checkpoint);
+  void add_products(std::size_t index, const Checkpoint& checkpoint);
+  void for_each_group(const auto& visitor) const;
 
   const Embeddings& source_;
   ScreeningRequest request_;

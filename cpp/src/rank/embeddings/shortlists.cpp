@@ -1,7 +1,9 @@
 #include "rank/embeddings/shortlists.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "numeric/bisection.hpp"
 
@@ -10,15 +12,22 @@ namespace {
 
 constexpr float kLowestProduct = std::numeric_limits<float>::lowest();
 
-// Capacity of a shortlist: at least twice the depth, plus a tile.
+// Capacity of a shortlist: at least three times the depth, plus a tile.
 constexpr std::size_t capacity(std::size_t depth) {
-  return depth + std::max<std::size_t>(depth, 128) + kTileItems;
+  return depth + std::max<std::size_t>(2 * depth, 128) + kTileItems;
+}
+
+// Returns a rank in the sample whose item is reached by `depth` of all items: it is four standard
+// deviations deeper than expected, so the prediction fails for about one user in 10,000.
+std::size_t rank_in_sample(std::size_t depth, std::size_t sample, std::size_t items) {
+  const double expected = static_cast<double>(depth * sample) / static_cast<double>(items);
+  return static_cast<std::size_t>(expected + 4 * std::sqrt(expected)) + 2;
 }
 
 }  // namespace
 
 Count Shortlists::bytes_per_user(Count depth) noexcept {
-  constexpr std::size_t kItemBytes = 2 * sizeof(float) + sizeof(std::uint32_t);
+  constexpr std::size_t kItemBytes = sizeof(float) + sizeof(std::uint32_t);
   return static_cast<Count>(capacity(static_cast<std::size_t>(depth)) * kItemBytes);
 }
 
@@ -30,57 +39,88 @@ Shortlists::Shortlists(const Embeddings& source, Count depth, bool highest_first
       products_(products),
       kernels_(kernels),
       capacity_(capacity(depth_)),
-      tile_positions_(products.tile_items()) {}
+      tile_positions_(products.tile_items()) {
+  const std::size_t sample = products.sample_size();
+  if (sample == 0) return;
+  const std::size_t items = products.size();
+  const std::size_t rank = rank_in_sample(depth_, sample, items);
+  // Without the sample, a list grows by about its depth whenever the number of items doubles.
+  const double reaching = static_cast<double>(rank * items) / static_cast<double>(sample);
+  const double added = static_cast<double>(depth_) *
+                       std::log2(static_cast<double>(items) / static_cast<double>(depth_));
+  if (2 * reaching > added) return;
+  sample_rank_ = rank;
+  products.draw_sample();
+}
 
 void Shortlists::start_list(std::size_t index, const TileUser& user) {
   if (index >= lists_.size()) lists_.resize(index + 1);
   List& list = lists_[index];
   list.size = 0;
   list.scored_items = 0;
-  list.lower_bounds.resize(capacity_);
-  list.upper_bounds.resize(capacity_);
+  list.error = 0;
+  list.expected_bound = kLowestProduct;
+  list.products.resize(capacity_);
   list.positions.resize(capacity_);
   list.bound = source_.min_score ? clamp_to_float(products_.product_of(user, *source_.min_score))
                                  : kLowestProduct;
 }
 
-// Returns a number that at least depth_ of the numbers reach, or the lowest if there is none.
-float Shortlists::find_bound(std::span<const float> numbers) {
-  return find_threshold(depth_, kLowestProduct, last_bound_, [&](float key, Count& count) {
-    kernels_.float32.count_beating(numbers.data(), numbers.size(), &key, 1, 1, &count);
+void Shortlists::expect_bound(std::size_t index, const TileUser& user,
+                              std::span<const float> sample) {
+  const double bound = find_bound(sample, sample_rank_, last_expected_bound_);
+  lists_[index].expected_bound = clamp_to_float(bound - 2 * products_.largest_error(user));
+}
+
+// Returns a number that at least `count` of the numbers reach, or the lowest if there is none.
+float Shortlists::find_bound(std::span<const float> numbers, std::size_t count, float& last) {
+  return find_threshold(count, kLowestProduct, last, [&](float key, Count& reaching) {
+    reaching += count_reaching(numbers, key);
   });
+}
+
+Count Shortlists::count_reaching(std::span<const float> numbers, float bound) {
+  Count count = 0;
+  kernels_.float32.count_beating(numbers.data(), numbers.size(), &bound, 1, 1, &count);
+  return count;
 }
 
 bool Shortlists::add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
                           const Checkpoint& checkpoint) {
   List& list = lists_[index];
+  list.error = std::max(list.error, tile.error);
   if (tile.begin == 0 && tile.products.size() > depth_) {
-    list.bound = std::max(
-        list.bound, clamp_to_float(static_cast<double>(find_bound(tile.products)) - tile.error));
+    raise_bound(list, tile.products);
   }
-  const float least = clamp_to_float(static_cast<double>(list.bound) - tile.error);
-  const std::size_t count = kernels_.float32.find_at_least(
-      tile.products.data(), tile.products.size(), least, tile_positions_.data());
+  const double bound = std::max(list.bound, list.expected_bound);
+  const std::size_t count =
+      kernels_.float32.find_at_least(tile.products.data(), tile.products.size(),
+                                     clamp_to_float(bound - tile.error), tile_positions_.data());
   for (std::size_t i = 0; i < count; ++i) {
-    const float product = tile.products[tile_positions_[i]];
-    list.lower_bounds[list.size] = product - static_cast<float>(tile.error);
-    list.upper_bounds[list.size] = product + static_cast<float>(tile.error);
-    list.positions[list.size++] = static_cast<std::uint32_t>(tile.begin) + tile_positions_[i];
+    list.products[list.size + i] = tile.products[tile_positions_[i]];
+    list.positions[list.size + i] = static_cast<std::uint32_t>(tile.begin) + tile_positions_[i];
   }
+  list.size += count;
   if (list.size + products_.tile_items() > capacity_) prune(list, user, checkpoint);
   return 2 * list.scored_items < tile.end() + 16 * capacity_;
+}
+
+// Raises the bound to one that the scores of at least depth_ of the products reach.
+void Shortlists::raise_bound(List& list, std::span<const float> products) {
+  const double bound = find_bound(products, depth_, last_bound_);
+  list.bound = std::max(list.bound, clamp_to_float(bound - list.error));
 }
 
 // Drops the items that cannot be among the best, given the bounds so far.
 void Shortlists::prune(List& list, const TileUser& user, const Checkpoint& checkpoint) {
   if (list.size <= depth_) return;
-  list.bound = std::max(list.bound, find_bound(std::span(list.lower_bounds).first(list.size)));
+  raise_bound(list, std::span(list.products).first(list.size));
+  const float least = clamp_to_float(static_cast<double>(list.bound) - list.error);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < list.size; ++i) {
-    list.lower_bounds[kept] = list.lower_bounds[i];
-    list.upper_bounds[kept] = list.upper_bounds[i];
+    list.products[kept] = list.products[i];
     list.positions[kept] = list.positions[i];
-    kept += list.upper_bounds[i] >= list.bound ? 1U : 0U;
+    kept += list.products[i] >= least ? 1U : 0U;
   }
   list.size = kept;
   // If most products are nearly equal, their bounds separate nothing.
@@ -116,17 +156,28 @@ void Shortlists::prune_exactly(List& list, const TileUser& user, const Checkpoin
   std::size_t next = 0;
   for (std::size_t i = 0; i < list.size && next < kept; ++i) {
     if (list.positions[i] != list.best[next].position) continue;
-    list.lower_bounds[next] = list.lower_bounds[i];
-    list.upper_bounds[next] = list.upper_bounds[i];
+    list.products[next] = list.products[i];
     list.positions[next++] = list.positions[i];
   }
   list.size = kept;
 }
 
-void Shortlists::finish_list(std::size_t index, const TileUser& user,
+// Whether the list has all of the best items. It has not if the sample promised too much: if fewer
+// than depth_ items are surely above those that it ruled out.
+bool Shortlists::is_complete(const List& list) {
+  if (list.bound >= list.expected_bound) return true;
+  const float least = clamp_to_float(list.expected_bound + list.error);
+  const Count count = count_reaching(std::span(list.products).first(list.size), least);
+  return std::cmp_greater_equal(count, depth_);
+}
+
+bool Shortlists::finish_list(std::size_t index, const TileUser& user,
                              const Checkpoint& checkpoint) {
-  prune(lists_[index], user, checkpoint);
-  score_list(lists_[index], user, checkpoint);
+  List& list = lists_[index];
+  if (!is_complete(list)) return false;
+  prune(list, user, checkpoint);
+  score_list(list, user, checkpoint);
+  return true;
 }
 
 }  // namespace exactk

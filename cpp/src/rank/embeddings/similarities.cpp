@@ -88,24 +88,35 @@ void Similarities::point_to_rows(const Vectors& vectors, std::span<const Number*
   }
 }
 
-template <class Number>
+template <class Number, class RowOf>
 void Similarities::square_rows(const Vectors& vectors, const VectorKernels<Number>& kernels,
-                               Count first, std::span<double> squares) {
+                               const RowOf& row_of, std::span<double> squares) {
   std::array<const Number*, kPairBlock> rows{};
   for (std::size_t begin = 0; begin < squares.size(); begin += kPairBlock) {
     const std::size_t size = std::min(kPairBlock, squares.size() - begin);
     point_to_rows<Number>(vectors, std::span(rows).first(size),
-                          [&](std::size_t i) { return first + static_cast<Count>(begin + i); });
+                          [&](std::size_t i) { return row_of(begin + i); });
     kernels.squares(rows.data(), size, width_, &squares[begin]);
   }
 }
 
-void Similarities::compute_squares(const Vectors& vectors, Count first, std::span<double> squares) {
+template <class RowOf>
+void Similarities::square_rows(const Vectors& vectors, const RowOf& row_of,
+                               std::span<double> squares) {
   if (vectors.type == ScoreType::float64) {
-    square_rows(vectors, kernels_.float64_vectors, first, squares);
+    square_rows(vectors, kernels_.float64_vectors, row_of, squares);
   } else {
-    square_rows(vectors, kernels_.float32_vectors, first, squares);
+    square_rows(vectors, kernels_.float32_vectors, row_of, squares);
   }
+}
+
+void Similarities::compute_squares(const Vectors& vectors, Count first, std::span<double> squares) {
+  square_rows(vectors, [&](std::size_t i) { return first + static_cast<Count>(i); }, squares);
+}
+
+void Similarities::compute_squares(const Vectors& vectors, std::span<const std::int64_t> rows,
+                                   std::span<double> squares) {
+  square_rows(vectors, [&](std::size_t i) { return rows[i]; }, squares.first(rows.size()));
 }
 
 void Similarities::read_user(Count user, UserVector& vector) {

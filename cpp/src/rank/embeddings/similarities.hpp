@@ -29,8 +29,10 @@ class Similarities {
   [[nodiscard]] std::size_t chunk_size() const noexcept;
 
   void read_user(Count user, UserVector& vector);
-  // Computes the squared lengths of consecutive rows.
+  // Computes the squared lengths of consecutive rows, or of the given rows.
   void compute_squares(const Vectors& vectors, Count first, std::span<double> squares);
+  void compute_squares(const Vectors& vectors, std::span<const std::int64_t> rows,
+                       std::span<double> squares);
 
   // Computes the scores of consecutive items, or of the given items.
   void score(const UserVector& user, Count first, std::span<double> scores);
@@ -47,9 +49,11 @@ class Similarities {
                    const ItemOf& item_of, std::span<double> scores);
   template <class Number>
   void point_to_rows(const Vectors& vectors, std::span<const Number*> rows, const auto& row_of);
-  template <class Number>
-  void square_rows(const Vectors& vectors, const VectorKernels<Number>& kernels, Count first,
-                   std::span<double> squares);
+  template <class Number, class RowOf>
+  void square_rows(const Vectors& vectors, const VectorKernels<Number>& kernels,
+                   const RowOf& row_of, std::span<double> squares);
+  template <class RowOf>
+  void square_rows(const Vectors& vectors, const RowOf& row_of, std::span<double> squares);
 
   const Embeddings& source_;
   const Kernels& kernels_;
