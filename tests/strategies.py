@@ -26,7 +26,8 @@ from exactk._plan.metrics import metrics
 from exactk._plan.values import reads_items
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
-IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
+LARGE_IDS = [2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
+IDS = st.one_of(st.integers(0, 12), st.sampled_from(LARGE_IDS))
 CUTOFFS = st.one_of(st.integers(1, 8), st.just(2**31 - 1))
 SCORE_DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 RANKED_OTHERWISE = ("nan=last", "score_dtype=float32", "negative_infinity=exclude")
@@ -87,7 +88,7 @@ class DrawnItems:
         groups = {key: "abc"[i % 3] for i, key in enumerate(keys) if i % 5 != 4}
         kind = "float64" if self.features == "sparse" and self.catalogue is None else self.features  # rows need items
         features = features_of_items(keys, kind, np.random.default_rng(self.seed))
-        values = {key: value for key, value in self.values.items() if key in keys}
+        values = {key: self.values[key] for key in keys if key in self.values}
         return exactk.Items(self.catalogue, train=self.train, values=values, item_groups=groups, features=features)
 
     def of_users(self, users: list[int]) -> DrawnItems:
@@ -119,7 +120,7 @@ def features_of_items(items: list[int], kind: str, rng: np.random.Generator) -> 
     return dict(zip(listed, vectors.astype("float32" if kind == "float32" else "float64"), strict=True))
 
 
-EVERY_ID = [*range(5000), 2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
+EVERY_ID = [*range(5000), *LARGE_IDS]
 
 # Of the first 1000 items, one in three is not in train.
 ANY_ITEMS = exactk.Items(
@@ -238,15 +239,16 @@ def drawn_items(draw: st.DrawFn) -> DrawnItems:
     """Draw the training data, and a catalogue that may lack some of its items, and some that are recommended."""
     ids = st.one_of(IDS, IDS, st.integers(0, 40))
     train = draw(st.lists(st.lists(ids, max_size=8), max_size=6))
-    listed = draw(st.one_of(st.none(), st.just(EVERY_ID), st.just(EVERY_ID), st.sets(ids, max_size=20).map(list)))
+    every = [*range(41), *LARGE_IDS]  # no more than are drawn: each becomes objects of Python
+    listed = draw(st.one_of(st.none(), st.just(every), st.just(every), st.sets(ids, max_size=20).map(list)))
     first = train[0][0] if train and train[0] else 0
     in_both = [first, first - 1 if first else 1]
     train = [*train, in_both]
     catalogue = None if listed is None else [*dict.fromkeys([*in_both, *listed])]
-    every = sorted({item for row in train for item in row}) if catalogue is None else catalogue
+    keys = sorted({item for row in train for item in row}) if catalogue is None else catalogue
     values = draw(st.lists(st.sampled_from([0.0, 0.1, 0.3, 1.0, 1e75]), min_size=3, max_size=3))
-    lacking = draw(st.sampled_from([every[:0], every[:0], every[:2]]))
-    of_items = {item: values[item % 3] for item in every if item not in lacking}
+    lacking = draw(st.sampled_from([keys[:0], keys[:0], keys[:2]]))
+    of_items = {item: values[item % 3] for item in keys if item not in lacking}
     features = draw(st.sampled_from(["float64", *FEATURES]))
     return DrawnItems(catalogue, train, of_items, features, draw(st.integers(0, 99)))
 
