@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.sparse
 from hypothesis import note
 from hypothesis import strategies as st
@@ -65,9 +66,25 @@ def spellings(name: str, cutoffs: object, *, whole: bool = True) -> list[str]:
     return [*([spell(name)] if whole else []), spell(name, cutoffs)]
 
 
+SHARE = float(os.environ.get("EXACTK_EXAMPLES", "1"))
+
+
 def examples(count: int) -> int:
     """Return how many examples to draw: fewer where the code runs slowly, as under a sanitizer."""
-    return max(10, round(count * float(os.environ.get("EXACTK_EXAMPLES", "1"))))
+    return max(10, round(count * SHARE))
+
+
+at_night = pytest.mark.skipif(SHARE < 1, reason="runs with EXACTK_EXAMPLES=1")
+"""For tests that take long and find what other tests find too."""
+
+
+def latin(rows: Sequence[Any], columns: Sequence[Any], turn: int) -> list[tuple[Any, Any]]:
+    """Return each column beside one of the rows, as a Latin square has them: the next turn has the next rows.
+
+    With EXACTK_EXAMPLES=1, return every column beside every row.
+    """
+    pairs = [(i, j) for i in range(len(rows)) for j in range(len(columns))]
+    return [(rows[i], columns[j]) for i, j in pairs if SHARE >= 1 or (i + j + turn) % len(rows) == 0]
 
 
 @dataclass(frozen=True)

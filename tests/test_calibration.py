@@ -27,6 +27,7 @@ from calibration import (
     rejections,
     skewed_hits,
 )
+from strategies import at_night
 
 LEVEL = 0.05
 FLIPS: dict[str, Any] = {"permutations": 999}  # random sign flips, fewer than by default
@@ -91,7 +92,9 @@ def test_the_sign_test_keeps_its_level() -> None:
     assert 0.01 < share_rejected([row.p for row in rows]) <= bounds(1000)[1]
 
 
-@pytest.mark.parametrize("options", [{"test": "t"}, {"test": "permutation", **FLIPS}], ids=["t", "permutation"])
+@pytest.mark.parametrize(
+    "options", [{"test": "t"}, pytest.param({"test": "permutation", **FLIPS}, marks=at_night)], ids=["t", "permutation"]
+)
 def test_tests_of_means_keep_their_level_on_large_samples_with_skew(options: dict[str, Any]) -> None:
     low, high = bounds(1000)
     assert low > 0.028
@@ -107,7 +110,7 @@ def test_rank_tests_reject_equal_means_with_skew(test: str) -> None:
     assert share_rejected([row.p for row in rows]) > 0.9
 
 
-@pytest.mark.parametrize("interval", ["t", "percentile", "bca"])
+@pytest.mark.parametrize("interval", ["t", *(pytest.param(name, marks=at_night) for name in ("percentile", "bca"))])
 def test_intervals_cover_the_difference(interval: str) -> None:
     rows = skewed_samples(interval=interval, **({} if interval == "t" else RESAMPLES))
     covered = np.mean([row.low <= 0 <= row.high for row in rows])
@@ -178,6 +181,7 @@ def test_max_t_limits_claims_about_five_equal_systems() -> None:
     assert sum(row.p_adjusted for row in of_max_t) < sum(row.p_adjusted for row in of_holm)
 
 
+@at_night
 @pytest.mark.parametrize("unequal", ["weights", "clusters"])
 def test_max_t_limits_claims_where_few_units_decide(unequal: str) -> None:
     """Differences are divided by what no sign changes: their standard errors differ between patterns of signs."""
@@ -282,7 +286,7 @@ def test_random_patterns_err_as_they_say() -> None:
         assert_allclose(row.p_error, np.sqrt(row.p * (1 - row.p) / flips), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("test", "column"), [("t", 2), ("permutation", 3)])
+@pytest.mark.parametrize(("test", "column"), [("t", 2), pytest.param("permutation", 3, marks=at_night)])
 def test_the_page_shows_what_is_measured(test: str, column: int) -> None:
     """The table of the page on tests is stale if this fails: run ``make calibration``."""
     page = PAGE.read_text(encoding="utf-8")

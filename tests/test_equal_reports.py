@@ -21,6 +21,7 @@ import pytest
 import scipy.sparse
 
 import exactk
+from strategies import latin
 
 if TYPE_CHECKING:
     from exactk._report.counts import Counts
@@ -231,14 +232,15 @@ def outcome_of_mappings(
 def test_f44_keyed_containers_give_one_report(
     container: str, order: str, sides: str, kind: str, tmp_path: Path
 ) -> None:
-    for number, (rule, has) in enumerate(itertools.product(RULES, OPTIONS)):
+    turn = [*KEYED].index(container) + [*SIDES].index(sides) + 2 * [*KEYS].index(kind) + (order == "score")
+    for number, (rule, has) in enumerate(latin(RULES, OPTIONS, turn)):
         case = case_of(order, sides, rule)
         inputs = KeyedInputs(with_keys(case.truth, kind), with_keys(case.predictions, kind), order, tmp_path)
         exclude = with_keys(EXCLUDED, kind)
         by_user = values_by_key(case, kind, weights=has[0], groups=has[1])
         held = {name: BY_USER[number % len(BY_USER)](values) for name, values in by_user.items()}
         if has[2]:
-            held["exclude"] = exclude if number % 2 else pd.DataFrame(inputs.columns(exclude, ""))
+            held["exclude"] = exclude if number // 2 % 2 else pd.DataFrame(inputs.columns(exclude, ""))
         expected = outcome_of_mappings(order, sides, rule, kind, has)
         assert_equal(outcome_of(*KEYED[container](inputs), case.metrics, **held), expected)
 
@@ -327,9 +329,10 @@ BY_ROW: list[Callable[[list[Any]], Any]] = [list, np.array, pl.Series, pd.Series
 @pytest.mark.parametrize("sides", SIDES)
 @pytest.mark.parametrize(("container", "order"), ROWS)
 def test_f44_containers_of_rows_give_one_report(container: str, order: str, sides: str) -> None:
+    turn = [*ROWS].index((container, order)) + [*SIDES].index(sides)
     if container not in HOLD_MISSING and 4 in SIDES[sides]:
         sides = {"truth": "both", "either": "predictions"}[sides]
-    for number, (rule, has) in enumerate(itertools.product(RULES, OPTIONS)):
+    for number, (rule, has) in enumerate(latin(RULES, OPTIONS, turn)):
         case = case_of(order, sides, rule, is_dense=True)
         inputs = RowInputs.of(case)
         values: dict[str, Rows] = {"weights": WEIGHTS, "groups": GROUPS}
@@ -351,7 +354,9 @@ def test_f44_containers_of_rows_give_one_report(container: str, order: str, side
 
 @pytest.mark.parametrize("size", [1, 4])
 def test_f44_blocks_of_text_items_beside_exclusions_by_row(size: int) -> None:
-    for sides, rule, has in itertools.product(SIDES, RULES, OPTIONS):
+    for sides, rule, has in [
+        (sides, *pair) for turn, sides in enumerate(SIDES) for pair in latin(RULES, OPTIONS, turn)
+    ]:
         case = case_of("rank", sides, rule)
         truth = [[f"item {item}" for item in case.truth[u]] if u in case.truth else None for u in case.users]
         lists_of_text = [
@@ -382,7 +387,9 @@ CANDIDATES: dict[str, Callable[[list[list[int]]], Any]] = {
 @pytest.mark.parametrize("candidates", CANDIDATES)
 @pytest.mark.parametrize("container", sorted(DENSE))
 def test_f44_candidates_leave_the_scores_of_others_out(container: str, candidates: str, *, for_all: bool) -> None:
-    for sides, rule, has in itertools.product(["both", "predictions"], RULES, OPTIONS):
+    turn = sorted(DENSE).index(container) + [*CANDIDATES].index(candidates) + 2 * for_all
+    cases = [("both", *pair) for pair in latin(RULES, OPTIONS, turn)]
+    for sides, rule, has in cases + [("predictions", *pair) for pair in latin(RULES, OPTIONS, turn + 1)]:
         case = case_of("score", sides, rule, is_dense=True)
         rows = [[1, 2, 4, 5, 7] if for_all else [(user + i) % ITEMS for i in range(5)] for user in case.users]
         inputs = RowInputs.of(case)
