@@ -107,9 +107,9 @@ class Batch:
         seen: set[str] = set()
         lines: list[str] = []
         for source in self.sources:
-            own = source.read_text(encoding="utf-8").splitlines()
-            lines += [line for line in own if line not in seen]
-            seen |= {line for line in own if line.startswith("#include")}
+            text = source.read_text(encoding="utf-8").splitlines()
+            lines += [line for line in text if line not in seen]
+            seen |= {line for line in text if line.startswith("#include")}
         path = BUILD / f"{fingerprint(self.sources[0], self.flags)}.cpp"
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
         return path
