@@ -55,13 +55,13 @@ def measure_in_environment(name: str) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     """Measure, print and note."""
-    known = json.loads(RATIOS.read_text(encoding="utf-8")) if RATIOS.exists() else {}
+    noted = json.loads(RATIOS.read_text(encoding="utf-8")) if RATIOS.exists() else {}
     for name in sys.argv[1:] or replaced_libraries():
         figures = measure_in_environment(name)
-        known[name] = {"machine": machine(), "run": run_description(0), "workloads": figures}
+        noted[name] = {"machine": machine(), "run": run_description(0), "workloads": figures}
         for workload, numbers in figures.items():
             print(f"{name}: {workload}: {numbers['theirs_ms']} ms, {numbers['ours_ms']} ms, {numbers['ratio']} x")
-    RATIOS.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
+    RATIOS.write_text(json.dumps(dict(sorted(noted.items())), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
