@@ -8,8 +8,10 @@ import subprocess
 import sys
 import tomllib
 import warnings
+from importlib.machinery import ModuleSpec
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -199,3 +201,17 @@ def test_the_doctor_says_how_fast_embeddings_are(run: Run, monkeypatch: pytest.M
     monkeypatch.setattr(optional, "has", lambda library: library != "scipy")
     expected = "slow; fast ranking of embeddings needs scipy: pip install 'exactk[embeddings]'"
     assert f"\nembeddings     {expected}\n" in run("doctor").out
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "scipy.sparse"])
+def test_a_library_that_another_thread_imports_has_no_objects_yet(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in sys.modules, but without its classes."""
+    spec = ModuleSpec(library, None)
+    vars(spec)["_initializing"] = True  # as the import system marks it
+    module = ModuleType(library)
+    module.__spec__ = spec
+    monkeypatch.setitem(sys.modules, library, module)
+    report = exactk.evaluate({"ann": ["a"]}, {"ann": ["a", "b"]}, "recall@1", groups={"ann": "x"})
+    assert report["recall@1"] == 1

@@ -28,7 +28,10 @@ def retrieval(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str,
         for query in range(40)
     }
     levels = draw.choice([20, 1_000_000])  # of scores
-    results = {query: {document: draw.randrange(levels) / levels for document in draw.sample(documents, 120)} for query in qrels}
+    results = {
+        query: {document: draw.randrange(levels) / levels for document in draw.sample(documents, 120)}
+        for query in qrels
+    }
     return qrels, results
 
 

@@ -63,6 +63,13 @@ def describe_missing(library: str, purpose: str, extra: str = "") -> str:
     return f"{purpose} needs {library}: pip install 'exactk[{extra or EXTRAS[library]}]'"
 
 
+def _imported(library: str) -> Any:  # noqa: ANN401 - a module
+    """Return a library if it is imported; None while it is being imported, and so has no objects yet."""
+    module = sys.modules.get(library)
+    is_complete = not getattr(getattr(module, "__spec__", None), "_initializing", False)
+    return module if is_complete else None
+
+
 @contextmanager
 def _importing(library: str, purpose: str) -> Iterator[None]:
     """Raise the error of `require` where an import in this block finds the library missing, not where it is broken."""
@@ -90,25 +97,25 @@ def scipy_stats() -> Any:  # noqa: ANN401 - a module without types
 
 def is_sparse(value: object) -> bool:
     """Return whether the value is a SciPy sparse array or matrix; never if SciPy is not imported."""
-    sparse = sys.modules.get("scipy.sparse")
+    sparse = _imported("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(value))
 
 
 def is_pandas(value: object) -> bool:
     """Return whether the value is a pandas data frame."""
-    pandas = sys.modules.get("pandas")
+    pandas = _imported("pandas")
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
 def is_series(value: object) -> bool:
     """Return whether the value is a pandas Series."""
-    pandas = sys.modules.get("pandas")
+    pandas = _imported("pandas")
     return pandas is not None and isinstance(value, pandas.Series)
 
 
 def as_series(value: Any) -> Any:  # noqa: ANN401 - of any library
     """Return an array of pandas, such as that of ``series.unique()``, as a Series; other values as they are."""
-    pandas = sys.modules.get("pandas")
+    pandas = _imported("pandas")
     if pandas is None or not isinstance(value, pandas.api.extensions.ExtensionArray):
         return value
     return pandas.Series(value)
@@ -116,7 +123,7 @@ def as_series(value: Any) -> Any:  # noqa: ANN401 - of any library
 
 def is_index(value: object) -> bool:
     """Return whether the value is a pandas Index."""
-    pandas = sys.modules.get("pandas")
+    pandas = _imported("pandas")
     return pandas is not None and isinstance(value, pandas.Index)
 
 
@@ -128,7 +135,7 @@ def is_default_index(index: Any) -> bool:  # noqa: ANN401 - an Index of pandas
 
 def is_lazy(value: object) -> bool:
     """Return whether the value is a lazy Polars frame."""
-    polars = sys.modules.get("polars")
+    polars = _imported("polars")
     return polars is not None and isinstance(value, polars.LazyFrame)
 
 
@@ -140,7 +147,7 @@ def holds_arrow(dtype: object) -> bool:
 
 def ordered_categories(column: Any) -> list[Any]:  # noqa: ANN401 - of any library
     """Return the categories of an ordered categorical, of pandas, Polars (Enum) or Arrow, in order; none of others."""
-    pandas, polars, arrow = (sys.modules.get(library) for library in ("pandas", "polars", "pyarrow"))
+    pandas, polars, arrow = (_imported(library) for library in ("pandas", "polars", "pyarrow"))
     dtype, arrow_type = getattr(column, "dtype", None), getattr(column, "type", None)
     categories: list[Any] = []
     if pandas is not None and isinstance(dtype, pandas.CategoricalDtype) and dtype.ordered:
@@ -303,7 +310,7 @@ class DisplayHandle(Protocol):
 
 def notebook_display() -> Callable[[object], DisplayHandle] | None:
     """Return what displays an object, if this process is the kernel of a notebook; None elsewhere."""
-    ipython = sys.modules.get("IPython")
+    ipython = _imported("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if not hasattr(shell, "kernel"):  # as the IPython of a terminal
         return None
