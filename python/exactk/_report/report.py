@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
@@ -79,6 +79,7 @@ _T = TypeVar("_T")
 ReportPlot: TypeAlias = Literal["values", "curves", "distribution"]
 
 _COUNTING_FIELDS = ("min_grade", "negative_infinity", "rank_gaps")  # of those that a value may change for itself
+_NOT_REQUESTED = "was not requested"  # why a metric has no value
 _MOST_GROUPS, _MOST_VALUES = 10, 6  # of groups in a printed report
 
 
@@ -207,7 +208,7 @@ class Report(Exports, Mapping[str, float]):
     def _spellings(self) -> Mapping[str, str]:
         return self._plan.spellings_by_name
 
-    def _by_metric(self, values: Sequence[_T], absent: str = "was not requested") -> MetricMapping[_T]:
+    def _by_metric(self, values: Sequence[_T], absent: str = _NOT_REQUESTED) -> MetricMapping[_T]:
         return MetricMapping(self._spellings, values, self.convention, absent)
 
     def _statistic_by_metric(self, sums: Sequence[Sums], statistic: Callable[..., float]) -> MetricMapping[float]:
@@ -443,7 +444,8 @@ class Report(Exports, Mapping[str, float]):
         groups = sums_of_groups(self._state)
         if groups is None:
             return MappingProxyType({})
-        return GroupMapping(groups, self._statistic_by_group(values_of_groups, groups), self._by_metric)
+        of_group = partial(MetricMapping, self._spellings, convention=self.convention, absent=_NOT_REQUESTED)
+        return GroupMapping(groups, self._statistic_by_group(values_of_groups, groups), of_group)
 
     def _statistic_by_group(self, statistic: Callable[..., list[float]], groups: GroupSums) -> list[list[float]]:
         """Return a statistic of each value in the groups."""
