@@ -22,9 +22,10 @@ __m256i lane_mask(std::uint64_t bits) {
   return _mm256_cmpeq_epi64(lane_bits, lanes);
 }
 
-// Sets the sign of each lane whose bit, among the four lowest, is set.
-__m256d lane_signs(std::uint64_t bits) {
-  const __m256i to_sign = _mm256_setr_epi64x(63, 62, 61, 60);
+// Sets the sign of each lane whose bit, among the four from the bit `first` on, is set.
+__m256d lane_signs(std::uint64_t bits, std::size_t first) {
+  const auto offset = static_cast<std::int64_t>(first);
+  const __m256i to_sign = _mm256_setr_epi64x(63 - offset, 62 - offset, 61 - offset, 60 - offset);
   return _mm256_castsi256_pd(
       _mm256_sllv_epi64(_mm256_set1_epi64x(static_cast<std::int64_t>(bits)), to_sign));
 }
@@ -158,10 +159,13 @@ struct Float32Lanes {
   // Returns the second operand if one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm256_max_ps(one, other); }
   static unsigned mask(Vector flags) { return static_cast<unsigned>(_mm256_movemask_ps(flags)); }
-  // Replaces scores by the lowest one where a bit is set.
-  static Vector lower_where(Vector scores, std::uint64_t bits) {
-    const __m256i to_sign = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
-    const __m256i signs = _mm256_sllv_epi32(_mm256_set1_epi32(static_cast<int>(bits)), to_sign);
+  // Replaces scores by the lowest one where a bit is set, from the bit `first` on.
+  static Vector lower_where(Vector scores, std::uint64_t bits, std::size_t first) {
+    const auto half = static_cast<int>(bits >> (first & 32U));
+    const auto offset = static_cast<int>(first % 32);
+    const __m256i to_sign = _mm256_sub_epi32(_mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24),
+                                             _mm256_set1_epi32(offset));
+    const __m256i signs = _mm256_sllv_epi32(_mm256_set1_epi32(half), to_sign);
     return _mm256_blendv_ps(scores, broadcast(kLowest), _mm256_castsi256_ps(signs));
   }
   static unsigned empty_mask() { return 0; }
@@ -197,9 +201,9 @@ struct Float64Lanes {
   // Returns the second operand if one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm256_max_pd(one, other); }
   static unsigned mask(Vector flags) { return static_cast<unsigned>(_mm256_movemask_pd(flags)); }
-  // Replaces scores by the lowest one where a bit is set.
-  static Vector lower_where(Vector scores, std::uint64_t bits) {
-    return _mm256_blendv_pd(scores, broadcast(kLowest), lane_signs(bits));
+  // Replaces scores by the lowest one where a bit is set, from the bit `first` on.
+  static Vector lower_where(Vector scores, std::uint64_t bits, std::size_t first) {
+    return _mm256_blendv_pd(scores, broadcast(kLowest), lane_signs(bits, first));
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
@@ -239,11 +243,11 @@ struct Int64Lanes {
   static Vector greater_of(Vector one, Vector other) {
     return _mm256_blendv_epi8(other, one, _mm256_cmpgt_epi64(one, other));
   }
-  // Replaces scores by the lowest one where a bit is set.
-  static Vector lower_where(Vector scores, std::uint64_t bits) {
+  // Replaces scores by the lowest one where a bit is set, from the bit `first` on.
+  static Vector lower_where(Vector scores, std::uint64_t bits, std::size_t first) {
     const __m256d lowest = _mm256_castsi256_pd(broadcast(kLowest));
     return _mm256_castpd_si256(
-        _mm256_blendv_pd(_mm256_castsi256_pd(scores), lowest, lane_signs(bits)));
+        _mm256_blendv_pd(_mm256_castsi256_pd(scores), lowest, lane_signs(bits, first)));
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }

@@ -113,9 +113,9 @@ struct Float32Lanes {
   static Vector broadcast(float score) { return _mm512_set1_ps(score); }
   // Returns the second operand if one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_ps(one, other); }
-  // Replaces scores by the lowest one where a bit is set.
-  static Vector lower_where(Vector scores, std::uint64_t bits) {
-    return _mm512_mask_mov_ps(scores, static_cast<__mmask16>(bits), broadcast(kLowest));
+  // Replaces scores by the lowest one where a bit is set, from the bit `first` on.
+  static Vector lower_where(Vector scores, std::uint64_t bits, std::size_t first) {
+    return _mm512_mask_mov_ps(scores, static_cast<__mmask16>(bits >> first), broadcast(kLowest));
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) { return _mm512_cmp_ps_mask(scores, scores, _CMP_UNORD_Q); }
@@ -146,9 +146,9 @@ struct Float64Lanes {
   static Vector broadcast(double score) { return _mm512_set1_pd(score); }
   // Returns the second operand if one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_pd(one, other); }
-  // Replaces scores by the lowest one where a bit is set.
-  static Vector lower_where(Vector scores, std::uint64_t bits) {
-    return _mm512_mask_mov_pd(scores, static_cast<__mmask8>(bits), broadcast(kLowest));
+  // Replaces scores by the lowest one where a bit is set, from the bit `first` on.
+  static Vector lower_where(Vector scores, std::uint64_t bits, std::size_t first) {
+    return _mm512_mask_mov_pd(scores, static_cast<__mmask8>(bits >> first), broadcast(kLowest));
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) { return _mm512_cmp_pd_mask(scores, scores, _CMP_UNORD_Q); }
@@ -180,9 +180,9 @@ struct Int64Lanes {
   static void store(std::int64_t* to, Vector scores) { _mm512_storeu_si512(to, scores); }
   static Vector broadcast(std::int64_t score) { return _mm512_set1_epi64(score); }
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_epi64(one, other); }
-  // Replaces scores by the lowest one where a bit is set.
-  static Vector lower_where(Vector scores, std::uint64_t bits) {
-    return _mm512_mask_mov_epi64(scores, static_cast<__mmask8>(bits), broadcast(kLowest));
+  // Replaces scores by the lowest one where a bit is set, from the bit `first` on.
+  static Vector lower_where(Vector scores, std::uint64_t bits, std::size_t first) {
+    return _mm512_mask_mov_epi64(scores, static_cast<__mmask8>(bits >> first), broadcast(kLowest));
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }

@@ -105,8 +105,8 @@ struct ScoreLanes {
   static Vector broadcast(T score) { return score; }
   static Vector greater_of(Vector one, Vector other) { return one > other ? one : other; }
   // Replaces the score by the lowest one where the bit is set.
-  static Vector lower_where(Vector score, std::uint64_t bits) {
-    return (bits & 1U) != 0 ? kLowest : score;
+  static Vector lower_where(Vector score, std::uint64_t bits, std::size_t first) {
+    return (bits >> first & 1U) != 0 ? kLowest : score;
   }
   static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) {

@@ -6,6 +6,8 @@
 
 namespace exactk {
 
+inline constexpr std::size_t kWord = 64;  // scores whose bits are in one integer
+
 // Comparisons with NaN are false, so NaN is never the greatest nor at least anything.
 template <class Lanes, bool masked>
 bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
@@ -16,18 +18,15 @@ bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     Vector greatest[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) greatest[v] = Lanes::broadcast(Lanes::kLowest);
-    for (std::size_t i = 0; i < kChunkScores; i += kGroups) {
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        const std::size_t position = i + v * Lanes::kWidth;
-        const Vector values = Lanes::load(scores + position);
+    for (std::size_t word = 0; word < kChunkScores / kWord; ++word) {
+      const std::uint64_t bits = masked ? excluded[word] : 0;
+#pragma GCC unroll 16  // so that the bits are spread over a vector once
+      for (std::size_t i = 0; i < kWord; i += Lanes::kWidth) {
+        const std::size_t v = i / Lanes::kWidth % kVectors;
+        Vector values = Lanes::load(scores + word * kWord + i);
         nan_mask |= Lanes::is_nan(values);
-        if constexpr (masked) {
-          const Vector remaining =
-              Lanes::lower_where(values, excluded[position / 64] >> (position % 64));
-          greatest[v] = Lanes::greater_of(remaining, greatest[v]);
-        } else {
-          greatest[v] = Lanes::greater_of(values, greatest[v]);
-        }
+        if constexpr (masked) values = Lanes::lower_where(values, bits, i);
+        greatest[v] = Lanes::greater_of(values, greatest[v]);
       }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
@@ -35,7 +34,7 @@ bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
     }
     scores += kChunkScores;
     maxima += kGroups;
-    if constexpr (masked) excluded += kChunkScores / 64;
+    if constexpr (masked) excluded += kChunkScores / kWord;
   }
   return nan_mask != 0;
 }
@@ -50,7 +49,6 @@ bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
 template <class Lanes>
 std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
                           typename Lanes::Score least, std::uint32_t* positions) {
-  constexpr std::size_t kWord = 64;
   const auto bound = Lanes::broadcast(least);
   std::size_t count = 0;
   std::size_t begin = 0;
@@ -94,7 +92,6 @@ template <class Lanes>
 void count_beating(const typename Lanes::Score* scores, std::size_t size,
                    const typename Lanes::Score* bounds, std::size_t strict, std::size_t bound_count,
                    std::int64_t* counts) {
-  constexpr std::size_t kWord = 64;
   constexpr std::uint64_t kAllScores = ~std::uint64_t{0};
   std::size_t begin = 0;
   for (; begin + kWord <= size; begin += kWord) {

@@ -21,10 +21,7 @@ template <class Row>
 void RankableRow<Row>::exclude(std::span<const std::int64_t> positions,
                                const Checkpoint& checkpoint) {
   has_nan_ = false;
-  in_chunks(excluded_positions_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) excluded_bits_[excluded_positions_[i] / 64] = 0;
-  });
-  excluded_positions_.clear();
+  clear_excluded(checkpoint);
   constexpr std::size_t kWords = kChunkScores / 64;
   const std::size_t size = this->size();
   grow(excluded_bits_, (size / kChunkScores + 1) * kWords, std::uint64_t{0}, checkpoint);
@@ -32,17 +29,34 @@ void RankableRow<Row>::exclude(std::span<const std::int64_t> positions,
   in_chunks(positions.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     std::size_t count = excluded_positions_.size();
     excluded_positions_.resize(count + end - begin);
+    std::uint64_t* const bits = excluded_bits_.data();
+    std::uint32_t* const excluded = excluded_positions_.data();
     for (const std::int64_t signed_position : positions.subspan(begin, end - begin)) {
       const auto position = static_cast<std::uint64_t>(signed_position);
       if (position >= size) continue;
       const std::uint64_t bit = std::uint64_t{1} << (position % 64);
-      const std::uint64_t word = excluded_bits_[position / 64];
-      excluded_bits_[position / 64] = word | bit;
-      excluded_positions_[count] = static_cast<std::uint32_t>(position);
+      const std::uint64_t word = bits[position / 64];
+      bits[position / 64] = word | bit;
+      excluded[count] = static_cast<std::uint32_t>(position);
       count += (word & bit) == 0 ? 1U : 0U;
     }
     excluded_positions_.resize(count);
   });
+}
+
+// Clears the bits of the previous user: all, unless few of many are set.
+template <class Row>
+void RankableRow<Row>::clear_excluded(const Checkpoint& checkpoint) {
+  if (excluded_positions_.size() >= excluded_bits_.size()) {
+    in_chunks(excluded_bits_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      std::ranges::fill(std::span(excluded_bits_).subspan(begin, end - begin), 0);
+    });
+  } else {
+    in_chunks(excluded_positions_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) excluded_bits_[excluded_positions_[i] / 64] = 0;
+    });
+  }
+  excluded_positions_.clear();
 }
 
 template <class Row>

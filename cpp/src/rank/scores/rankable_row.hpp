@@ -126,6 +126,8 @@ class RankableRow : public Row {
   }
 
  private:
+  void clear_excluded(const Checkpoint& checkpoint);
+
   const ScoreKernels<Key>& kernels_;
   Key least_rankable_key_ = kLowestKey<Key>;
   bool has_min_score_;
