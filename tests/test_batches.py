@@ -334,3 +334,18 @@ def test_codes_of_runs_of_equal_keys_are_in_order_of_appearance(column: Any) -> 
     vocabulary = exactk._core.Vocabulary(True)
     assert vocabulary.encode_integers(column, 1, "keys").tolist() == expected
     assert vocabulary.as_integers(len(vocabulary)).tolist() == list(codes)
+
+
+KEY_RANGES = [(0, 900), (700, 1500), (-400, 100), (0, 2**40), (2**63 - 500, 2**63 - 1), (500, 5000)]
+
+
+def test_codes_of_columns_in_turn_are_in_order_of_appearance() -> None:
+    vocabulary, codes = exactk._core.Vocabulary(True), dict[int, int]()
+    generator, copies = np.random.default_rng(5), []
+    for low, high in KEY_RANGES * 3:
+        column = generator.integers(low, high, 1000)
+        copies.append((vocabulary.copy(), dict(codes)))
+        for one, expected in [(vocabulary, codes), *copies[::5]]:
+            encoded = one.encode_integers(column, 1, "keys").tolist()
+            assert encoded == [expected.setdefault(key, len(expected)) for key in column.tolist()]
+            assert one.as_integers(len(one)).tolist() == list(expected)

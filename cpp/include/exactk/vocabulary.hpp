@@ -55,7 +55,8 @@ class Vocabulary {
   // Records that later integers may be negative or need bit 63, after the same check.
   void declare_range(bool negative, bool wide, const std::string& argument);
 
-  struct Tables;  // defined with the functions that fill it
+  struct Tables;      // defined with the functions that fill it
+  struct DenseCodes;  // the codes of all keys in a range of integers, kept from column to column
 
   // For columns of keys: a Lookup holds what is computed once per key; prefetch loads its slot.
   template <class Key>
@@ -65,11 +66,16 @@ class Vocabulary {
   template <class Key>
   Code encode_lookup(const Lookup<Key>& lookup);
 
+  // Removes the kept codes, which a copy lacks; returns null if there are none.
+  [[nodiscard]] std::shared_ptr<DenseCodes> release_dense() noexcept;
+  void keep_dense(std::shared_ptr<DenseCodes> dense) noexcept;
+
  private:
   Vocabulary(const Vocabulary&) = default;
 
   std::shared_ptr<Tables> tables_;
-  bool of_integers_;  // not in the tables, which another thread may replace
+  std::shared_ptr<DenseCodes> dense_;  // this vocabulary's alone
+  bool of_integers_;                   // not in the tables, which another thread may replace
   bool shares_tables_ = false;
   bool has_negative_ = false;
   bool has_wide_ = false;

@@ -43,6 +43,12 @@ struct Vocabulary::Tables {
   CodeTable<StringStore> strings;
 };
 
+struct Vocabulary::DenseCodes {
+  std::uint64_t low = 0;    // the smallest integer of the range
+  std::vector<Code> codes;  // of low, low + 1, ...; kNoCode for integers that are no keys
+  Count entered = 0;        // the keys that the vocabulary had when these were last updated
+};
+
 Vocabulary::Vocabulary(bool of_integers)
     : tables_(std::make_shared<Tables>()), of_integers_(of_integers) {}
 
@@ -52,7 +58,17 @@ Vocabulary::~Vocabulary() = default;
 
 Vocabulary Vocabulary::copy() {
   shares_tables_ = true;
-  return Vocabulary(*this);
+  Vocabulary copied(*this);
+  copied.dense_ = nullptr;
+  return copied;
+}
+
+std::shared_ptr<Vocabulary::DenseCodes> Vocabulary::release_dense() noexcept {
+  return std::exchange(dense_, nullptr);
+}
+
+void Vocabulary::keep_dense(std::shared_ptr<DenseCodes> dense) noexcept {
+  dense_ = std::move(dense);
 }
 
 template <class Key>
@@ -220,7 +236,81 @@ void encode_runs(Vocabulary& vocabulary, const Runs<T>& runs, std::span<Code> co
   });
 }
 
-// Looks up integers in a narrow range by their distance from the smallest.
+using DenseCodes = Vocabulary::DenseCodes;
+
+constexpr std::size_t kSparsity = 4;    // integers of a range per key or row, at most
+constexpr std::size_t kMaxBacklog = 8;  // keys to enter per row; for more, hashing is cheaper
+
+// Returns the codes of a range that includes the column's integers, updated to the vocabulary's
+// keys; null if such a range is too wide or takes too long to fill.
+std::shared_ptr<DenseCodes> dense_codes(Vocabulary& vocabulary, Range range, std::size_t rows,
+                                        const Checkpoint& checkpoint) {
+  std::shared_ptr<DenseCodes> dense = vocabulary.release_dense();
+  const auto keys = static_cast<std::size_t>(vocabulary.size());
+  const std::size_t widest = kSparsity * std::max(rows, keys) + kChunk;
+  // Makes the order of keys that of unsigned integers.
+  const std::uint64_t sign = vocabulary.has_wide() ? 0 : std::uint64_t{1} << 63U;
+  std::uint64_t low = range.low ^ sign;
+  std::uint64_t high = range.high ^ sign;
+  if (dense != nullptr) {
+    const std::uint64_t kept_low = dense->low ^ sign;
+    const std::uint64_t kept_high = kept_low + dense->codes.size() - 1;
+    const std::uint64_t both_low = std::min(low, kept_low);
+    const std::uint64_t both_high = std::max(high, kept_high);
+    if (both_high - both_low < widest) {
+      low = both_low;
+      high = both_high;
+    }
+    if (low != kept_low || high != kept_high) dense = nullptr;
+  }
+  const std::size_t entered = dense == nullptr ? 0 : static_cast<std::size_t>(dense->entered);
+  if (high - low >= widest || keys - entered > kMaxBacklog * rows + kChunk) return nullptr;
+  if (dense == nullptr) {
+    dense = std::make_shared<DenseCodes>();
+    dense->low = low ^ sign;
+    grow(dense->codes, static_cast<std::size_t>(high - low) + 1, kNoCode, checkpoint);
+  }
+  in_chunks(keys - entered, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t key = entered + begin; key < entered + end; ++key) {
+      const auto code = static_cast<Code>(key);
+      const std::uint64_t distance = vocabulary.integer(code) - dense->low;
+      if (distance < dense->codes.size()) dense->codes[static_cast<std::size_t>(distance)] = code;
+    }
+  });
+  return dense;
+}
+
+// Looks up integers by their distance from the smallest, and then adds the new ones in bulk.
+template <class T>
+void encode_densely(Vocabulary& vocabulary, std::shared_ptr<DenseCodes> dense,
+                    std::span<const T> column, std::span<Code> codes,
+                    const Checkpoint& checkpoint) {
+  const std::uint64_t low = dense->low;
+  const std::span<Code> code_at = dense->codes;
+  const auto first_new_code = static_cast<Code>(vocabulary.size());
+  std::vector<std::uint64_t> new_keys;
+  in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto key = static_cast<std::uint64_t>(read_once(column[i]));
+      // Another thread may have written keys outside the range since the scan.
+      const std::uint64_t distance = std::min<std::uint64_t>(key - low, code_at.size() - 1);
+      Code& code = code_at[static_cast<std::size_t>(distance)];
+      if (code == kNoCode) {
+        code = first_new_code + static_cast<Code>(new_keys.size());
+        new_keys.push_back(low + distance);
+      }
+      codes[i] = code;
+    }
+  });
+  std::vector<Code> new_codes;
+  grow(new_codes, new_keys.size(), kNoCode, checkpoint);
+  const auto key_at = [&](std::size_t i) { return new_keys[i]; };
+  encode_each(vocabulary, new_keys.size(), key_at, new_codes, checkpoint);
+  dense->entered = vocabulary.size();
+  const bool is_small = code_at.size() <= kSparsity * static_cast<std::size_t>(dense->entered);
+  if (is_small) vocabulary.keep_dense(std::move(dense));
+}
+
 template <class T>
 void encode_integers(Vocabulary& vocabulary, std::span<const T> column, std::span<Code> codes,
                      const std::string& argument, const Checkpoint& checkpoint) {
@@ -229,51 +319,15 @@ void encode_integers(Vocabulary& vocabulary, std::span<const T> column, std::spa
     encode_runs(vocabulary, runs, codes, argument, checkpoint);
     return;
   }
-  const auto [low, high] = declare_range_of(vocabulary, column, argument, checkpoint);
-  const std::uint64_t span = high - low;
-  std::vector<Code> positions;
-  if (span < 4 * column.size() + kChunk) {
-    grow(positions, static_cast<std::size_t>(span) + 1, kNoCode, checkpoint);
+  const Range range = declare_range_of(vocabulary, column, argument, checkpoint);
+  if (auto dense = dense_codes(vocabulary, range, column.size(), checkpoint)) {
+    encode_densely(vocabulary, std::move(dense), column, codes, checkpoint);
+    return;
   }
   const auto key_at = [&](std::size_t i) {
     return static_cast<std::uint64_t>(read_once(column[i]));
   };
-  if (positions.empty()) {
-    encode_each(vocabulary, column.size(), key_at, codes, checkpoint);
-    return;
-  }
-  // First map each key to its position among the distinct keys, then look up the distinct keys in
-  // bulk.
-  std::vector<std::uint64_t> distinct_keys;
-  const auto position_of = [&](std::uint64_t key) {
-    const std::uint64_t distance = key - low;
-    Code unlisted = kNoCode;  // for keys that another thread has written since the scan
-    Code& position =
-        distance < positions.size() ? positions[static_cast<std::size_t>(distance)] : unlisted;
-    if (position != kNoCode) return position;
-    position = static_cast<Code>(distinct_keys.size());
-    distinct_keys.push_back(key);
-    return position;
-  };
-  std::uint64_t last_key = low;
-  Code last_position = kNoCode;
-  in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::uint64_t key = key_at(i);
-      if (last_position == kNoCode || key != last_key) {  // equal keys are often adjacent
-        last_key = key;
-        last_position = position_of(key);
-      }
-      codes[i] = last_position;
-    }
-  });
-  std::vector<Code> distinct_codes;
-  grow(distinct_codes, distinct_keys.size(), kNoCode, checkpoint);
-  const auto distinct_key_at = [&](std::size_t i) { return distinct_keys[i]; };
-  encode_each(vocabulary, distinct_keys.size(), distinct_key_at, distinct_codes, checkpoint);
-  in_chunks(codes.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (Code& code : codes.subspan(begin, end - begin)) code = distinct_codes[code];
-  });
+  encode_each(vocabulary, column.size(), key_at, codes, checkpoint);
 }
 
 }  // namespace
