@@ -171,3 +171,12 @@ def test_a_file_of_users_who_are_together_is_not_copied(tmp_path: Path, monkeypa
     case = BatchCase(string_keys=False)
     monkeypatch.setattr(tempfile, "TemporaryFile", None)
     assert case.evaluate(write(tmp_path, case.frame)) == case.evaluate(case.frame)
+
+
+@pytest.mark.parametrize("large", [2**31 - 1, 2**31, 2**62])
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64])
+def test_ids_of_some_parts_need_more_than_32_bits(tmp_path: Path, large: int, dtype: Any) -> None:
+    case = BatchCase(string_keys=False)
+    item = pl.col("item").cast(dtype)
+    frame = shuffled(case.frame).with_columns(pl.when(pl.int_range(pl.len()) > 300).then(item + large).otherwise(item))
+    assert case.evaluate(write(tmp_path, frame)) == case.evaluate(frame)

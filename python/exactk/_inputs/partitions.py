@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from exactk._inputs.checks import Ids
     from exactk._inputs.model.frame_rows import FrameRow
 
 PARTITIONS = 64  # a power of two; a billion rows need some hundred MB in memory for each
@@ -61,7 +62,7 @@ class Partitions:
             self._write(long_rows)
 
     def _write(self, long_rows: LongRows) -> None:
-        arrays = [long_rows.user_codes, long_rows.items, long_rows.scores, long_rows.ranks]
+        arrays = [long_rows.user_codes, _narrowed(long_rows.items), long_rows.scores, long_rows.ranks]
         present = [array for array in arrays if array is not None]
         numbers = _partition_of(long_rows.user_codes)
         row_offsets, grouped = _core.group_by_user(numbers, PARTITIONS, present, self._threads, "predictions")
@@ -147,6 +148,14 @@ class Partitions:
 
 def _partition_of(user_codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return user_codes & np.uint32(PARTITIONS - 1)
+
+
+def _narrowed(items: Ids) -> Ids:
+    """Return ids in 32 bits, of the same signedness, if all fit, so that the file is smaller."""
+    narrow = np.dtype(f"{items.dtype.kind}4")
+    bounds = np.iinfo(narrow)
+    fit = items.itemsize > narrow.itemsize and bounds.min <= items.min() and items.max() <= bounds.max
+    return items.astype(narrow) if fit else items
 
 
 @contextmanager
