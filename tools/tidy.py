@@ -87,7 +87,7 @@ class Batch:
         """Return what clang-tidy says of the files; nothing if they are clean."""
         if len(self.sources) == 1:
             text = self.findings_of(self.sources[0])
-        elif text := self.findings_of(self.joined()):  # whose lines are nobody's
+        elif text := self.findings_of(self.joined()):  # in lines of the joined file
             alone = [Batch([source], self.flags).findings() for source in self.sources]
             text = "".join(alone) or text
         if not text:

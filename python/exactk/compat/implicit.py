@@ -232,8 +232,8 @@ def _best_products(
     num_threads: int,
 ) -> NDArray[np.int64]:
     vectors = model.item_factors
-    own = train[users]
-    exclude = Exclusions.from_rows(Rows(own.indptr.astype(np.int64), own.indices.astype(np.int64)))
+    fitted = train[users]
+    exclude = Exclusions.from_rows(Rows(fitted.indptr.astype(np.int64), fitted.indices.astype(np.int64)))
     embeddings = Embeddings(model.user_factors[users], vectors)
     with without_warnings():
         best = topk(embeddings, min(k, len(vectors)), exclude=exclude, num_threads=num_threads or None)
