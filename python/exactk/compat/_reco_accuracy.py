@@ -1,0 +1,275 @@
+"""Metrics of RecTools that count hits, or weigh them by rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from exactk.compat._reco_metrics import CatalogMetric, InteractionMetric
+from exactk.compat._reco_tables import Integers, MergedRows, Numbers, RecoTables, UserValues
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class HitCounts:
+    """Counts of each user: hits down to k, the other ranks, and the interactions that are no hits."""
+
+    def __init__(self, merged: MergedRows, k: int) -> None:
+        self.liked = merged.counts
+        self.true_positives = merged.hits(k)
+        self.false_positives = k - self.true_positives
+        self.false_negatives = self.liked - self.true_positives
+
+
+def _of_interactions(values: NDArray[Any], merged: MergedRows, *, is_ordered: bool = True) -> UserValues:
+    return UserValues(values, merged.distinct_users, "interactions", is_ordered)
+
+
+class CountMetric(InteractionMetric):
+    """A metric of the counts of hits."""
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with interactions."""
+        merged = self.merged(tables)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _of_interactions(self._values(HitCounts(merged, self.k)), merged)
+
+    def _values(self, counts: HitCounts) -> Numbers:
+        raise NotImplementedError
+
+
+class CountMetricOfCatalog(CatalogMetric):
+    """A metric of the counts of hits and of the items that are neither recommended nor liked."""
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - as above
+        """Return the values of users with interactions."""
+        merged = self.merged(tables)
+        assert tables.catalog is not None  # noqa: S101 - calc_metrics refuses it
+        counts, size = HitCounts(merged, self.k), len(tables.catalog)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self._values(counts, size - self.k - counts.false_negatives, size)
+        return _of_interactions(values, merged)
+
+    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Numbers:
+        raise NotImplementedError
+
+
+@dataclass
+class Precision(CountMetric):
+    """The share of hits among the first k ranks.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    r_precision : bool, default False
+        Whether to divide by the number of interactions if that is less than k.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from exactk.compat.rectools import Precision
+    >>> reco = pd.DataFrame({"user_id": [1, 1, 2], "item_id": [7, 8, 9], "rank": [1, 2, 1]})
+    >>> interactions = pd.DataFrame({"user_id": [1, 2], "item_id": [8, 8]})
+    >>> Precision(k=2).calc_per_user(reco, interactions).tolist()
+    [0.5, 0.0]
+    """
+
+    r_precision: bool = False
+
+    def _values(self, counts: HitCounts) -> Numbers:
+        return counts.true_positives / (np.minimum(self.k, counts.liked) if self.r_precision else self.k)
+
+
+@dataclass
+class Recall(CountMetric):
+    """The share of the interactions that are hits.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    """
+
+    def _values(self, counts: HitCounts) -> Numbers:
+        return counts.true_positives / counts.liked
+
+
+@dataclass
+class F1Beta(CountMetric):
+    """The weighted harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    beta : float, default 1.0
+        The weight of recall.
+    """
+
+    beta: float = 1.0
+
+    def _values(self, counts: HitCounts) -> Numbers:
+        precision, recall = counts.true_positives / self.k, counts.true_positives / counts.liked
+        square = self.beta**2
+        values: Numbers = (1 + square) * precision * recall / (square * precision + recall)
+        return np.where((precision == 0) & (recall == 0), 0.0, values)
+
+
+@dataclass
+class HitRate(CountMetric):
+    """Whether there is a hit.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    """
+
+    def _values(self, counts: HitCounts) -> Numbers:
+        return (counts.true_positives > 0).astype(np.float64)
+
+
+@dataclass
+class Accuracy(CountMetricOfCatalog):
+    """The share of the catalogue that is either recommended and liked, or neither.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    """
+
+    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Numbers:
+        return (counts.true_positives + true_negatives) / np.int64(size)
+
+
+@dataclass
+class MCC(CountMetricOfCatalog):
+    """Matthews' correlation of what is recommended and what is liked.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    """
+
+    def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Numbers:  # noqa: ARG002 - of accuracy
+        hits, others, missed = counts.true_positives, counts.false_positives, counts.false_negatives
+        products = (hits + others) * (hits + missed) * (true_negatives + others) * (true_negatives + missed)
+        with np.errstate(invalid="warn"):  # of lists longer than the catalogue
+            divisor: Numbers = np.sqrt(products)
+        values: Numbers = (hits * true_negatives - others * missed) / divisor
+        return np.where(divisor == 0, 0.0, values)
+
+
+@dataclass
+class MAP(InteractionMetric):
+    """Average precision.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    divide_by_k : bool, default False
+        Whether to divide by k instead of by the number of interactions.
+    """
+
+    divide_by_k: bool = False
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with interactions."""
+        merged = self.merged(tables)
+        is_hit = merged.ranks <= self.k
+        users, ranks = merged.users[is_hit], np.round(merged.ranks[is_hit]).astype(np.int64)
+        if (ranks < 0).any():
+            message = f"reco.rank: expected no negative ranks, found {ranks.min()}"
+            raise ValueError(message)
+        order = np.lexsort((ranks, users))
+        users, ranks = users[order], ranks[order]
+        is_last = np.concatenate([(np.diff(users) != 0) | (np.diff(ranks) != 0), np.ones(min(len(users), 1), np.bool_)])
+        hits = np.bincount(users, minlength=merged.user_count)
+        before = np.cumsum(hits) - hits
+        counted = is_last & (ranks > 0)  # hits of equal ranks are one summand
+        precisions = (np.arange(1, len(users) + 1) - before[users])[counted] / ranks[counted]
+        totals = np.bincount(users[counted], weights=precisions, minlength=merged.user_count)[merged.distinct_users]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _of_interactions(totals / (np.int64(self.k) if self.divide_by_k else merged.counts), merged)
+
+
+@dataclass
+class NDCG(InteractionMetric):
+    """The discounted gain, as a share of that of k hits.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    log_base : int, default 2
+        The base of the logarithm of the discount.
+    divide_by_achievable : bool, default False
+        Whether to divide by the gain of as many hits as there are interactions if these are less than k.
+    """
+
+    log_base: int = 2
+    divide_by_achievable: bool = False
+
+    samples_merged_rows: ClassVar[bool] = True
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with interactions."""
+        merged = self.merged(tables)
+        is_hit = merged.ranks <= self.k
+        base = np.log(self.log_base)
+        gains = 1 / (np.log(merged.ranks[is_hit] + 1) / base)
+        gained = merged.sums(np.nan_to_num(gains, posinf=np.inf, neginf=-np.inf), is_hit)
+        ideal = np.cumsum(1 / (np.log(np.arange(1, self.k + 1) + 1) / base))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.divide_by_achievable:
+                values = gained / np.concatenate([np.zeros(1), ideal])[np.minimum(merged.counts, len(ideal))]
+            else:
+                values = np.nan_to_num(gained / (ideal[-1] if len(ideal) else 0.0), posinf=np.inf, neginf=-np.inf)
+        return _of_interactions(values, merged, is_ordered=False)
+
+
+@dataclass
+class MRR(InteractionMetric):
+    """The reciprocal of the rank of the first hit.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    """
+
+    samples_merged_rows: ClassVar[bool] = True
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with interactions."""
+        merged = self.merged(tables)
+        is_hit = merged.ranks <= self.k
+        first = np.full(merged.user_count, np.inf)
+        np.minimum.at(first, merged.users[is_hit], merged.ranks[is_hit])
+        with np.errstate(divide="ignore"):
+            return _of_interactions(1 / first[merged.distinct_users], merged, is_ordered=False)

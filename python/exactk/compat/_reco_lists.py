@@ -1,0 +1,423 @@
+"""Metrics of RecTools of the recommended items: novelty, popularity, diversity, coverage and faults of lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from exactk._inputs.keys.columns import NumberColumn
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._runtime import optional
+from exactk.compat._reco_accuracy import Recall
+from exactk.compat._reco_metrics import HistoryMetric, ListMetric, RecoMetric, check_reco_frames
+from exactk.compat._reco_tables import ITEM, RANK, USER, Integers, Numbers, RecoTables, UserValues, distinct_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pandas as pd  # noqa: TID251 - for the type checker alone
+    from numpy.typing import NDArray
+
+    from exactk.compat._reco_distances import PairwiseDistanceCalculator
+
+
+def _means(values: NDArray[Any], users: Integers, count: int) -> Numbers:
+    """Return the mean of the values of each of `count` users; NaN without any."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means: Numbers = np.bincount(users, weights=values, minlength=count) / np.bincount(users, minlength=count)
+    return means
+
+
+def _distinct_pairs(tables: RecoTables) -> Integers:
+    """Return the code of the item of each distinct pair of a user and an item of the interactions before."""
+    previous = tables.prev_interactions
+    vocabulary = Vocabulary.of_kinds(["int"])
+    pairs = tables.pairs(previous, vocabulary)
+    items = np.zeros(len(vocabulary), np.int64)
+    items[pairs] = previous.items
+    return items
+
+
+@dataclass
+class MeanInvUserFreq(HistoryMetric):
+    """The mean of log2(users / users of the item), of interactions before; items without any count as having one user.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    """
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with a list; NaN if it has no rank down to k."""
+        lists, is_listed = tables.reco, tables.ranks <= self.k
+        users_of_item = np.bincount(_distinct_pairs(tables), minlength=tables.item_count)
+        user_count = len(distinct_codes(tables.prev_interactions.users, tables.user_count))
+        with np.errstate(divide="ignore"):
+            novelty = -np.log2(np.maximum(users_of_item, 1) / np.int64(user_count))
+        means = _means(novelty[lists.items[is_listed]], lists.users[is_listed], tables.user_count)
+        users = distinct_codes(lists.users, tables.user_count)
+        return UserValues(means[users], users, "reco", is_ordered=False)
+
+
+@dataclass
+class AvgRecPopularity(HistoryMetric):
+    """The mean number of interactions before with the recommended items.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    normalize : bool, default False
+        Whether to divide by the number of all interactions.
+    """
+
+    normalize: bool = False
+
+    is_checked: ClassVar[bool] = False
+    is_checked_among_others: ClassVar[bool] = False
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with a rank down to k."""
+        lists, is_listed = tables.reco, tables.ranks <= self.k
+        previous = tables.prev_interactions.items
+        popularity: NDArray[Any] = np.bincount(previous, minlength=tables.item_count)
+        if self.normalize:
+            popularity = popularity / max(len(previous), 1)
+        users = distinct_codes(lists.users[is_listed], tables.user_count)
+        means = _means(popularity[lists.items[is_listed]], lists.users[is_listed], tables.user_count)
+        return UserValues(means[users], users, "reco", is_ordered=True, name="popularity")
+
+
+@dataclass
+class Serendipity(RecoMetric):
+    """The mean over ranks of the hits, each weighed by how much more popular than the item other items are.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    """
+
+    def calc(
+        self,
+        reco: pd.DataFrame,
+        interactions: pd.DataFrame,
+        prev_interactions: pd.DataFrame,
+        catalog: Collection[Any],
+    ) -> float:
+        """Return the mean over users.
+
+        Parameters
+        ----------
+        reco, interactions, prev_interactions : pandas.DataFrame
+            The lists, and what users did afterwards and before.
+        catalog : collection
+            The items that could be recommended. Only their number is used.
+
+        Returns
+        -------
+        float
+        """
+        tables = self._tables(reco, interactions, prev_interactions, catalog)
+        mean: float = tables.mean(self.compute(tables, self.k))
+        return mean
+
+    def calc_per_user(
+        self,
+        reco: pd.DataFrame,
+        interactions: pd.DataFrame,
+        prev_interactions: pd.DataFrame,
+        catalog: Collection[Any],
+    ) -> pd.Series:
+        """Return the value of each user with a rank down to k; the arguments are those of `calc`.
+
+        Returns
+        -------
+        pandas.Series
+            By user.
+        """
+        tables = self._tables(reco, interactions, prev_interactions, catalog)
+        return tables.series(self.compute(tables, self.k))
+
+    def _tables(
+        self,
+        reco: pd.DataFrame,
+        interactions: pd.DataFrame,
+        prev_interactions: pd.DataFrame,
+        catalog: Collection[Any],
+    ) -> RecoTables:
+        check_reco_frames(reco, interactions, prev_interactions)
+        return RecoTables(reco, interactions, prev_interactions, catalog)
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:
+        """Return the values of users with a rank down to `k_max`."""
+        lists, ranks = tables.reco, tables.ranks
+        assert tables.catalog is not None  # noqa: S101 - calc_metrics refuses it
+        size = np.float64(len(tables.catalog))
+        vocabulary = Vocabulary.of_kinds(["int"])
+        liked = np.bincount(tables.pairs(tables.interactions, vocabulary))
+        pairs = tables.pairs(lists, vocabulary)
+        liked = np.concatenate([liked, np.zeros(len(vocabulary) - len(liked), np.int64)])[pairs]
+        popularity = np.bincount(tables.prev_interactions.items, minlength=tables.item_count)
+        _, rank_from_last = np.unique(popularity, return_inverse=True)
+        popularity_ranks = (rank_from_last.max(initial=0) + 1 - rank_from_last)[lists.items]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_any = np.where(popularity[lists.items] > 0, (size + 1 - popularity_ranks) / size, 0.0)
+            gains = np.maximum((size + 1 - ranks) / size - of_any, 0.0)
+        is_listed = ranks <= self.k
+        rows = np.maximum(liked, 1)[is_listed]  # a repeated interaction repeats the row
+        sums = np.bincount(lists.users[is_listed], (gains * liked)[is_listed], tables.user_count)
+        counts = np.bincount(lists.users[is_listed], rows, tables.user_count)
+        users = distinct_codes(lists.users[ranks <= k_max], tables.user_count)
+        with np.errstate(invalid="ignore"):
+            return UserValues((sums / counts)[users], users, "reco", is_ordered=False)
+
+
+@dataclass
+class IntraListDiversity(ListMetric):
+    """The mean distance of the pairs of items in a list.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    distance_calculator : PairwiseDistanceCalculator
+        What has the distances: ``distance_calculator[items_0, items_1]``. It is asked once for each pair of items.
+    """
+
+    distance_calculator: PairwiseDistanceCalculator
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:
+        """Return the values of users with a rank down to `k_max`; 0 if there is only one item."""
+        lists = tables.reco
+        rows = np.flatnonzero(tables.ranks <= k_max)
+        users = distinct_codes(lists.users[rows], tables.user_count)
+        first, second = _pairs_of_lists(lists.users, rows, tables.user_count)
+        if not len(first):
+            return UserValues(np.zeros(len(users), np.int64), users, "reco", is_ordered=False)
+        distances = self._distances(tables, first, second)
+        is_counted = (tables.ranks[first] <= self.k) & (tables.ranks[second] <= self.k)
+        pairs = np.bincount(lists.users[first][is_counted], minlength=tables.user_count)
+        is_counted &= ~np.isnan(distances)
+        means = _means(distances[is_counted], lists.users[first][is_counted], tables.user_count)
+        values = np.where(pairs == 0, 0.0, means)[users].astype(distances.dtype, copy=False)
+        return UserValues(values, users, "reco", is_ordered=False)
+
+    def _distances(self, tables: RecoTables, first: Integers, second: Integers) -> NDArray[Any]:
+        """Return the distance of each pair of rows."""
+        codes, vocabulary = tables.reco.items, Vocabulary.of_kinds(["int"])
+        pairs = vocabulary.encode([NumberColumn(codes[first] * (1 << 32) + codes[second])], "pairs")
+        row_of_pair = np.zeros(len(vocabulary), np.int64)
+        row_of_pair[pairs] = np.arange(len(pairs))
+        items = tables.reco_frame[ITEM].to_numpy()
+        distances = self.distance_calculator[items[first[row_of_pair]], items[second[row_of_pair]]]
+        return np.asarray(distances)[pairs]
+
+
+def _pairs_of_lists(users: Integers, rows: Integers, count: int) -> tuple[Integers, Integers]:
+    """Return the pairs of rows of the same user, each in the order of the rows."""
+    rows = rows[np.argsort(users[rows], kind="stable")]
+    sizes = np.bincount(users[rows], minlength=count)
+    ends = np.cumsum(sizes)[users[rows]]
+    others = ends - np.arange(len(rows)) - 1  # rows of the user below each
+    first = np.repeat(np.arange(len(rows)), others)
+    below = np.arange(len(first)) - np.repeat(np.cumsum(others) - others, others)
+    return rows[first], rows[first + 1 + below]
+
+
+@dataclass
+class CatalogCoverage(RecoMetric):
+    """The number of different items that are recommended.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    normalize : bool, default False
+        Whether to divide by the size of the catalogue.
+    """
+
+    normalize: bool = False
+
+    is_checked_among_others: ClassVar[bool] = False
+
+    def calc(self, reco: pd.DataFrame, catalog: Collection[Any]) -> float:
+        """Return the number or the share.
+
+        Parameters
+        ----------
+        reco : pandas.DataFrame
+            The lists.
+        catalog : collection
+            The items that could be recommended. Only their number is used.
+
+        Returns
+        -------
+        int or float
+        """
+        return self.coverage(RecoTables(reco, catalog=catalog))
+
+    def coverage(self, tables: RecoTables) -> float:
+        """Return the number or the share."""
+        is_listed = tables.ranks <= self.k
+        count = len(distinct_codes(tables.reco.items[is_listed], tables.item_count))
+        assert tables.catalog is not None or not self.normalize  # noqa: S101 - calc_metrics refuses it
+        return count / len(tables.catalog) if self.normalize and tables.catalog is not None else count
+
+
+@dataclass
+class FaultMetric(ListMetric):
+    """A metric of faults of lists.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    deep : bool, default False
+        Whether values are shares instead of 0 and 1.
+    """
+
+    deep: bool = False
+
+
+class SufficientReco(FaultMetric):
+    """Whether a list has k items, or the share of k that it has.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    deep : bool, default False
+        Whether values are shares instead of 0 and 1.
+    """
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with a list."""
+        lists = tables.reco
+        users = distinct_codes(lists.users, tables.user_count)
+        counts = np.bincount(lists.users[tables.ranks <= self.k], minlength=tables.user_count)[users]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.minimum(counts / np.int64(self.k), 1.0) if self.deep else (counts >= self.k).astype(np.int64)
+        return UserValues(values, users, "reco", is_ordered=False)
+
+
+class UnrepeatedReco(FaultMetric):
+    """Whether a list has each item once, or the share of rows that are the first of their item.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    deep : bool, default False
+        Whether values are shares instead of 0 and 1.
+    """
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with a rank down to k."""
+        rows = np.flatnonzero(tables.ranks <= self.k)
+        lists, vocabulary = tables.reco.take(rows), Vocabulary.of_kinds(["int"])
+        pairs = tables.pairs(lists, vocabulary)
+        users = distinct_codes(lists.users, tables.user_count)
+        user_of_pair = np.zeros(len(vocabulary), np.int64)
+        user_of_pair[pairs] = lists.users
+        distinct = np.bincount(user_of_pair, minlength=tables.user_count)[users]
+        counts = np.bincount(lists.users, minlength=tables.user_count)[users]
+        values = distinct / counts if self.deep else (distinct == counts).astype(np.int64)
+        return UserValues(values, users, "reco", is_ordered=True)
+
+
+@dataclass
+class CoveredUsers(RecoMetric):
+    """Whether users with interactions have a list.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    """
+
+    def calc(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> float:
+        """Return the share of users.
+
+        Parameters
+        ----------
+        reco, interactions : pandas.DataFrame
+            The lists, and what users did afterwards.
+
+        Returns
+        -------
+        float
+        """
+        check_reco_frames(reco, interactions)
+        tables = RecoTables(reco, interactions)
+        mean: float = tables.mean(self.compute(tables, self.k))
+        return mean
+
+    def calc_per_user(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> pd.Series:
+        """Return 1 for each user with interactions and a rank down to k, else 0.
+
+        Returns
+        -------
+        pandas.Series
+            By user.
+        """
+        check_reco_frames(reco, interactions)
+        tables = RecoTables(reco, interactions)
+        return tables.series(self.compute(tables, self.k))
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
+        """Return the values of users with interactions."""
+        targets, listed = tables.interactions.users, tables.reco.users[tables.ranks <= self.k]
+        users = distinct_codes(targets, tables.user_count)
+        is_covered = np.bincount(listed, minlength=tables.user_count) > 0
+        return UserValues(is_covered[users].astype(np.int64), users, "interactions", is_ordered=False)
+
+
+@dataclass
+class Intersection(RecoMetric):
+    """The share of the recommended items that another model recommends too.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    ref_k : int, optional
+        The number of ranks of the other model; by default `k`.
+    """
+
+    ref_k: int | None = None
+
+    def calc(self, reco: pd.DataFrame, ref_reco: pd.DataFrame) -> float:
+        """Return the mean over users.
+
+        Parameters
+        ----------
+        reco, ref_reco : pandas.DataFrame
+            The lists of the model and of the other one.
+
+        Returns
+        -------
+        float
+        """
+        mean: float = self.calc_per_user(reco, ref_reco).mean()
+        return mean
+
+    def calc_per_user(self, reco: pd.DataFrame, ref_reco: pd.DataFrame) -> pd.Series:
+        """Return the value of each user with a rank down to k; the arguments are those of `calc`.
+
+        Returns
+        -------
+        pandas.Series
+            By user.
+        """
+        check_reco_frames(reco, ref_reco=ref_reco)
+        pandas = optional.pandas()
+        if not len(ref_reco) or ref_reco is reco:
+            users = reco[USER].unique()[: len(ref_reco)]
+            same: pd.Series = pandas.Series(1.0, index=pandas.Series(users, name=USER), dtype=np.float64)
+            return same
+        ref_k = self.k if self.ref_k is None else self.ref_k
+        return Recall(ref_k).calc_per_user(ref_reco, reco[reco[RANK] <= self.k][[USER, ITEM]])

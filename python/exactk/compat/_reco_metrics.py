@@ -1,0 +1,272 @@
+"""What all metrics of RecTools have, and families of them by what they are computed from."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from exactk.compat._reco_tables import ITEM, RANK, USER, MergedRows, RecoTables, UserValues, debiased_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pandas as pd  # noqa: TID251 - for the type checker alone
+
+
+@dataclass
+class RecoMetric:
+    """A metric of the first `k` ranks.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    """
+
+    k: int
+
+    is_checked: ClassVar[bool] = True  # whether calc checks the frames
+    is_checked_among_others: ClassVar[bool] = True  # whether calc_metrics does
+
+    def compute(self, tables: RecoTables, k_max: int) -> UserValues:
+        """Return the values of users; `k_max` is the largest k of the metrics of the family."""
+        raise NotImplementedError
+
+
+def check_reco_frames(
+    reco: pd.DataFrame,
+    interactions: pd.DataFrame | None = None,
+    prev_interactions: pd.DataFrame | None = None,
+    ref_reco: pd.DataFrame | None = None,
+) -> None:
+    """Raise KeyError for missing columns, and warn of ranks that are no integers from 1."""
+    lists, pairs = (USER, ITEM, RANK), (USER, ITEM)
+    _check_columns(reco, "reco", lists)
+    _check_columns(interactions, "interactions", pairs)
+    _check_columns(prev_interactions, "prev_interactions", pairs)
+    _check_columns(ref_reco, "ref_reco", lists)
+    _check_ranks(reco, "reco")
+    _check_ranks(ref_reco, "ref_reco")
+
+
+def _check_columns(frame: pd.DataFrame | None, name: str, required: tuple[str, ...]) -> None:
+    missing = set() if frame is None else set(required) - set(frame.columns)
+    if missing:
+        message = f"Missed columns {missing} in '{name}' dataframe"
+        raise KeyError(message)
+
+
+def _check_ranks(frame: pd.DataFrame | None, name: str) -> None:
+    if frame is None or frame.empty:
+        return
+    if frame[RANK].dtype.kind not in "iu":
+        warnings.warn(f"Expected integer dtype of '{RANK}' column in '{name}' dataframe.", stacklevel=5)
+    if round(frame[RANK].min()) != 1:
+        message = f"Expected min value of '{RANK}' column in '{name}' dataframe to be equal to 1."
+        warnings.warn(message, stacklevel=5)
+
+
+@dataclass(frozen=True)
+class DebiasConfig:
+    """How many interactions of popular items to keep.
+
+    Parameters
+    ----------
+    iqr_coef : float, default 1.5
+        Items may have as many users as the third quartile of all items and this times the interquartile range.
+    random_state : int, optional
+        The seed of the sample that is kept of items with more. Without it, each call draws another.
+    """
+
+    iqr_coef: float = 1.5
+    random_state: int | None = None
+
+
+def debias_interactions(interactions: pd.DataFrame, config: DebiasConfig) -> pd.DataFrame:
+    """Return the interactions without a random part of those with the most popular items.
+
+    Parameters
+    ----------
+    interactions : pandas.DataFrame
+        With the columns ``user_id`` and ``item_id``.
+    config : DebiasConfig
+        How many to keep.
+
+    Returns
+    -------
+    pandas.DataFrame
+        First the rows of items within the border, then the samples of the others.
+    """
+    if not len(interactions):
+        return interactions
+    rows = debiased_rows(RecoTables(interactions, interactions).interactions, config)
+    return interactions.iloc[rows].reset_index(drop=True)
+
+
+@dataclass
+class DebiasableMetric(RecoMetric):
+    """A metric of interactions, of which some with popular items may be left out.
+
+    Parameters
+    ----------
+    k : int
+        The number of ranks.
+    debias_config : DebiasConfig, optional
+        How many interactions of popular items to keep.
+    """
+
+    debias_config: DebiasConfig | None = None
+
+    samples_merged_rows: ClassVar[bool] = False  # whether calc leaves out rows that are beside ranks
+    is_checked_among_others: ClassVar[bool] = False
+
+    def merged(self, tables: RecoTables) -> MergedRows:
+        """Return the interactions beside the ranks."""
+        debias_first = not (self.samples_merged_rows or tables.has_several_metrics)
+        return tables.merged(self.debias_config, debias_first=debias_first)
+
+
+class InteractionMetric(DebiasableMetric):
+    """A metric of the lists and the interactions."""
+
+    def calc(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> float:
+        """Return the mean over users.
+
+        Parameters
+        ----------
+        reco : pandas.DataFrame
+            The lists, with the columns ``user_id``, ``item_id`` and ``rank``.
+        interactions : pandas.DataFrame
+            What users did afterwards, with the columns ``user_id`` and ``item_id``.
+
+        Returns
+        -------
+        float
+        """
+        tables = self._tables(reco, interactions)
+        mean: float = tables.mean(self.compute(tables, self.k))
+        return mean
+
+    def calc_per_user(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> pd.Series:
+        """Return the value of each user with interactions; the arguments are those of `calc`.
+
+        Returns
+        -------
+        pandas.Series
+            By user.
+        """
+        tables = self._tables(reco, interactions)
+        return tables.series(self.compute(tables, self.k))
+
+    def _tables(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> RecoTables:
+        check_reco_frames(reco, interactions)
+        return RecoTables(reco, interactions)
+
+
+class CatalogMetric(DebiasableMetric):
+    """A metric of the lists, the interactions and the size of the catalogue."""
+
+    def calc(self, reco: pd.DataFrame, interactions: pd.DataFrame, catalog: Collection[Any]) -> float:
+        """Return the mean over users.
+
+        Parameters
+        ----------
+        reco, interactions : pandas.DataFrame
+            As of the other metrics.
+        catalog : collection
+            The items that could be recommended. Only their number is used.
+
+        Returns
+        -------
+        float
+        """
+        tables = self._tables(reco, interactions, catalog)
+        mean: float = tables.mean(self.compute(tables, self.k))
+        return mean
+
+    def calc_per_user(self, reco: pd.DataFrame, interactions: pd.DataFrame, catalog: Collection[Any]) -> pd.Series:
+        """Return the value of each user with interactions; the arguments are those of `calc`.
+
+        Returns
+        -------
+        pandas.Series
+            By user.
+        """
+        tables = self._tables(reco, interactions, catalog)
+        return tables.series(self.compute(tables, self.k))
+
+    def _tables(self, reco: pd.DataFrame, interactions: pd.DataFrame, catalog: Collection[Any]) -> RecoTables:
+        check_reco_frames(reco, interactions)
+        return RecoTables(reco, interactions, catalog=catalog)
+
+
+class HistoryMetric(RecoMetric):
+    """A metric of the lists and of interactions before them."""
+
+    def calc(self, reco: pd.DataFrame, prev_interactions: pd.DataFrame) -> float:
+        """Return the mean over users.
+
+        Parameters
+        ----------
+        reco : pandas.DataFrame
+            The lists, with the columns ``user_id``, ``item_id`` and ``rank``.
+        prev_interactions : pandas.DataFrame
+            What users did before, with the columns ``user_id`` and ``item_id``.
+
+        Returns
+        -------
+        float
+        """
+        tables = self._tables(reco, prev_interactions)
+        mean: float = tables.mean(self.compute(tables, self.k))
+        return mean
+
+    def calc_per_user(self, reco: pd.DataFrame, prev_interactions: pd.DataFrame) -> pd.Series:
+        """Return the value of each user with a list; the arguments are those of `calc`.
+
+        Returns
+        -------
+        pandas.Series
+            By user.
+        """
+        tables = self._tables(reco, prev_interactions)
+        return tables.series(self.compute(tables, self.k))
+
+    def _tables(self, reco: pd.DataFrame, prev_interactions: pd.DataFrame) -> RecoTables:
+        if self.is_checked:
+            check_reco_frames(reco, prev_interactions=prev_interactions)
+        return RecoTables(reco, prev_interactions=prev_interactions)
+
+
+class ListMetric(RecoMetric):
+    """A metric of the lists alone."""
+
+    def calc(self, reco: pd.DataFrame) -> float:
+        """Return the mean over users.
+
+        Parameters
+        ----------
+        reco : pandas.DataFrame
+            The lists, with the columns ``user_id``, ``item_id`` and ``rank``.
+
+        Returns
+        -------
+        float
+        """
+        check_reco_frames(reco)
+        tables = RecoTables(reco)
+        mean: float = tables.mean(self.compute(tables, self.k))
+        return mean
+
+    def calc_per_user(self, reco: pd.DataFrame) -> pd.Series:
+        """Return the value of each user with a list; the argument is that of `calc`.
+
+        Returns
+        -------
+        pandas.Series
+            By user.
+        """
+        check_reco_frames(reco)
+        tables = RecoTables(reco)
+        return tables.series(self.compute(tables, self.k))

@@ -1,0 +1,263 @@
+"""A drop-in replacement for the metrics of RecTools: ``from exactk.compat.rectools import NDCG, calc_metrics``.
+
+>>> import pandas as pd
+>>> from exactk.compat.rectools import MAP, Recall, calc_metrics
+>>> reco = pd.DataFrame({"user_id": [1, 1, 2, 2], "item_id": [7, 8, 8, 9], "rank": [1, 2, 1, 2]})
+>>> interactions = pd.DataFrame({"user_id": [1, 2, 2], "item_id": [8, 8, 9]})
+>>> calc_metrics({"recall@1": Recall(k=1), "map@2": MAP(k=2)}, reco, interactions)
+{'recall@1': 0.25, 'map@2': 0.75}
+>>> MAP(k=2).calc_per_user(reco, interactions).to_dict()
+{1: 0.5, 2: 1.0}
+
+All metrics of ``rectools.metrics`` are here, with `calc`, `calc_per_user` and `calc_metrics`. Frames are of pandas, with
+the columns of `Columns`. `differences` says what is not equal.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._runtime import optional
+from exactk.compat._reco_accuracy import (
+    MAP,
+    MCC,
+    MRR,
+    NDCG,
+    Accuracy,
+    CountMetric,
+    CountMetricOfCatalog,
+    F1Beta,
+    HitRate,
+    Precision,
+    Recall,
+)
+from exactk.compat._reco_auc import PAP, AreaMetric, PartialAUC
+from exactk.compat._reco_distances import (
+    PairwiseDistanceCalculator,
+    PairwiseHammingDistanceCalculator,
+    SparsePairwiseHammingDistanceCalculator,
+)
+from exactk.compat._reco_lists import (
+    AvgRecPopularity,
+    CatalogCoverage,
+    CoveredUsers,
+    FaultMetric,
+    Intersection,
+    IntraListDiversity,
+    MeanInvUserFreq,
+    Serendipity,
+    SufficientReco,
+    UnrepeatedReco,
+)
+from exactk.compat._reco_metrics import DebiasConfig, RecoMetric, check_reco_frames, debias_interactions
+from exactk.compat._reco_tables import ITEM, RANK, USER, RecoTables
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Mapping
+
+    import pandas as pd  # noqa: TID251 - for the type checker alone
+
+__all__ = [
+    "MAP",
+    "MCC",
+    "MRR",
+    "NDCG",
+    "PAP",
+    "Accuracy",
+    "AvgRecPopularity",
+    "CatalogCoverage",
+    "Columns",
+    "CoveredUsers",
+    "DebiasConfig",
+    "F1Beta",
+    "HitRate",
+    "Intersection",
+    "IntraListDiversity",
+    "MeanInvUserFreq",
+    "PairwiseDistanceCalculator",
+    "PairwiseHammingDistanceCalculator",
+    "PartialAUC",
+    "Precision",
+    "Recall",
+    "Serendipity",
+    "SparsePairwiseHammingDistanceCalculator",
+    "SufficientReco",
+    "UnrepeatedReco",
+    "calc_metrics",
+    "debias_interactions",
+    "differences",
+]
+
+
+class Columns:
+    """The names of the columns that metrics read."""
+
+    User = USER
+    Item = ITEM
+    Rank = RANK
+    UserItem = (USER, ITEM)
+
+
+def differences() -> tuple[str, ...]:
+    """Return what is not equal to RecTools, in sentences.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from exactk.compat import rectools
+    >>> rectools.differences()[1]
+    'Ids of users and of items are integers, strings or bytes; other types, and missing ids, are a TypeError.'
+    """
+    return (
+        "Values may differ in the last digits, as sums are rounded in another order.",
+        "Ids of users and of items are integers, strings or bytes; other types, and missing ids, are a TypeError.",
+        "In calc_metrics a column that a metric needs and a frame lacks is a KeyError, as in calc; RecTools counts no hits.",
+        "PartialAUC and PAP refuse ranks below 1 and a rank that a list has twice.",
+        "ref_reco of calc_metrics may be a frame, as its documentation says; RecTools takes a dict of frames alone.",
+        "The steps between frames and values are not here: fit, calc_from_merged, calc_from_fitted, calc_from_confusion_df.",
+        "PairwiseDistanceCalculator is asked once for each pair of items of all lists, and not once for each list.",
+    )
+
+
+class _Family(NamedTuple):
+    """Metrics that calc_metrics computes together."""
+
+    title: str  # as in messages
+    metrics: tuple[type[RecoMetric], ...]
+    required: tuple[str, ...]  # arguments
+    checked: tuple[str, ...] = ()  # arguments whose columns and ranks are checked
+
+
+_FAMILIES = (
+    _Family("classification", (CountMetric, CountMetricOfCatalog), ("interactions",)),
+    _Family("ranking", (NDCG,), ("interactions",)),
+    _Family("ranking", (MRR,), ("interactions",)),
+    _Family("ranking", (MAP,), ("interactions",)),
+    _Family("AUC-like", (AreaMetric,), ("interactions",), ("interactions",)),
+    _Family("novelty", (MeanInvUserFreq,), ("prev_interactions",), ("prev_interactions",)),
+    _Family("catalog", (CatalogCoverage,), ("catalog",)),
+    _Family("popularity", (AvgRecPopularity,), ("prev_interactions",)),
+    _Family("diversity", (IntraListDiversity,), (), ("reco",)),
+    _Family(
+        "serendipity",
+        (Serendipity,),
+        ("interactions", "prev_interactions", "catalog"),
+        ("interactions", "prev_interactions"),
+    ),
+    _Family("intersection", (Intersection,), ("ref_reco",)),
+    _Family("some of the required DQ", (CoveredUsers,), ("interactions",), ("interactions",)),
+    _Family("DQ", (FaultMetric,), (), ("reco",)),
+)
+
+
+def calc_metrics(
+    metrics: Mapping[str, RecoMetric],
+    reco: pd.DataFrame,
+    interactions: pd.DataFrame | None = None,
+    prev_interactions: pd.DataFrame | None = None,
+    catalog: Collection[Any] | None = None,
+    ref_reco: pd.DataFrame | Mapping[Hashable, pd.DataFrame] | None = None,
+) -> dict[str, float]:
+    """Calculate metrics that share the work of reading the frames.
+
+    Parameters
+    ----------
+    metrics : mapping
+        Metrics by name.
+    reco : pandas.DataFrame
+        The lists, with the columns ``user_id``, ``item_id`` and ``rank``.
+    interactions : pandas.DataFrame, optional
+        What users did afterwards, with the columns ``user_id`` and ``item_id``. Metrics of hits require it.
+    prev_interactions : pandas.DataFrame, optional
+        What users did before. Metrics of novelty and popularity require it.
+    catalog : collection, optional
+        The items that could be recommended. Metrics of its size require it.
+    ref_reco : pandas.DataFrame or mapping, optional
+        The lists of another model, or of several by name, which are added to the names of metrics.
+
+    Returns
+    -------
+    dict
+        Values by name, in the order of RecTools: by family of metrics.
+
+    Raises
+    ------
+    ValueError
+        If an argument is missing that a metric requires.
+    KeyError
+        If a column is missing.
+
+    See Also
+    --------
+    exactk.evaluate : The same values with their counts and warnings: ``exactk.evaluate(interactions, reco, ["ndcg@10"], convention="rectools")``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from exactk.compat.rectools import CatalogCoverage, HitRate, calc_metrics
+    >>> reco = pd.DataFrame({"user_id": [1, 2], "item_id": [7, 8], "rank": [1, 1]})
+    >>> interactions = pd.DataFrame({"user_id": [1, 2], "item_id": [7, 9]})
+    >>> calc_metrics({"hits": HitRate(k=1), "items": CatalogCoverage(k=1)}, reco, interactions, catalog=[7, 8, 9])
+    {'hits': 0.5, 'items': 2}
+    """
+    tables = RecoTables(reco, interactions, prev_interactions, catalog, has_several_metrics=True)
+    results: dict[str, Any] = {}
+    is_custom = dict.fromkeys(metrics, True)
+    for family in _FAMILIES:
+        members = {name: metric for name, metric in metrics.items() if isinstance(metric, family.metrics)}
+        if not members:
+            continue
+        is_custom.update(dict.fromkeys(members, False))
+        _check_family(family, tables, ref_reco)
+        if isinstance(next(iter(members.values())), Intersection):
+            results.update(_intersections(members, reco, ref_reco))
+            continue
+        k_max = max(metric.k for metric in members.values())
+        results.update({name: _mean_of_users(metric, tables, k_max) for name, metric in members.items()})
+    if any(is_custom.values()):
+        warnings.warn("Custom metrics are not supported.", stacklevel=2)
+    return {name: value.item() if hasattr(value, "item") else value for name, value in results.items()}
+
+
+def _check_family(family: _Family, tables: RecoTables, ref_reco: object) -> None:
+    """Raise ValueError if an argument is missing; check the columns and ranks of the frames."""
+    arguments: dict[str, Any] = {
+        "interactions": tables.interactions_frame,
+        "prev_interactions": tables.prev_interactions_frame,
+        "catalog": tables.catalog,
+        "ref_reco": ref_reco,
+    }
+    for name in family.required:
+        if arguments[name] is None or (name == "ref_reco" and not optional.is_pandas(ref_reco) and not ref_reco):
+            raise _missing_argument(family.title, name)
+    if family.checked:
+        frames = {name: arguments[name] for name in family.checked if name != "reco"}
+        check_reco_frames(tables.reco_frame, **frames)
+
+
+def _missing_argument(title: str, name: str) -> ValueError:
+    return ValueError(f"For calculating {title} metrics it's necessary to set '{name}'")
+
+
+def _mean_of_users(metric: RecoMetric, tables: RecoTables, k_max: int) -> Any:  # noqa: ANN401 - a number
+    if isinstance(metric, CatalogCoverage):
+        return metric.coverage(tables)
+    if isinstance(metric, CountMetricOfCatalog) and tables.catalog is None:
+        raise _missing_argument(f"'{type(metric).__name__}'", "catalog")
+    return tables.mean(metric.compute(tables, k_max))
+
+
+def _intersections(metrics: Mapping[str, RecoMetric], reco: pd.DataFrame, ref_reco: Any) -> dict[str, Any]:  # noqa: ANN401 - a frame or a mapping
+    """Return the values of each metric, with each of the other models."""
+    pairs = {name: metric for name, metric in metrics.items() if isinstance(metric, Intersection)}
+    if optional.is_pandas(ref_reco):
+        return {name: metric.calc(reco, ref_reco) for name, metric in pairs.items()}
+    return {
+        f"{name}_{model}": metric.calc(reco, other)
+        for name, metric in pairs.items()
+        for model, other in ref_reco.items()
+    }
