@@ -104,7 +104,7 @@ def answer(module: Any, call: dict[str, Any]) -> Any:
 
 def _factors(users: int, items: int) -> Callable[[Any], Callable[[], object]]:
     def prepare(module: Any) -> Callable[[], object]:
-        from implicit.cpu.als import AlternatingLeastSquares  # noqa: PLC0415 - in its environment alone
+        from implicit.cpu.als import AlternatingLeastSquares
 
         generator = np.random.default_rng(0)
         model = AlternatingLeastSquares(factors=64, num_threads=0)
