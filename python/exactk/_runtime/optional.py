@@ -278,9 +278,9 @@ def dask_delayed() -> Any:  # noqa: ANN401 - likewise
     return delayed
 
 
-def pandas() -> Any:  # noqa: ANN401 - it is a part of Dask's frames
-    """Return pandas, which Dask's data frames need."""
-    with _importing("pandas", "exactk.dask"):
+def pandas(purpose: str = "exactk.dask") -> Any:  # noqa: ANN401 - its frames go in and out
+    """Return pandas, which `purpose` needs."""
+    with _importing("pandas", purpose):
         import pandas as pd  # noqa: PLC0415 - an optional library
     return pd
 

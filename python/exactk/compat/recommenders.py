@@ -1,0 +1,1253 @@
+"""The evaluation functions of recommenders (Microsoft's): `recommenders.evaluation.python_evaluation`, computed by exactk.
+
+Change the import, and nothing else::
+
+    from recommenders.evaluation.python_evaluation import map_at_k, ndcg_at_k  # before
+    from exactk.compat.recommenders import map_at_k, ndcg_at_k  # after
+
+Examples
+--------
+>>> import pandas as pd
+>>> from exactk.compat import recommenders
+>>> test = pd.DataFrame({"userID": [1, 1, 2], "itemID": [10, 11, 12], "rating": [5, 3, 4]})
+>>> top = pd.DataFrame({"userID": [1, 1, 2, 2], "itemID": [10, 13, 14, 12], "prediction": [0.9, 0.8, 0.7, 0.6]})
+>>> float(recommenders.precision_at_k(test, top, k=2)), float(recommenders.recall_at_k(test, top, k=2))
+(0.5, 0.75)
+
+The functions read pandas frames, as the library's do. Names of columns are arguments: `col_user`, `col_item` and so on.
+`differences` says what is not equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk._runtime import optional
+from exactk.compat import _rating_errors
+from exactk.compat._list_similarity import (
+    CooccurrenceSimilarity,
+    FeatureSimilarity,
+    Similarity,
+    group_means,
+    pairs_within,
+)
+from exactk.compat._pairs import codes_of_both, head_of_groups, match_pairs, pairs_of_both, positions_within, ranges
+from exactk.compat._ranked_hits import first_rows, numbers_of, ranked_hits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exactk.compat._list_similarity import Floats
+    from exactk.compat._pairs import Frame, Integers
+    from exactk.compat._ranked_hits import RankedHits
+
+__all__ = [
+    "ColumnMismatchError",
+    "ColumnTypeMismatchError",
+    "auc",
+    "catalog_coverage",
+    "differences",
+    "distributional_coverage",
+    "diversity",
+    "exp_var",
+    "get_top_k_items",
+    "historical_item_novelty",
+    "logloss",
+    "mae",
+    "map",
+    "map_at_k",
+    "merge_ranking_true_pred",
+    "merge_rating_true_pred",
+    "metrics",
+    "ndcg_at_k",
+    "novelty",
+    "precision_at_k",
+    "r_precision_at_k",
+    "recall_at_k",
+    "rmse",
+    "rsquared",
+    "serendipity",
+    "user_diversity",
+    "user_item_serendipity",
+    "user_serendipity",
+]
+
+_PURPOSE = "exactk.compat.recommenders"
+_FEATURES = "features"  # the library reads no other column, whatever col_item_features is
+_SIMILARITY = "sim"
+_COOCCURRENCE = "item_cooccurrence_count"
+_SEEN = "reco_df should not contain any user_item pairs that are already shown in train_df"
+
+
+class ColumnMismatchError(Exception):
+    """A frame lacks a column."""
+
+
+class ColumnTypeMismatchError(Exception):
+    """The users or the items of two frames are of different types."""
+
+
+def differences() -> tuple[str, ...]:
+    """Return what is not equal to recommenders, in sentences.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from exactk.compat import recommenders
+    >>> recommenders.differences()[0]
+    'Values may differ in the last digits, by 1e-12 at most, because sums are in another order.'
+    """
+    return (
+        "Values may differ in the last digits, by 1e-12 at most, because sums are in another order.",
+        "Nothing is kept between calls; recommenders returns the same frame again to a second call with equal frames.",
+        "The warnings that pandas gives about the code of recommenders are not given.",
+        "Predictions must be numbers; recommenders ranks strings too.",
+        "Arguments after the columns of merge_rating_true_pred and merge_ranking_true_pred are named, as they have to be there.",
+        "An item that item_feature_df has twice is a ValueError; recommenders counts it twice.",
+        "UndefinedMetricWarning is a class of this module; that of recommenders is scikit-learn's.",
+        "The numbers are those with pandas 2, which recommenders needs.",
+    )
+
+
+def _check_rated(true: Frame, predicted: Frame, user: str, item: str, *others: str, prediction: str) -> None:
+    """Raise unless both frames have their columns, and keys of the same types."""
+    if not {user, item, *others}.issubset(true.columns):
+        message = "Missing columns in true rating DataFrame"
+        raise ColumnMismatchError(message)
+    if not {user, item, prediction}.issubset(predicted.columns):
+        message = "Missing columns in predicted rating DataFrame"
+        raise ColumnMismatchError(message)
+    if not _are_alike(true, predicted, user, item):
+        message = "Columns in provided DataFrames are not the same datatype"
+        raise ColumnTypeMismatchError(message)
+
+
+def _are_alike(one: Frame, other: Frame, *columns: str) -> bool:
+    return all(one[name].dtype.type.__base__ == other[name].dtype.type.__base__ for name in columns)
+
+
+def merge_rating_true_pred(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_prediction: str = "prediction",
+    *,
+    col_rating: str = "rating",
+) -> tuple[Any, Any]:
+    """Return the actual and the predicted ratings of the pairs of user and item that are in both frames.
+
+    Parameters
+    ----------
+    rating_true, rating_pred : pandas.DataFrame
+        Actual ratings, and predictions: a row per user and item.
+    col_user, col_item, col_prediction, col_rating : str
+        The names of the columns.
+
+    Returns
+    -------
+    tuple of pandas.Series
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    """
+    _check_rated(rating_true, rating_pred, col_user, col_item, col_rating, prediction=col_prediction)
+    matches = match_pairs(*pairs_of_both(rating_true, rating_pred, (col_user, col_item)))
+    actual = rating_true[col_rating].iloc[matches.first].reset_index(drop=True)
+    predicted = rating_pred[col_prediction].iloc[matches.second].reset_index(drop=True)
+    actual.name = f"{col_rating}_true" if col_rating in rating_pred.columns else col_rating
+    predicted.name = f"{col_prediction}_pred" if col_prediction in rating_true.columns else col_prediction
+    return actual, predicted
+
+
+def rmse(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_rating: str = "rating",
+    col_prediction: str = "prediction",
+) -> float:
+    """Return the root mean squared error of the pairs of user and item that are in both frames.
+
+    Parameters
+    ----------
+    rating_true, rating_pred : pandas.DataFrame
+        Actual ratings, and predictions: a row per user and item.
+    col_user, col_item, col_rating, col_prediction : str
+        The names of the columns.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    ValueError
+        If there is no such pair, or a value is NaN or infinite.
+    """
+    actual, predicted = merge_rating_true_pred(
+        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
+    )
+    return float(np.sqrt(_rating_errors.mean_square(actual, predicted)))
+
+
+def mae(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_rating: str = "rating",
+    col_prediction: str = "prediction",
+) -> float:
+    """Return the mean absolute error of the pairs of user and item that are in both frames.
+
+    Parameters
+    ----------
+    rating_true, rating_pred : pandas.DataFrame
+        Actual ratings, and predictions: a row per user and item.
+    col_user, col_item, col_rating, col_prediction : str
+        The names of the columns.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    ValueError
+        If there is no such pair, or a value is NaN or infinite.
+    """
+    actual, predicted = merge_rating_true_pred(
+        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
+    )
+    return _rating_errors.mean_absolute(actual, predicted)
+
+
+def rsquared(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_rating: str = "rating",
+    col_prediction: str = "prediction",
+) -> float:
+    """Return R squared of the pairs of user and item that are in both frames.
+
+    Parameters
+    ----------
+    rating_true, rating_pred : pandas.DataFrame
+        Actual ratings, and predictions: a row per user and item.
+    col_user, col_item, col_rating, col_prediction : str
+        The names of the columns.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    ValueError
+        If there is no such pair, or a value is NaN or infinite.
+    """
+    actual, predicted = merge_rating_true_pred(
+        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
+    )
+    return _rating_errors.coefficient_of_determination(actual, predicted)
+
+
+def exp_var(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_rating: str = "rating",
+    col_prediction: str = "prediction",
+) -> float:
+    """Return the explained variance of the pairs of user and item that are in both frames.
+
+    Parameters
+    ----------
+    rating_true, rating_pred : pandas.DataFrame
+        Actual ratings, and predictions: a row per user and item.
+    col_user, col_item, col_rating, col_prediction : str
+        The names of the columns.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    ValueError
+        If there is no such pair, or a value is NaN or infinite.
+    """
+    actual, predicted = merge_rating_true_pred(
+        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
+    )
+    return _rating_errors.explained_variance(actual, predicted)
+
+
+def auc(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_rating: str = "rating",
+    col_prediction: str = "prediction",
+) -> float:
+    """Return the area under the ROC curve of the pairs of user and item that are in both frames.
+
+    Parameters
+    ----------
+    rating_true, rating_pred : pandas.DataFrame
+        Actual ratings, and predictions: a row per user and item.
+    col_user, col_item, col_rating, col_prediction : str
+        The names of the columns.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    ValueError
+        If ratings are not two whole numbers, or a value is NaN or infinite.
+    """
+    actual, predicted = merge_rating_true_pred(
+        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
+    )
+    return _rating_errors.area_under_roc(actual, predicted)
+
+
+def logloss(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_rating: str = "rating",
+    col_prediction: str = "prediction",
+) -> float:
+    """Return the logarithmic loss of the pairs of user and item that are in both frames.
+
+    Parameters
+    ----------
+    rating_true, rating_pred : pandas.DataFrame
+        Actual ratings, and predictions: a row per user and item.
+    col_user, col_item, col_rating, col_prediction : str
+        The names of the columns.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    ValueError
+        If ratings are not two whole numbers, or a prediction is no probability.
+    """
+    actual, predicted = merge_rating_true_pred(
+        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
+    )
+    return _rating_errors.logarithmic_loss(actual, predicted)
+
+
+def merge_ranking_true_pred(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_prediction: str = "prediction",
+    *,
+    relevancy_method: str | None,
+    k: float | None = 10,
+    threshold: float | None = 10,
+    **_: object,
+) -> tuple[Frame, Frame, int]:
+    """Return the hits with their ranks, the numbers of hits and of relevant items by user, and the number of users.
+
+    Parameters
+    ----------
+    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `col_user`, `col_item` and ``"rank"``.
+    pandas.DataFrame
+        Columns `col_user`, ``"hit"`` and ``"actual"``, of users with a hit.
+    int
+        The number of users who are in both frames.
+    """
+    columns = (col_user, col_item, col_prediction)
+    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    pandas = optional.pandas(_PURPOSE)
+    table = rating_pred[[col_user, col_item]].iloc[hits.rows].reset_index(drop=True)
+    table["rank"] = hits.ranks
+    codes, first = np.unique(hits.users, return_index=True)
+    users = rating_pred[col_user].iloc[hits.rows[first]].to_numpy()
+    counts = pandas.DataFrame({col_user: users, "hit": hits.counts[codes], "actual": hits.actual[codes]})
+    return table, counts, hits.user_count
+
+
+def _hits(
+    true: Frame,
+    predicted: Frame,
+    columns: tuple[str, str, str],
+    relevancy_method: str | None,
+    k: float | None,
+    threshold: float | None,
+) -> RankedHits:
+    user, item, prediction = columns
+    _check_rated(true, predicted, user, item, prediction=prediction)
+    depths = {"top_k": k, "by_threshold": threshold, None: None}
+    if relevancy_method not in depths:
+        message = "Invalid relevancy_method"
+        raise NotImplementedError(message)
+    if "rank" in true.columns:  # the name of the library's column of ranks
+        message = "rank"
+        raise KeyError(message)
+    return ranked_hits(true, predicted, user, item, prediction, depths[relevancy_method])
+
+
+def precision_at_k(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_prediction: str = "prediction",
+    relevancy_method: str | None = "top_k",
+    k: Any = 10,  # noqa: ANN401 - a number, or None
+    threshold: Any = 10,  # noqa: ANN401 - a number, or None
+    **_: object,
+) -> float:
+    """Return the precision at k: the mean over users in both frames of their hits / k.
+
+    Parameters
+    ----------
+    rating_true : pandas.DataFrame
+        Relevant items: a row per user and item.
+    rating_pred : pandas.DataFrame
+        Recommended items with their scores. Equal scores keep their order.
+    col_user, col_item, col_prediction : str
+        The names of the columns.
+    relevancy_method : {"top_k", "by_threshold", None}
+        Whether the first `k` rows of each user count, by falling score; or the first `threshold` rows, by score too; or
+        all rows, in the order of the frame.
+    k : int, default 10
+        The number of rows, and the divisor of precision, whatever `relevancy_method` is.
+    threshold : int, default 10
+        The number of rows of ``"by_threshold"``.
+
+    Returns
+    -------
+    float
+        0 if there is no hit.
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    NotImplementedError
+        If `relevancy_method` has another value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from exactk.compat import recommenders
+    >>> test = pd.DataFrame({"userID": [1, 1], "itemID": [10, 11], "rating": [5, 3]})
+    >>> top = pd.DataFrame({"userID": [1, 1], "itemID": [12, 10], "prediction": [0.9, 0.8]})
+    >>> float(recommenders.precision_at_k(test, top, k=2))
+    0.5
+    """
+    columns = (col_user, col_item, col_prediction)
+    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    if not len(hits.rows):
+        return 0.0
+    with np.errstate(divide="ignore"):
+        return float((hits.counts[hits.counts > 0] / k).sum() / hits.user_count)
+
+
+def recall_at_k(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_prediction: str = "prediction",
+    relevancy_method: str | None = "top_k",
+    k: Any = 10,  # noqa: ANN401 - a number, or None
+    threshold: Any = 10,  # noqa: ANN401 - a number, or None
+    **_: object,
+) -> float:
+    """Return the recall at k: the mean over users in both frames of their hits / their relevant items.
+
+    Parameters
+    ----------
+    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    float
+        0 if there is no hit.
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    NotImplementedError
+        If `relevancy_method` has another value.
+    """
+    columns = (col_user, col_item, col_prediction)
+    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    if not len(hits.rows):
+        return 0.0
+    return float((hits.counts / np.maximum(hits.actual, 1)).sum() / hits.user_count)
+
+
+def r_precision_at_k(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_prediction: str = "prediction",
+    relevancy_method: str | None = "top_k",
+    k: Any = 10,  # noqa: ANN401 - a number, or None
+    threshold: Any = 10,  # noqa: ANN401 - a number, or None
+    **_: object,
+) -> float:
+    """Return the mean R-precision of the users who have a hit among their first R rows; R is at most k.
+
+    Parameters
+    ----------
+    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    float
+        0 if there is no hit.
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    NotImplementedError
+        If `relevancy_method` has another value.
+    """
+    columns = (col_user, col_item, col_prediction)
+    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    if not len(hits.rows):
+        return 0.0
+    early = hits.sums(hits.ranks <= hits.actual[hits.users])
+    having = early > 0
+    return float((early[having] / hits.actual[having]).mean()) if having.any() else float("nan")
+
+
+def map(  # noqa: A001 - the library's name
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_prediction: str = "prediction",
+    relevancy_method: str | None = "top_k",
+    k: Any = 10,  # noqa: ANN401 - a number, or None
+    threshold: Any = 10,  # noqa: ANN401 - a number, or None
+    **_: object,
+) -> float:
+    """Return the mean average precision, divided by the number of relevant items.
+
+    Parameters
+    ----------
+    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    float
+        0 if there is no hit.
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    NotImplementedError
+        If `relevancy_method` has another value.
+    """
+    columns = (col_user, col_item, col_prediction)
+    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    if not len(hits.rows):
+        return 0.0
+    return float((_precision_sums(hits) / np.maximum(hits.actual, 1)).sum() / hits.user_count)
+
+
+def map_at_k(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_prediction: str = "prediction",
+    relevancy_method: str | None = "top_k",
+    k: Any = 10,  # noqa: ANN401 - a number, or None
+    threshold: Any = 10,  # noqa: ANN401 - a number, or None
+    **_: object,
+) -> float:
+    """Return the mean average precision, divided by the number of relevant items or by k, whichever is less.
+
+    Parameters
+    ----------
+    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    float
+        0 if there is no hit.
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    NotImplementedError
+        If `relevancy_method` has another value.
+    """
+    columns = (col_user, col_item, col_prediction)
+    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    if not len(hits.rows):
+        return 0.0
+    divisors = np.minimum(hits.actual, k)
+    sums = _precision_sums(hits)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float((sums[sums > 0] / divisors[sums > 0]).sum() / hits.user_count)
+
+
+def _precision_sums(hits: RankedHits) -> Floats:
+    """Return, by user, the sum of the precision at each hit."""
+    return hits.sums((positions_within(hits.users) + 1) / hits.ranks)
+
+
+def ndcg_at_k(
+    rating_true: Frame,
+    rating_pred: Frame,
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_rating: str = "rating",
+    col_prediction: str = "prediction",
+    relevancy_method: str | None = "top_k",
+    k: Any = 10,  # noqa: ANN401 - a number, or None
+    threshold: Any = 10,  # noqa: ANN401 - a number, or None
+    score_type: str = "binary",
+    discfun_type: str = "loge",
+    **_: object,
+) -> float:
+    """Return the mean nDCG at k of the users in `rating_true`.
+
+    Parameters
+    ----------
+    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
+        As in `precision_at_k`. The ideal ranking has `k` items, whatever `relevancy_method` is.
+    col_rating : str, default "rating"
+        The column of gains in `rating_true`.
+    score_type : {"binary", "raw", "exp"}
+        Whether a gain is 1, the rating, or 2^rating - 1.
+    discfun_type : {"loge", "log2"}
+        The logarithm of the discount, which makes no difference to nDCG.
+
+    Returns
+    -------
+    float
+        0 if there is no hit; NaN if nobody has a gain.
+
+    Raises
+    ------
+    ColumnMismatchError, ColumnTypeMismatchError
+        If a column is missing, or users or items are of different types.
+    NotImplementedError, ValueError
+        If an option has another value.
+    KeyError
+        If `rating_true` has no column `col_rating`.
+    """
+    columns = (col_user, col_item, col_prediction)
+    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+    if not len(hits.rows):
+        return 0.0
+    if "rank" in rating_pred.columns:  # the name of the library's column of ranks
+        message = "rank"
+        raise KeyError(message)
+    gains = _gains(rating_true[col_rating].to_numpy(), score_type)
+    if discfun_type not in _LOGARITHMS:
+        message = "discfun_type must be one of 'loge', 'log2'"
+        raise ValueError(message)
+    logarithm = _LOGARITHMS[discfun_type]
+    truth_pairs, pairs = pairs_of_both(rating_true, rating_pred, (col_user, col_item))
+    repeats = _repeats(pairs, pairs[hits.rows])
+    order = np.argsort(truth_pairs, kind="stable")
+    gain_of_pair = _sums_of_pairs(truth_pairs[order], np.nan_to_num(gains)[order], pairs[hits.rows])
+    dcg = hits.sums(gain_of_pair * repeats / logarithm(1.0 + hits.ranks))
+    copies = np.maximum(1, _sums_of_pairs(*_sorted_pairs(pairs[hits.rows], repeats), truth_pairs)).astype(np.int64)
+    ideal, is_evaluated = _ideal_sums(hits, numbers_of(rating_true[col_rating]), gains, copies, k, logarithm)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ndcg = (dcg / ideal)[is_evaluated]
+    ndcg = ndcg[~np.isnan(ndcg)]
+    return float(ndcg.mean()) if len(ndcg) else float("nan")
+
+
+_LOGARITHMS: dict[str, Callable[[Any], Any]] = {"loge": np.log, "log2": np.log2}
+
+
+def _gains(ratings: Any, score_type: str) -> Any:  # noqa: ANN401 - an array of numbers
+    if score_type == "binary":
+        return np.ones(len(ratings))
+    if score_type == "raw":
+        return ratings
+    if score_type == "exp":
+        return 2**ratings - 1
+    message = "score_type must be one of 'binary', 'raw', 'exp'"
+    raise ValueError(message)
+
+
+def _repeats(pairs: Integers, of_hits: Integers) -> Integers:
+    """Return how many rows of the predictions have the pair of each hit."""
+    keys, codes = np.unique(of_hits, return_inverse=True)
+    positions = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
+    is_hit = keys[positions] == pairs
+    return np.bincount(positions[is_hit], minlength=len(keys))[codes]
+
+
+def _sorted_pairs(pairs: Integers, values: Any) -> tuple[Integers, Any]:  # noqa: ANN401 - an array of numbers
+    order = np.argsort(pairs, kind="stable")
+    return pairs[order], values[order]
+
+
+def _sums_of_pairs(ascending: Integers, values: Any, wanted: Integers) -> Floats:  # noqa: ANN401 - an array of numbers
+    """Return the sum of the values at each wanted pair."""
+    keys, codes = np.unique(ascending, return_inverse=True)
+    sums = np.bincount(codes, values)
+    positions = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[positions] == wanted, sums[positions], 0)
+
+
+def _ideal_sums(
+    hits: RankedHits,
+    ratings: Floats,
+    gains: Floats,
+    copies: Integers,
+    k: float | None,
+    logarithm: Callable[[Any], Any],
+) -> tuple[Floats, Any]:
+    """Return, by user, the DCG of the relevant items by falling rating, and who has one; a repeated item counts again."""
+    users = np.repeat(hits.truth_users, copies)
+    ratings, gains = np.repeat(ratings.astype(np.float64), copies), np.repeat(gains, copies)
+    order = np.lexsort((-ratings, users))  # NaN is last, and has no rank
+    users, ratings, gains = users[order], ratings[order], gains[order]
+    above = positions_within(users)
+    sizes = np.bincount(users, minlength=len(hits.actual))
+    kept = head_of_groups(above, sizes[users], k)
+    discounted = np.where(np.isnan(ratings), 0, np.nan_to_num(gains) / logarithm(2.0 + above))[kept]
+    is_evaluated = np.bincount(users[kept], minlength=len(sizes)) > 0
+    sums: Floats = np.bincount(users[kept], discounted, len(sizes)).astype(np.float64, copy=False)
+    return sums, is_evaluated
+
+
+def get_top_k_items(
+    dataframe: Frame, col_user: str = "userID", col_rating: str = "rating", k: float | None = 10
+) -> Frame:
+    """Return the first k rows of each user by falling rating, with their ranks.
+
+    Parameters
+    ----------
+    dataframe : pandas.DataFrame
+        A row per user and item.
+    col_user, col_rating : str
+        The names of the columns.
+    k : int or None, default 10
+        The number of rows. None: all, in their order; the frame itself gets the column of ranks, and is returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows by user and rank, with a column ``"rank"``.
+
+    Raises
+    ------
+    KeyError
+        If a column is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from exactk.compat import recommenders
+    >>> ratings = pd.DataFrame({"userID": ["b", "a", "a"], "itemID": [1, 2, 3], "rating": [3, 4, 5]})
+    >>> recommenders.get_top_k_items(ratings, k=1).to_dict("list")
+    {'userID': ['a', 'b'], 'itemID': [3, 1], 'rating': [5, 3], 'rank': [1, 1]}
+    """
+    users, _, count = codes_of_both(dataframe[col_user].to_numpy(), dataframe[col_user].to_numpy()[:0], sort=True)
+    if k is None:
+        dataframe["rank"] = positions_within(users) + 1
+        return dataframe
+    rows, ranks = first_rows(users, count, numbers_of(dataframe[col_rating]), k)
+    top = dataframe.iloc[rows].reset_index(drop=True)
+    top["rank"] = ranks
+    return top
+
+
+metrics: dict[str, Callable[..., float]] = {
+    function.__name__: function
+    for function in (
+        rmse, mae, rsquared, exp_var, precision_at_k, recall_at_k, r_precision_at_k, ndcg_at_k, map_at_k, map,
+    )
+}  # fmt: skip
+"""The functions by name."""
+
+
+def _check_lists(train: Frame, reco: Frame, user: str, item: str) -> None:
+    """Raise unless both frames have their columns, and keys of the same types."""
+    if not {user, item}.issubset(train.columns):
+        message = "Missing columns in train_df DataFrame"
+        raise ValueError(message)
+    if not {user, item}.issubset(reco.columns):
+        message = "Missing columns in reco_df DataFrame"
+        raise ValueError(message)
+    if not _are_alike(train, reco, user, item):
+        message = "Columns in provided DataFrames are not the same datatype"
+        raise ValueError(message)
+
+
+def _check_unseen(train: Frame, reco: Frame, user: str, item: str) -> None:
+    """Raise if a row of the lists is in train."""
+    seen, listed = pairs_of_both(train, reco, (user, item))
+    if optional.pandas(_PURPOSE).Index(listed).isin(seen).any():
+        raise Exception(_SEEN)  # noqa: TRY002 - as the library does
+
+
+class _Lists:
+    """Recommended lists beside the interactions of train, in integers."""
+
+    def __init__(
+        self,
+        train: Frame,
+        reco: Frame,
+        features: Frame | None,
+        measure: str,
+        columns: tuple[str, str, str, str],
+        relevance: str | None = None,
+    ) -> None:
+        user, item, col_features, self._similarity_name = columns
+        _check_lists(train, reco, user, item)
+        self.relevance = np.ones(len(reco)) if relevance is None else reco[relevance].astype(np.float16).to_numpy()
+        if measure == "item_feature_vector":
+            _check_features(features, item, col_features)
+        _check_unseen(train, reco, user, item)
+        self.train_users, self.users, self.user_count = codes_of_both(
+            train[user].to_numpy(), reco[user].to_numpy(), sort=True
+        )
+        of_features = features[item].to_numpy()[:] if measure == "item_feature_vector" and features is not None else []
+        items = np.concatenate([reco[item].to_numpy(), of_features]) if len(of_features) else reco[item].to_numpy()
+        self.train_items, codes, self.item_count = codes_of_both(train[item].to_numpy(), items, sort=True)
+        self.items, self._feature_items = codes[: len(reco)], codes[len(reco) :]
+        self._features, self._measure = features, measure
+
+    def similarity(self) -> Similarity:
+        """Return the similarity of items."""
+        if self._measure == _COOCCURRENCE:
+            return CooccurrenceSimilarity(self.train_users, self.train_items, self.item_count)
+        if self._measure != "item_feature_vector" or self._features is None:
+            message = "item_sim_measure not recognized! It is 'item_cooccurrence_count' or 'item_feature_vector'."
+            raise Exception(message)  # noqa: TRY002 - as the library does
+        if self._similarity_name != _SIMILARITY:  # the library's column of cosines has always this name
+            raise KeyError(self._similarity_name)
+        if len(np.unique(self._feature_items)) < len(self._feature_items):
+            message = "item_feature_df: expected each item once"
+            raise ValueError(message)
+        return FeatureSimilarity(self._feature_items, self._features[_FEATURES].tolist(), self.item_count)
+
+    def intralist(self) -> Floats:
+        """Return the mean similarity of the items of each user's list; NaN where there are no two."""
+        pairs = pairs_within(self.users, self.items)
+        values = self.similarity().of_pairs(self.items[pairs.first], self.items[pairs.second])
+        return group_means(self.users[pairs.first], values, self.user_count)
+
+    def to_history(self) -> Floats:
+        """Return the mean similarity of each listed item to those that the user had; NaN of a user who had none."""
+        sizes = np.bincount(self.train_users, minlength=self.user_count)
+        by_user = np.argsort(self.train_users, kind="stable")
+        counts = sizes[self.users]
+        had = self.train_items[by_user[ranges((np.cumsum(sizes) - sizes)[self.users], counts)]]
+        rows = np.repeat(np.arange(len(self.users)), counts)
+        return group_means(rows, self.similarity().of_pairs(self.items[rows], had), len(self.users))
+
+
+def _check_features(features: Frame | None, item: str, col_features: str) -> None:
+    if features is None:
+        message = f"item_feature_df not specified! It must have the columns {item!r} and {col_features!r}."
+        raise Exception(message)  # noqa: TRY002 - as the library does
+    if not {item, col_features}.issubset(features.columns):
+        message = "Missing columns in item_feature_df DataFrame"
+        raise ValueError(message)
+
+
+def _by_user(lists: _Lists, reco: Frame, user: str, values: Floats, name: str) -> Frame:
+    """Return the frame of values by user, ascending, without NaN."""
+    codes, first = np.unique(lists.users, return_index=True)
+    has_value = ~np.isnan(values[codes])
+    users = reco[user].iloc[first[has_value]].reset_index(drop=True)
+    return optional.pandas(_PURPOSE).DataFrame({user: users, name: values[codes][has_value]})
+
+
+def user_diversity(
+    train_df: Frame,
+    reco_df: Frame,
+    item_feature_df: Frame | None = None,
+    item_sim_measure: str = "item_cooccurrence_count",
+    col_item_features: str = "features",
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_sim: str = "sim",
+    col_relevance: str | None = None,
+) -> Frame:
+    """Return 1 minus the mean similarity of the items of each user's list.
+
+    Parameters
+    ----------
+    train_df : pandas.DataFrame
+        Interactions of users: a row per user and item.
+    reco_df : pandas.DataFrame
+        Recommended items, none of which its user has in `train_df`.
+    item_feature_df : pandas.DataFrame, optional
+        Items with their vectors, for ``item_sim_measure="item_feature_vector"``.
+    item_sim_measure : {"item_cooccurrence_count", "item_feature_vector"}
+        The similarity of items: how often users had both in `train_df`, or the cosine of their vectors.
+    col_item_features, col_user, col_item, col_sim, col_relevance : str, optional
+        The names of the columns. Without `col_relevance`, every recommended item has relevance 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `col_user` and ``"user_diversity"``, of users with two items or more.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or users or items are of different types.
+    Exception
+        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+    """
+    columns = (col_user, col_item, col_item_features, col_sim)
+    lists = _Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance)
+    return _by_user(lists, reco_df, col_user, 1 - lists.intralist(), "user_diversity")
+
+
+def diversity(
+    train_df: Frame,
+    reco_df: Frame,
+    item_feature_df: Frame | None = None,
+    item_sim_measure: str = "item_cooccurrence_count",
+    col_item_features: str = "features",
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_sim: str = "sim",
+    col_relevance: str | None = None,
+) -> float:
+    """Return the mean of `user_diversity`.
+
+    Parameters
+    ----------
+    train_df, reco_df, item_feature_df, item_sim_measure, col_item_features, col_user, col_item, col_sim, col_relevance
+        As in `user_diversity`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or users or items are of different types.
+    Exception
+        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+    """
+    by_user = user_diversity(
+        train_df,
+        reco_df,
+        item_feature_df,
+        item_sim_measure,
+        col_item_features,
+        col_user,
+        col_item,
+        col_sim,
+        col_relevance,
+    )
+    return _mean(by_user["user_diversity"])
+
+
+def user_item_serendipity(
+    train_df: Frame,
+    reco_df: Frame,
+    item_feature_df: Frame | None = None,
+    item_sim_measure: str = "item_cooccurrence_count",
+    col_item_features: str = "features",
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_sim: str = "sim",
+    col_relevance: str | None = None,
+) -> Frame:
+    """Return 1 minus the mean similarity to what the user had, times relevance, of each recommended item.
+
+    Parameters
+    ----------
+    train_df, reco_df, item_feature_df, item_sim_measure, col_item_features, col_user, col_item, col_sim, col_relevance
+        As in `user_diversity`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `col_user`, `col_item` and ``"user_item_serendipity"``, of users in `train_df`.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or users or items are of different types.
+    Exception
+        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+    """
+    columns = (col_user, col_item, col_item_features, col_sim)
+    lists = _Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance)
+    values = (1 - lists.to_history()) * lists.relevance
+    order = np.lexsort((lists.items, lists.users))
+    order = order[np.isin(lists.users, lists.train_users)[order]]
+    table = reco_df[[col_user, col_item]].iloc[order].reset_index(drop=True)
+    table["user_item_serendipity"] = values[order]
+    return table
+
+
+def user_serendipity(
+    train_df: Frame,
+    reco_df: Frame,
+    item_feature_df: Frame | None = None,
+    item_sim_measure: str = "item_cooccurrence_count",
+    col_item_features: str = "features",
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_sim: str = "sim",
+    col_relevance: str | None = None,
+) -> Frame:
+    """Return the mean of `user_item_serendipity` by user.
+
+    Parameters
+    ----------
+    train_df, reco_df, item_feature_df, item_sim_measure, col_item_features, col_user, col_item, col_sim, col_relevance
+        As in `user_diversity`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `col_user` and ``"user_serendipity"``, of users in `train_df`.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or users or items are of different types.
+    Exception
+        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+    """
+    columns = (col_user, col_item, col_item_features, col_sim)
+    lists = _Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance)
+    values = (1 - lists.to_history()) * lists.relevance
+    means = group_means(lists.users, values, lists.user_count)
+    return _by_user(lists, reco_df, col_user, means, "user_serendipity")
+
+
+def serendipity(
+    train_df: Frame,
+    reco_df: Frame,
+    item_feature_df: Frame | None = None,
+    item_sim_measure: str = "item_cooccurrence_count",
+    col_item_features: str = "features",
+    col_user: str = "userID",
+    col_item: str = "itemID",
+    col_sim: str = "sim",
+    col_relevance: str | None = None,
+) -> float:
+    """Return the mean of `user_serendipity`.
+
+    Parameters
+    ----------
+    train_df, reco_df, item_feature_df, item_sim_measure, col_item_features, col_user, col_item, col_sim, col_relevance
+        As in `user_diversity`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or users or items are of different types.
+    Exception
+        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+    """
+    by_user = user_serendipity(
+        train_df,
+        reco_df,
+        item_feature_df,
+        item_sim_measure,
+        col_item_features,
+        col_user,
+        col_item,
+        col_sim,
+        col_relevance,
+    )
+    return _mean(by_user["user_serendipity"])
+
+
+def _mean(column: Any) -> float:  # noqa: ANN401 - a pandas Series
+    return float(column.mean())
+
+
+def historical_item_novelty(
+    train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID"
+) -> Frame:
+    """Return the novelty of each item of `train_df`: minus log2 of its share of the rows.
+
+    Parameters
+    ----------
+    train_df, reco_df, col_user, col_item
+        As in `novelty`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `col_item` and ``"item_novelty"``.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or users or items are of different types.
+    Exception
+        If a recommended item is in its user's part of `train_df`.
+    """
+    codes, _, count = _checked_items(train_df, reco_df, col_user, col_item)
+    held, first = np.unique(codes, return_index=True)
+    novelties = _novelties(codes, count)[held]
+    items = train_df[col_item].iloc[first].reset_index(drop=True)
+    return optional.pandas(_PURPOSE).DataFrame({col_item: items, "item_novelty": novelties})
+
+
+def _checked_items(train: Frame, reco: Frame, user: str, item: str) -> tuple[Integers, Integers, int]:
+    """Return the codes of the items of both frames, ascending as they do, and their number."""
+    _check_lists(train, reco, user, item)
+    _check_unseen(train, reco, user, item)
+    return codes_of_both(train[item].to_numpy(), reco[item].to_numpy(), sort=True)
+
+
+def _novelties(codes: Integers, count: int) -> Floats:
+    """Return minus log2 of the share of each item; infinity of one without rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        novelties: Floats = -np.log2(np.bincount(codes, minlength=count) / len(codes))
+    return novelties
+
+
+def novelty(train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID") -> float:
+    """Return the mean novelty of the recommended items; those that are not in `train_df` count as 0.
+
+    Parameters
+    ----------
+    train_df : pandas.DataFrame
+        Interactions of users: a row per user and item.
+    reco_df : pandas.DataFrame
+        Recommended items, none of which its user has in `train_df`.
+    col_user, col_item : str
+        The names of the columns.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or users or items are of different types.
+    Exception
+        If a recommended item is in its user's part of `train_df`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from exactk.compat import recommenders
+    >>> train = pd.DataFrame({"userID": [1, 1, 2, 2], "itemID": [10, 11, 10, 12]})
+    >>> recommenders.novelty(train, pd.DataFrame({"userID": [1, 2], "itemID": [12, 11]}))
+    2.0
+    """
+    codes, listed, count = _checked_items(train_df, reco_df, col_user, col_item)
+    if not len(listed):
+        return float("nan")
+    novelties = _novelties(codes, count)[listed]
+    return float(novelties[np.isfinite(novelties)].sum() / len(listed))
+
+
+def catalog_coverage(train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID") -> float:
+    """Return the number of recommended items over that of the items of `train_df`.
+
+    Parameters
+    ----------
+    train_df, reco_df, col_user, col_item
+        As in `novelty`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError, Exception
+        As `novelty` does.
+    ZeroDivisionError
+        If `train_df` has no rows.
+    """
+    codes, listed, _ = _checked_items(train_df, reco_df, col_user, col_item)
+    return len(np.unique(listed)) / len(np.unique(codes))
+
+
+def distributional_coverage(
+    train_df: Frame, reco_df: Frame, col_user: str = "userID", col_item: str = "itemID"
+) -> float:
+    """Return the entropy of the recommended items, in bits.
+
+    Parameters
+    ----------
+    train_df, reco_df, col_user, col_item
+        As in `novelty`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError, Exception
+        As `novelty` does.
+    """
+    _, listed, _ = _checked_items(train_df, reco_df, col_user, col_item)
+    _, counts = np.unique(listed, return_counts=True)
+    shares = counts / len(listed)
+    return float(-(shares * np.log2(shares)).sum())
