@@ -33,6 +33,9 @@ PACKAGE = ROOT / "python" / "exactk"
 # By library: what needs it, and code that does.
 NEEDS: dict[str, list[tuple[str, str]]] = {
     "dask": [("exactk.dask", "__import__('exactk.dask').dask.evaluate(TRUTH, SCORES)")],
+    "ir_measures": [
+        ("exactk.compat.ir_measures", "__import__('exactk.compat.ir_measures').compat.ir_measures.first()"),
+    ],
     "jinja2": [("to_html()", "report.to_html()")],
     "matplotlib": [("plot()", "report.plot()")],
     "pandas": [("to_pandas()", "report.to_pandas()"), ("to_pandas()", "best.to_pandas()")],
@@ -47,7 +50,10 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
     "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
     "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')")],
     "threadpoolctl": [],
-    "torch": [("exactk.torch", "__import__('exactk.torch')")],
+    "torch": [
+        ("exactk.torch", "__import__('exactk.torch')"),
+        ("exactk.compat.torchmetrics", "__import__('exactk.compat.torchmetrics').compat.torchmetrics.RetrievalMAP"),
+    ],
     "torchmetrics": [("exactk.torch", "sys.modules.setdefault('torch', sys) and __import__('exactk.torch')")],
 }
 
@@ -79,6 +85,7 @@ def test_without_a_library_a_feature_says_what_to_install(library: str, tmp_path
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     assert (process.returncode, process.stderr) == (0, "")
     extra = {
+        "ir_measures": "ir-measures",
         "jinja2": "report",
         "matplotlib": "plots",
         "pyarrow": "arrow",
@@ -118,7 +125,7 @@ def test_extras_are_those_of_the_project() -> None:
     }
     assert compare == [text for text in extras["embeddings"] if text.startswith("scipy")]
     assert libraries == optional.EXTRAS
-    small = [extra for extra in extras if extra not in {"spark", "dask", "ray", "torch"}]
+    small = [extra for extra in extras if extra not in {"spark", "dask", "ray", "torch", "ir-measures"}]
     assert together == [f"exactk[{','.join(small)}]"]
 
 

@@ -21,8 +21,9 @@ _GIVES = {
     "spark": "`exactk.spark`; clusters of Spark mostly have it already",
     "dask": "`exactk.dask`",
     "ray": "`exactk.ray`",
-    "torch": "`exactk.torch`, a metric of torchmetrics",
-    "all": "all of these except `spark`, `dask`, `ray` and `torch`",
+    "torch": "`exactk.torch`, a metric of torchmetrics; `exactk.compat.torchmetrics`",
+    "ir-measures": "`exactk.compat.ir_measures`, a provider of ir_measures",
+    "all": "all of these except `spark`, `dask`, `ray`, `torch` and `ir-measures`",
 }
 
 

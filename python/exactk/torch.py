@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RetrievalMetrics"]
 
-_torch, _torchmetrics = optional.torch_and_torchmetrics()
+_torch, _torchmetrics = optional.torch_and_torchmetrics("exactk.torch")
 if not TYPE_CHECKING:
     Metric = _torchmetrics.Metric
 

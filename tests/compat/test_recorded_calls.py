@@ -25,6 +25,10 @@ def replacement(name: str) -> Any:
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_recorded_calls_are_answered_alike(name: str, record_property: Any) -> None:
     data, calls = read_calls(name), load_calls(name)
+    if name in PLUG_INS:
+        pytest.importorskip(
+            calls.MODULE, reason="`make engines` and the environment of the tests have what is plugged into"
+        )
     assert len(data["calls"]) >= 300
     different = []
     for recorded in data["calls"]:

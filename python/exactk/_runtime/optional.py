@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 EXTRAS: Mapping[str, str] = MappingProxyType(
     {
         "dask": "dask",
+        "ir_measures": "ir-measures",
         "jinja2": "report",
         "matplotlib": "plots",
         "pandas": "pandas",
@@ -255,11 +256,11 @@ def spark_functions() -> Any:  # noqa: ANN401 - pyspark may not be installed
     return functions
 
 
-def torch_and_torchmetrics() -> tuple[Any, Any]:
-    """Return the two libraries."""
-    with _importing("torch", "exactk.torch"):
+def torch_and_torchmetrics(purpose: str) -> tuple[Any, Any]:
+    """Return the two libraries, which `purpose` needs."""
+    with _importing("torch", purpose):
         import torch  # noqa: PLC0415 - an optional library
-    with _importing("torchmetrics", "exactk.torch"):
+    with _importing("torchmetrics", purpose):
         import torchmetrics  # noqa: PLC0415 - an optional library
     return torch, torchmetrics
 
@@ -291,6 +292,13 @@ def ray() -> Any:  # noqa: ANN401 - ray may not be installed
         import ray  # noqa: PLC0415 - an optional library
         import ray.data  # noqa: PLC0415 - likewise
     return ray
+
+
+def ir_measures() -> Any:  # noqa: ANN401 - a module without types
+    """Return ir_measures, which a provider plugs into."""
+    with _importing("ir_measures", "exactk.compat.ir_measures"):
+        import ir_measures  # noqa: PLC0415 - an optional library
+    return ir_measures
 
 
 def parquet(table: pa.Table) -> bytes:

@@ -6,7 +6,7 @@ No vocabulary of all documents is made: whether a document is judged is asked of
 from __future__ import annotations
 
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def _by_score(lists: Sequence[Documents], indptr: NDArray[np.int64], scores: NDA
         begin, end = indptr[first], indptr[min(first + most_rows, len(lists))]
         starts = np.repeat(indptr[:-1][rows] - begin, lengths[rows])
         keys = np.repeat(np.arange(len(lists[rows]), dtype=np.uint64), lengths[rows]) << np.uint64(_SCORE_BITS)
-        keys = (keys | _falling(scores[begin:end])) << np.uint64(position_bits)
+        keys = (keys | falling_bits(scores[begin:end])) << np.uint64(position_bits)
         keys |= (np.arange(end - begin) - starts).astype(np.uint64)
         keys.sort()
         positions = (keys & np.uint64((1 << position_bits) - 1)).astype(np.int64)
@@ -139,7 +139,7 @@ def _by_score(lists: Sequence[Documents], indptr: NDArray[np.int64], scores: NDA
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _falling(scores: NDArray[np.float64]) -> NDArray[np.uint64]:
+def falling_bits(scores: NDArray[np.floating[Any]]) -> NDArray[np.uint64]:
     """Return 32-bit numbers that rise as the scores, as float32, fall."""
     with np.errstate(over="ignore"):
         bits = (scores.astype(np.float32) + np.float32(0)).view(np.uint32)  # -0 is 0

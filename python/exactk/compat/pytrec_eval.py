@@ -21,23 +21,22 @@ All of its measures are here, and its nicknames. `differences` says what is not 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk._plan.conventions import as_convention
-from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME
-from exactk.compat._judged_measures import JUDGED_MEASURES, RetrievedLists, retrieved_lists
+from exactk.compat._trec_requests import (
+    requests_of,
+    supported_measures,
+    supported_nicknames,
+    values_of_queries,
+)
 from exactk.compat._trec_rows import Judgements
-from exactk.compat._user_values import user_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 __all__ = [
     "RelevanceEvaluator",
@@ -48,30 +47,6 @@ __all__ = [
     "supported_measures",
     "supported_nicknames",
 ]
-
-_CONSTANTS = {"runid": 0.0, "num_q": 1.0, "relstring": 0.0}  # which are texts, or of all queries together
-_LOGARITHMS = {"gm_map": "average_precision", "gm_bpref": "bpref"}
-_LEAST = 1e-5  # of which a logarithm is taken
-_PREFERENCES = {  # of another kind of judgements, whose measures pytrec_eval does not support either
-    "prefs": ("simp", "pair", "avgjg", "num_prefs_ful", "num_prefs_ful_ret", "num_prefs_poss"),
-    "all_prefs": (
-        *("simp", "simp_ret", "simp_imp", "pair", "pair_ret", "pair_imp", "avgjg", "avgjg_ret", "avgjg_imp"),
-        *("avgjg_Rnonrel", "avgjg_Rnonrel_ret", "num_prefs_ful", "num_prefs_ful_ret", "num_prefs_poss"),
-    ),
-}
-
-supported_measures: set[str] = {
-    *HEADER,
-    *(name for name, measure in MEASURES_BY_NAME.items() if not measure.since_10),
-}
-"""The names of the measures."""
-
-supported_nicknames: dict[str, set[str]] = {
-    **{nickname: set(names) & supported_measures for nickname, names in MEASURE_SETS.items()},
-    **{nickname: {*HEADER, *(f"prefs_{name}" for name in names)} for nickname, names in _PREFERENCES.items()},
-    "qrels_jg": {*HEADER, "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"},
-}
-"""The names of sets of measures, and what is in each."""
 
 
 def differences() -> tuple[str, ...]:
@@ -241,7 +216,7 @@ class RelevanceEvaluator:
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002 - as in pytrec_eval
     ) -> None:
-        self._requests = _requests(measures)
+        self._requests = requests_of(measures)
         qrel = {query: documents for query, documents in query_relevance.items() if len(documents)}
         level: object = relevance_level
         if not isinstance(level, int):
@@ -280,103 +255,9 @@ class RelevanceEvaluator:
         if not isinstance(scores, dict):
             message = "Argument object scores should be of type dictionary."
             raise TypeError(message)
-        queries, truth, rankings = self._judgements.ranked(scores, judged_only=self._judged_only)
-        if not queries:
+        ranked = self._judgements.ranked(scores, judged_only=self._judged_only)
+        if not ranked.queries:
             return {}
-        metrics = [metric for one in self._requests for metric in one.metrics]
-        values = user_values(truth, rankings, metrics, self._convention) if metrics else {}
-        lists = None
-        if any(one.name in JUDGED_MEASURES for one in self._requests):
-            lists = retrieved_lists(truth, rankings, self._convention)
+        rows = values_of_queries(self._requests, ranked, self._convention).tolist()
         names = [name for one in self._requests for name in one.names]
-        columns = [one.columns(values, lists, len(queries)) for one in self._requests]
-        rows = np.concatenate(columns, axis=1).tolist() if columns else repeat(())
-        return {query: dict(zip(names, row, strict=True)) for query, row in zip(queries, rows, strict=False)}
-
-
-class _Request(NamedTuple):
-    """A measure, with its parameters."""
-
-    name: str
-    parameters: tuple[float, ...] = ()
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics of exactk."""
-        if self.name in _LOGARITHMS:
-            return [_LOGARITHMS[self.name]]
-        if self.name in _CONSTANTS or self.name in JUDGED_MEASURES:
-            return []
-        measure = MEASURES_BY_NAME[self.name]
-        if not self.parameters:
-            return [measure.metric_string()]
-        return [measure.metric_string(str(cutoff)) for cutoff in self.parameters]
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the values, as in results."""
-        judged = JUDGED_MEASURES.get(self.name)
-        if judged is not None and judged.is_listed:
-            return [f"{self.name}_{parameter:3.2f}" for parameter in self.parameters]
-        if judged is not None or not self.parameters:
-            return [self.name]
-        return [f"{self.name}_{cutoff}" for cutoff in self.parameters]
-
-    def columns(
-        self, values: Mapping[str, NDArray[np.float64]], lists: RetrievedLists | None, users: int
-    ) -> NDArray[np.float64]:
-        """Return the values of the users, a column for each name."""
-        if self.name in _CONSTANTS:
-            return np.full((users, 1), _CONSTANTS[self.name])
-        if self.name in JUDGED_MEASURES:
-            assert lists is not None  # noqa: S101 - they were made for it
-            return JUDGED_MEASURES[self.name].compute(lists, self.parameters)
-        columns = np.stack([values[metric] for metric in self.metrics], axis=1)
-        return np.log(np.maximum(columns, _LEAST)) if self.name in _LOGARITHMS else columns
-
-
-_ORDER = {name: position for position, name in enumerate((*HEADER, *MEASURES_BY_NAME))}
-_WITH_PARAMETERS = re.compile(r"[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*),?\Z")
-
-
-def _requests(measures: Iterable[str]) -> list[_Request]:
-    """Return each measure once, with all its parameters; those without have the default ones."""
-    parameters: dict[str, set[str]] = {}
-    for measure in chain.from_iterable(supported_nicknames.get(one, (one,)) for one in measures):
-        if measure in supported_measures:
-            parameters.setdefault(measure, set())
-            continue
-        name, given = _split(measure)
-        parameters.setdefault(name, set()).update(given)
-    return [_checked(name, parameters[name]) for name in sorted(parameters, key=lambda name: _ORDER[name])]
-
-
-def _split(measure: object) -> tuple[str, list[str]]:
-    """Return the name and the parameters of a measure such as ``P_5`` or ``P.5,10``."""
-    if not isinstance(measure, str):
-        message = f"expected string or bytes-like object, got {type(measure).__name__!r}"
-        raise TypeError(message)
-    for name in sorted(supported_measures, key=len, reverse=True):
-        if measure.startswith(name) and (match := _WITH_PARAMETERS.fullmatch(measure, len(name))):
-            return name, match[1].split(",")
-    raise _unsupported(measure)
-
-
-def _checked(name: str, given: set[str]) -> _Request:
-    judged, has_cutoffs = JUDGED_MEASURES.get(name), bool(name in MEASURES_BY_NAME and MEASURES_BY_NAME[name].cutoffs)
-    if judged is not None:
-        parameters = tuple(map(float, sorted(given))) or judged.parameters
-        if given and judged.parameter_count is not None and len(parameters) != judged.parameter_count:
-            raise _unsupported(f"{name}.{','.join(sorted(given))}", f"{name} has {judged.parameter_count} parameters")
-        return _Request(name, tuple(sorted(parameters)) if judged.is_listed else parameters)
-    if not given:
-        return _Request(name, MEASURES_BY_NAME[name].cutoffs if has_cutoffs else ())
-    if not has_cutoffs:
-        raise _unsupported(f"{name}.{','.join(sorted(given))}", f"{name} has no parameters")
-    if not all(one.isdecimal() and int(one) for one in given):
-        raise _unsupported(f"{name}.{','.join(sorted(given))}", "a cutoff is a positive whole number")
-    return _Request(name, tuple(sorted(map(int, given))))
-
-
-def _unsupported(measure: str, why: str = "") -> ValueError:
-    return ValueError(f"unsupported measure {measure}" + (f": {why}" if why else ""))
+        return {query: dict(zip(names, row, strict=True)) for query, row in zip(ranked.queries, rows, strict=True)}
