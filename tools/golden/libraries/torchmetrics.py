@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "torchmetrics"
 MODULE = "torchmetrics"
-REQUIREMENTS = ("torchmetrics==1.9.0", "torch==2.15.0")
+REQUIREMENTS = ("torchmetrics==1.9.0", "torch==2.13.0")
 SOURCE = ""
 INPUT = "sparse scores"
 MIN_SCORE = 2**-149  # the least positive float32: what is scored 0 or less is no hit
