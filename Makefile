@@ -92,14 +92,15 @@ portable: oldest
 		if $$python --version; then $(MAKE) test VENV=build/$$python PYTHON=$$python || exit 1; fi; \
 	done
 
-# For the night: evaluation on Spark, which needs Java 17 or newer, on Dask and Ray, and with torchmetrics. Their
+# For the night: evaluation on Spark, which needs Java 17 or newer, on Dask and Ray, and with torchmetrics, and the
+# recorded calls of torchmetrics; training with LightGBM, XGBoost and CatBoost. Their
 # packages are large. As above, the rest comes from the environment of the tests.
 ENGINES := build/engines/venv/bin/python
 engines: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip build/engines/venv
 	$(BIN)/python $(PIP) --python $(ENGINES) install --group engines
 	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(ENGINES) -c $(SITE_PACKAGES))/tests.pth"
-	$(ENGINES) -m pytest -p no:cacheprovider tests/engines
+	$(ENGINES) -m pytest -p no:cacheprovider tests/engines tests/compat
 
 # For the night: HTML pages in Chromium, which a root user gets from Debian; pictures to look at in build/browser/screens.
 BROWSER := build/browser/venv/bin/python

@@ -18,6 +18,7 @@ LIBRARIES = {
     "axe_playwright_python": "browser",
     "beir": "programs",
     "dask": "engines/test_dask.py",
+    "lightgbm": "engines/test_boosted_trees.py",
     "nbconvert": "notebooks",
     "pyspark": "engines/test_spark.py",
     "ray": "engines/test_ray.py",

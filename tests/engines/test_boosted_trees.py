@@ -1,0 +1,89 @@
+"""`exactk.ltr` in training with LightGBM, XGBoost and CatBoost: the values of a round are those of its scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactk
+from exactk.ltr import catboost_metric, lightgbm_feval, xgboost_metric
+
+lightgbm: Any = pytest.importorskip("lightgbm", reason="`make engines` installs it")
+xgboost: Any = pytest.importorskip("xgboost", reason="likewise")
+catboost: Any = pytest.importorskip("catboost", reason="likewise")
+
+pytestmark = [pytest.mark.filterwarnings("ignore")]  # of the libraries
+
+RNG = np.random.default_rng(0)
+SIZES = RNG.integers(2, 12, 60)
+OFFSETS = np.concatenate([[0], np.cumsum(SIZES)])
+FEATURES = RNG.random((OFFSETS[-1], 5))
+LABELS = np.clip(np.floor(4 * FEATURES[:, 0] + RNG.normal(0, 0.3, OFFSETS[-1])), 0, 3)
+GROUPS = np.repeat(range(60), SIZES)
+HALF = slice(0, OFFSETS[30])
+METRICS = ["mrr(ties=expected,min_grade=3)", "ndcg@5(gain=exp2,ties=expected)"]
+
+
+def expected(scores: Any, end: int = 60) -> list[tuple[str, float]]:
+    offsets, rows = OFFSETS[: end + 1], np.arange(OFFSETS[end])
+    truth = exactk.Truth(offsets, rows, LABELS[: len(rows)])
+    return list(exactk.evaluate(truth, exactk.SparseScores(offsets, rows, scores), METRICS).items())
+
+
+def test_lightgbm() -> None:
+    train = lightgbm.Dataset(FEATURES, LABELS, group=SIZES)
+    valid = lightgbm.Dataset(FEATURES[HALF], LABELS[HALF], group=SIZES[:30], reference=train)
+    rounds: dict[str, Any] = {}
+    model = lightgbm.train(
+        {"objective": "lambdarank", "metric": "None", "verbose": -1, "num_threads": 2},
+        train,
+        5,
+        valid_sets=[train, valid],
+        valid_names=["train", "valid"],
+        feval=lightgbm_feval(METRICS),
+        callbacks=[lightgbm.record_evaluation(rounds)],
+    )
+    for name, value in expected(model.predict(FEATURES)):
+        assert np.isclose(rounds["train"][name][-1], value)
+    for name, value in expected(model.predict(FEATURES[HALF]), 30):
+        assert np.isclose(rounds["valid"][name][-1], value)
+
+
+def test_xgboost() -> None:
+    train, valid = xgboost.DMatrix(FEATURES, LABELS, qid=GROUPS), xgboost.DMatrix(FEATURES[HALF], LABELS[HALF])
+    valid.set_group(SIZES[:30])
+    rounds: dict[str, Any] = {}
+    model = xgboost.train(
+        {"objective": "rank:ndcg", "disable_default_eval_metric": True, "nthread": 2},
+        train,
+        5,
+        evals=[(train, "train"), (valid, "valid")],
+        custom_metric=xgboost_metric(METRICS),
+        early_stopping_rounds=3,
+        maximize=True,
+        evals_result=rounds,
+        verbose_eval=False,
+    )
+    for name, value in expected(model.predict(train)):
+        assert np.isclose(rounds["train"][name][-1], value, atol=1e-5)
+    for name, value in expected(model.predict(valid), 30):
+        assert np.isclose(rounds["valid"][name][-1], value, atol=1e-5)
+
+
+def test_catboost() -> None:
+    metric = catboost_metric(METRICS[1], (LABELS[HALF], GROUPS[HALF]))
+    parameters = {
+        "loss_function": "YetiRank",
+        "eval_metric": metric,
+        "iterations": 5,
+        "thread_count": 2,
+        "verbose": False,
+    }
+    model = catboost.CatBoost(parameters | {"allow_writing_files": False, "use_best_model": False})
+    valid = catboost.Pool(FEATURES[HALF], LABELS[HALF], group_id=GROUPS[HALF])
+    model.fit(catboost.Pool(FEATURES, LABELS, group_id=GROUPS), eval_set=valid)
+    rounds = model.get_evals_result()["validation"]
+    (values,) = (rounds[name] for name in rounds if "NDCG:" not in name)
+    assert np.isclose(values[-1], dict(expected(model.predict(valid), 30))[METRICS[1]])

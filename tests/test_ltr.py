@@ -1,0 +1,115 @@
+"""`exactk.ltr` with objects that have the methods of the libraries; tests/engines has the libraries themselves."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactk
+from exactk.ltr import catboost_metric, lightgbm_feval, xgboost_metric
+
+RNG = np.random.default_rng(0)
+SIZES = [3, 7, 1, 12, 4]
+OFFSETS = np.concatenate([[0], np.cumsum(SIZES)])
+LABELS = RNG.integers(0, 4, OFFSETS[-1]).astype(np.float32)
+SCORES = RNG.random(OFFSETS[-1])
+METRICS = ["ndcg@3(gain=exp2)", "mrr(min_grade=2)", "map@5"]
+EXPECTED = exactk.evaluate(
+    exactk.Truth(OFFSETS, np.arange(len(LABELS)), LABELS.astype(float)),
+    exactk.SparseScores(OFFSETS, np.arange(len(LABELS)), SCORES),
+    METRICS,
+)
+
+
+class Data:
+    """As ``lightgbm.Dataset`` and ``xgboost.DMatrix``."""
+
+    def __init__(self, labels: Any = LABELS, sizes: Any = SIZES) -> None:
+        self.labels, self.sizes, self.reads = labels, sizes, 0
+
+    def get_label(self) -> Any:
+        self.reads += 1
+        return self.labels
+
+    def get_group(self) -> Any:
+        return self.sizes
+
+    def get_uint_info(self, name: str) -> Any:
+        assert name == "group_ptr"
+        return np.array([] if self.sizes is None else np.concatenate([[0], np.cumsum(self.sizes)]), np.uint32)
+
+
+def test_the_values_are_those_of_evaluate() -> None:
+    for name, value, is_higher_better in lightgbm_feval(METRICS)(SCORES, Data()):
+        assert (value, is_higher_better) == (EXPECTED[name], True)
+    assert xgboost_metric(METRICS)(SCORES, Data()) == list(EXPECTED.items())
+    groups = np.repeat([5, 3, 9, 1, 0], SIZES)
+    metric = catboost_metric(METRICS[0], (LABELS, groups))
+    error, weight = metric.evaluate([SCORES], LABELS.astype(np.float64), None)
+    assert metric.get_final_error(error, weight) == EXPECTED[METRICS[0]]
+    assert metric.is_max_optimal()
+    assert str(metric) == METRICS[0]
+
+
+def test_a_data_set_is_read_once() -> None:
+    feval, data, other = lightgbm_feval(METRICS), Data(), Data(LABELS[::-1])
+    first = feval(SCORES, data)
+    assert feval(SCORES, other) != first
+    assert feval(SCORES, data) == first
+    assert (data.reads, other.reads) == (1, 1)
+
+
+def test_a_data_set_is_not_kept() -> None:
+    metric = xgboost_metric(METRICS)
+    metric(SCORES, Data())
+    gc.collect()
+    data = Data(LABELS[::-1])
+    metric(SCORES, data)
+    assert data.reads == 1
+
+
+def test_lower_may_be_better() -> None:
+    assert not catboost_metric("arp").is_max_optimal()
+
+
+@pytest.mark.parametrize("sizes", [None, [3, 4]])
+def test_groups_are_missing(sizes: Any) -> None:
+    for function in (lightgbm_feval, xgboost_metric):
+        with pytest.raises(exactk.InputError, match="expected groups of 27 rows in all, found"):
+            function(METRICS)(SCORES, Data(sizes=sizes))
+
+
+def test_metrics_are_checked_at_once() -> None:
+    for function in (lightgbm_feval, xgboost_metric, catboost_metric):
+        with pytest.raises(exactk.InputError, match="ndgc"):
+            function("ndgc@3")
+
+
+def test_catboost_data_sets_are_told_apart_by_their_labels() -> None:
+    groups = np.repeat(range(5), SIZES)
+    with pytest.raises(exactk.InputError, match="cannot be told apart"):
+        catboost_metric("mrr", (LABELS, groups), (LABELS, groups))
+    with pytest.raises(exactk.InputError, match="a group in two places"):
+        catboost_metric("mrr", ([0, 1, 1], [1, 2, 1]))
+    assert catboost_metric("mrr", (LABELS, groups)).evaluate([SCORES], LABELS[::-1], None) == (0, 1)
+
+
+def test_warnings_are_shown_once_for_a_data_set() -> None:
+    feval, data = lightgbm_feval("ndcg@3"), Data()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        feval(np.zeros(len(LABELS)), data)
+        first = len(caught)
+        feval(np.zeros(len(LABELS)), data)
+    assert first == len(caught) > 0
+
+
+def test_no_library_is_imported() -> None:
+    program = "import exactk.ltr, sys; assert not {'lightgbm', 'xgboost', 'catboost'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603 - our own program
