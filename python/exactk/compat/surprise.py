@@ -1,0 +1,254 @@
+"""The accuracy functions of Surprise, and `precision_recall_at_k` of its FAQ, over lists of predictions.
+
+Change the import, and nothing else::
+
+    from surprise.accuracy import rmse  # before
+    from exactk.compat.surprise import rmse  # after
+
+Examples
+--------
+>>> from exactk.compat import surprise
+>>> predictions = [("ann", 1, 5.0, 4.5, {}), ("ann", 2, 2.0, 4.0, {}), ("bob", 1, 4.0, 3.0, {})]
+>>> surprise.precision_recall_at_k(predictions, k=10, threshold=3.5)
+({'ann': 0.5, 'bob': 0}, {'ann': 1.0, 'bob': 0.0})
+
+`differences` says what is not equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk.compat._prediction_rows import is_among_first, pair_orders, prediction_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["differences", "fcp", "mae", "mse", "precision_recall_at_k", "precision_recall_at_k_article", "rmse"]
+
+
+def differences() -> tuple[str, ...]:
+    """Return what is not equal to Surprise, in sentences.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from exactk.compat import surprise
+    >>> surprise.differences()[0]
+    'A prediction of NaN is a ValueError in precision_recall_at_k; sorted() puts it in an arbitrary place.'
+    """
+    return (
+        "A prediction of NaN is a ValueError in precision_recall_at_k; sorted() puts it in an arbitrary place.",
+        "precision_recall_at_k is a function here; Surprise has it in its FAQ and its examples, to be copied.",
+        "rmse, mse and mae may differ in the last digits, by 1e-12 at most.",
+    )
+
+
+def precision_recall_at_k(
+    predictions: Iterable[Sequence[Any]], k: int = 10, threshold: float = 3.5
+) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
+    """Return precision and recall at k by user, as the FAQ of Surprise computes them; 0 / 0 is 0.
+
+    A row is relevant if its rating reaches the threshold, and recommended if it is among the first k of its user by
+    falling estimate, and its estimate reaches the threshold. Equal estimates keep their order.
+
+    Parameters
+    ----------
+    predictions : iterable of (user, item, rating, estimate, details)
+        What ``algo.test(testset)`` returns.
+    k : int, default 10
+        The number of rows.
+    threshold : float, default 3.5
+        The lowest rating of a relevant row, and the lowest estimate of a recommended one.
+
+    Returns
+    -------
+    tuple of dict
+        ``{user: precision}`` and ``{user: recall}``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a row has not five parts, a rating is no number, or an estimate is NaN.
+
+    See Also
+    --------
+    exactk.from_ratings : The means, from columns.
+
+    Examples
+    --------
+    >>> from exactk.compat import surprise
+    >>> surprise.precision_recall_at_k([("ann", 1, 5, 4.5, None), ("ann", 2, 4, 4.9, None)], k=1)
+    ({'ann': 1.0}, {'ann': 0.5})
+    """
+    return _by_threshold(predictions, k, threshold, 0)
+
+
+def precision_recall_at_k_article(
+    predictions: Iterable[Sequence[Any]], k: int = 10, threshold: float = 3.5
+) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
+    """Return precision and recall at k by user, as articles and the FAQ until 2020 do: 0 / 0 is 1.
+
+    Parameters
+    ----------
+    predictions, k, threshold
+        As in `precision_recall_at_k`.
+
+    Returns
+    -------
+    tuple of dict
+        ``{user: precision}`` and ``{user: recall}``.
+
+    Examples
+    --------
+    >>> from exactk.compat import surprise
+    >>> surprise.precision_recall_at_k_article([("ann", 1, 2, 1, None)])
+    ({'ann': 1}, {'ann': 1})
+    """
+    return _by_threshold(predictions, k, threshold, 1)
+
+
+def _by_threshold(
+    predictions: Iterable[Sequence[Any]], k: int, threshold: float, undefined: int
+) -> tuple[dict[Hashable, float], dict[Hashable, float]]:
+    rows = prediction_rows(predictions)
+    is_relevant, is_recommended = rows.actual >= threshold, rows.estimates >= threshold
+    is_recommended &= is_among_first(rows, k)
+    relevant, recommended, hits = (
+        np.bincount(rows.users[mask], minlength=len(rows.keys))
+        for mask in (is_relevant, is_recommended, is_relevant & is_recommended)
+    )
+    precisions, recalls = (_ratios(hits, divisors, undefined) for divisors in (recommended, relevant))
+    return dict(zip(rows.keys, precisions, strict=True)), dict(zip(rows.keys, recalls, strict=True))
+
+
+def _ratios(hits: NDArray[np.int64], divisors: NDArray[np.int64], undefined: int) -> list[float]:
+    """Return the ratios, and the integer where the divisor is 0."""
+    ratios: list[float] = (hits / np.maximum(divisors, 1)).tolist()
+    for row in np.flatnonzero(divisors == 0):
+        ratios[row] = undefined
+    return ratios
+
+
+def rmse(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
+    """Return the root mean squared error.
+
+    Parameters
+    ----------
+    predictions : list of (user, item, rating, estimate, details)
+        What ``algo.test(testset)`` returns.
+    verbose : bool, default True
+        Whether to print the value.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are no predictions.
+
+    Examples
+    --------
+    >>> from exactk.compat import surprise
+    >>> value = surprise.rmse([("ann", 1, 5, 4, None), ("ann", 2, 4, 3, None)])
+    RMSE: 1.0000
+    """
+    return _printed("RMSE: ", float(np.sqrt(np.mean(_errors(predictions) ** 2))), verbose=verbose)
+
+
+def mse(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
+    """Return the mean squared error.
+
+    Parameters
+    ----------
+    predictions, verbose
+        As in `rmse`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are no predictions.
+    """
+    return _printed("MSE: ", float(np.mean(_errors(predictions) ** 2)), verbose=verbose)
+
+
+def mae(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
+    """Return the mean absolute error.
+
+    Parameters
+    ----------
+    predictions, verbose
+        As in `rmse`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are no predictions.
+    """
+    return _printed("MAE:  ", float(np.mean(np.abs(_errors(predictions)))), verbose=verbose)
+
+
+def fcp(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
+    """Return the fraction of concordant pairs: of the rows of a user with unequal ratings, those in the same order.
+
+    Parameters
+    ----------
+    predictions, verbose
+        As in `rmse`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there are no predictions, or no user has two with unequal ratings.
+    """
+    _check_any(predictions)
+    concordant, discordant = (_mean_of_some(counts) for counts in pair_orders(prediction_rows(predictions)))
+    if concordant + discordant == 0:
+        message = "cannot compute fcp on this list of prediction. Does every user have at least two predictions?"
+        raise ValueError(message)
+    return _printed("FCP:  ", concordant / (concordant + discordant), verbose=verbose)
+
+
+def _mean_of_some(counts: NDArray[np.int64]) -> float:
+    """Return the mean of the users who have such a pair."""
+    some = counts[counts > 0]
+    return float(some.mean()) if len(some) else 0.0
+
+
+def _errors(predictions: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
+    _check_any(predictions)
+    errors = (actual - estimate for _, _, actual, estimate, _ in predictions)
+    return np.fromiter(errors, np.float64, len(predictions))
+
+
+def _check_any(predictions: Sequence[Sequence[Any]]) -> None:
+    if not predictions:
+        message = "Prediction list is empty."
+        raise ValueError(message)
+
+
+def _printed(label: str, value: float, *, verbose: bool) -> float:
+    if verbose:
+        print(f"{label}{value:1.4f}")  # noqa: T201 - as Surprise does
+    return value
