@@ -49,6 +49,10 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
     "ray": [("exactk.ray", "__import__('exactk.ray').ray.evaluate(TRUTH, SCORES)")],
     "rich": [("progress=True", "exactk.evaluate(TRUTH, SCORES, 'P@1', progress=True)")],
     "scipy": [("a sparse matrix", "exactk.read('matrix.npz', 'truth')")],
+    "sklearn": [
+        ("make_scorer()", "__import__('exactk.compat.sklearn').compat.sklearn.make_scorer(max)"),
+        ("get_scorer()", "__import__('exactk.compat.sklearn').compat.sklearn.get_scorer('top_k_accuracy')"),
+    ],
     "threadpoolctl": [],
     "torch": [
         ("exactk.torch", "__import__('exactk.torch')"),
@@ -118,14 +122,14 @@ def test_extras_are_those_of_the_project() -> None:
     together = extras.pop("all")
     compare = extras["compare"]  # SciPy comes with embeddings too
     libraries = {
-        re.split(r"\[|>=", text)[0]: extra
+        {"scikit-learn": "sklearn"}.get(name := re.split(r"\[|>=", text)[0], name): extra
         for extra, texts in extras.items()
         for text in texts
         if texts is not compare and not text.startswith("exactk[")
     }
     assert compare == [text for text in extras["embeddings"] if text.startswith("scipy")]
     assert libraries == optional.EXTRAS
-    small = [extra for extra in extras if extra not in {"spark", "dask", "ray", "torch", "ir-measures"}]
+    small = [extra for extra in extras if extra not in {"spark", "dask", "ray", "torch", "ir-measures", "sklearn"}]
     assert together == [f"exactk[{','.join(small)}]"]
 
 

@@ -37,6 +37,7 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "ray": "ray",
         "rich": "progress",
         "scipy": "embeddings",
+        "sklearn": "sklearn",
         "threadpoolctl": "embeddings",
         "torch": "torch",
         "torchmetrics": "torch",
@@ -254,6 +255,13 @@ def spark_functions() -> Any:  # noqa: ANN401 - pyspark may not be installed
     with _importing("pyspark", "exactk.spark"):
         from pyspark.sql import functions  # noqa: PLC0415 - an optional library
     return functions
+
+
+def sklearn_metrics(purpose: str) -> Any:  # noqa: ANN401 - scikit-learn has no types
+    """Return the metrics of scikit-learn, which `purpose` needs."""
+    with _importing("sklearn", purpose):
+        import sklearn.metrics  # noqa: PLC0415 - an optional library
+    return sklearn.metrics
 
 
 def torch_and_torchmetrics(purpose: str) -> tuple[Any, Any]:
