@@ -309,6 +309,16 @@ def ir_measures() -> Any:  # noqa: ANN401 - a module without types
     return ir_measures
 
 
+def lz4_and_cbor2() -> tuple[Any, Any]:
+    """Return the compressor and the format of ranx's files of kind lz4."""
+    try:
+        lz4, cbor2 = map(importlib.import_module, ("lz4.frame", "cbor2"))
+    except ModuleNotFoundError as error:
+        message = f"files of kind 'lz4' need {error.name}: pip install lz4 cbor2"
+        raise ImportError(message) from error
+    return lz4, cbor2
+
+
 def parquet(table: pa.Table) -> bytes:
     """Return the table as a Parquet file."""
     buffer = io.BytesIO()

@@ -25,21 +25,31 @@ if TYPE_CHECKING:
 
 
 def problem_of(
-    truth: Truth, predictions: Predictions, values: Sequence[Value], convention: Convention, *, per_user: bool
+    truth: Truth,
+    predictions: Predictions,
+    values: Sequence[Value],
+    convention: Convention,
+    num_threads: int | None = None,
+    *,
+    per_user: bool,
 ) -> Problem:
-    """Return the problem of users without keys, on all threads."""
+    """Return the problem of users without keys, by default on all threads."""
     return Problem(
         truth, predictions, None, None, None, None, 1, tuple(values), convention,
-        per_user=per_user, num_threads=resolve_threads(None), report_progress=ignore_progress,
+        per_user=per_user, num_threads=resolve_threads(num_threads), report_progress=ignore_progress,
     )  # fmt: skip
 
 
 def user_values(
-    truth: Truth, predictions: Predictions, metrics: Sequence[str], convention: Convention
+    truth: Truth,
+    predictions: Predictions,
+    metrics: Sequence[str],
+    convention: Convention,
+    num_threads: int | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """Return the value of each user, by metric string, of which each has one; NaN for those who do not count."""
     metrics = tuple(dict.fromkeys(metrics))
     values = plan(metrics, convention)
-    problem = problem_of(truth, predictions, values.distinct_parts, convention, per_user=True)
+    problem = problem_of(truth, predictions, values.distinct_parts, convention, num_threads, per_user=True)
     rows = user_rows(problem, solve(core_engine, problem), values)
     return dict(zip(metrics, rows[: len(values)], strict=True))

@@ -1,0 +1,327 @@
+"""A drop-in replacement for ranx 0.3.21: the same metrics, tables and files without compilation, and valid p-values.
+
+>>> from exactk.compat.ranx import Qrels, Run, compare, evaluate
+>>> qrels = Qrels({"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}})
+>>> run = Run({"q1": {"d2": 0.9, "d5": 0.8, "d1": 0.7}, "q2": {"d4": 0.6, "d3": 0.5}}, name="bm25")
+>>> evaluate(qrels, run, "mrr")
+np.float64(0.75)
+>>> evaluate(qrels, run, ["ndcg@3", "map@3-l2"])
+{'ndcg@3': np.float64(0.7905820851806467), 'map@3-l2': np.float64(0.5)}
+
+Fusion (``fuse``, ``normalize``, ``optimize_fusion``), ``plot`` and what downloads (``from_ir_datasets``,
+``from_ranxhub``) are left out. `differences` says what is not equal.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk.compat._paired_p_values import p_values
+from exactk.compat._ranx_data import Qrels, Run
+from exactk.compat._ranx_metrics import RanxMetric, ranked_documents
+from exactk.compat._ranx_report import FrozensetDict, Report, pair_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from exactk.compat._paired_p_values import PairTest
+
+    Documents: TypeAlias = Qrels | Run | Mapping[Any, Mapping[Any, float]]
+    ValuesByMetric: TypeAlias = dict[str, NDArray[np.float64]]
+
+__all__ = ["Qrels", "Report", "Run", "compare", "differences", "evaluate"]
+
+_FEWEST_FOR_THREADS = 10  # queries, below which ranx uses one thread
+_TESTS: dict[str, PairTest] = {"student": "t", "fisher": "permutation", "tukey": "max_t"}
+
+
+def differences() -> tuple[str, ...]:
+    """Return what is not equal to ranx, in sentences.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from exactk.compat import ranx
+    >>> ranx.differences()[0]
+    'Values may differ in the last digits: sums are exact here, and rounded once.'
+    """
+    return (
+        "Values may differ in the last digits: sums are exact here, and rounded once.",
+        "ranx leaves bpref at 0 for the queries that a thread reaches after one without relevant documents.",
+        "p-values are those of exactk.compare.",
+        "Wins and losses are counted of exact values: those that are equal but for rounding in ranx are ties here.",
+        "stat_test='student' is the same paired t test, except for runs with equal values: p is 1, where ranx has NaN.",
+        "If all queries differ by the same amount, p is the share of sign flips as extreme as that; that of ranx is 0.",
+        "stat_test='fisher' is exact if at most 20 queries differ, or else (b + 1) / (n_permutations + 1).",
+        "ranx returns b / n_permutations for 'fisher', which may be 0, of numbers that are not seeded in all its threads.",
+        "stat_test='tukey' is the max-T permutation test of all pairs of runs, and warns.",
+        "Tukey's test of ranx takes the runs for independent samples, although their queries are the same.",
+        "n_permutations is at least 99, at most 30 runs are compared, and p-values need SciPy.",
+        "Plain dicts are paired by query, with a warning if their orders differ; ranx pairs their queries by position.",
+        "Plain dicts may have queries without documents; other inputs, such as arrays and lists of Numba, are a TypeError.",
+        "return_mean=False returns the values of a single metric of plain dicts, where ranx raises KeyError for 'ndcg@10'.",
+        "What Numba refuses by an error of its own, such as integers as ids, is a TypeError.",
+        "A document of more characters than any other of its Qrels or Run may be added by add_score.",
+        "Levels below 0, such as in 'ndcg-l-1', are a ValueError for metrics of gains if a grade is negative.",
+        "The persistence of RBP must be below 1, which digits with an exponent are not ('rbp.1e1').",
+        "keys, qrels and run are plain dicts and views, which repr() shows as such; to_typed_list is left out.",
+        "pd_kwargs are arguments of pandas.read_parquet; ranx passes their names alone.",
+        "Columns of strings may have pandas' type of strings, which ranx refuses.",
+        "Files of kind 'lz4' need the packages lz4 and cbor2.",
+        "JSON has numbers such as 1e-07, which ranx writes as 1e-7.",
+        "Fusion, normalization, plot and downloads are left out.",
+    )
+
+
+def evaluate(
+    qrels: Documents,
+    run: Documents,
+    metrics: Iterable[str] | str,
+    return_mean: bool = True,  # noqa: FBT001, FBT002 - as in ranx
+    return_std: bool = False,  # noqa: FBT001, FBT002 - as in ranx
+    threads: int = 0,
+    save_results_in_run: bool = True,  # noqa: FBT001, FBT002 - as in ranx
+    make_comparable: bool = False,  # noqa: FBT001, FBT002 - as in ranx
+) -> Any:  # noqa: ANN401 - of many kinds, as in ranx
+    """Evaluate a run.
+
+    Parameters
+    ----------
+    qrels : Qrels or dict
+        The judgements.
+    run : Run or dict
+        The run. Documents with equal scores are in the order in which ranx sorts them.
+    metrics : str or iterable of str
+        Names such as ``"ndcg@10"``, ``"map-l2"``, ``"rbp.95"``: ``hits``, ``hit_rate``, ``precision``, ``recall``,
+        ``f1``, ``r-precision``, ``mrr``, ``map``, ``dcg``, ``dcg_burges``, ``ndcg``, ``ndcg_burges``, ``bpref``, ``rbp``.
+        After ``@`` is a cutoff, after ``-l`` the lowest grade of a relevant document.
+    return_mean : bool, default True
+        Whether to return the mean over the queries, or an array with the value of each.
+    return_std : bool, default False
+        Whether to return ``{"mean": ..., "std": ...}`` in place of the mean.
+    threads : int, default 0
+        The number of threads for 10 or more queries; 0 for all.
+    save_results_in_run : bool, default True
+        Whether to keep the values in `Run.scores`, `Run.mean_scores` and `Run.std_scores`.
+    make_comparable : bool, default False
+        Whether to add the queries to the run that it lacks, without documents, and to remove those without judgements.
+
+    Returns
+    -------
+    float, array, or dict of them by metric
+        A dict unless there is one metric.
+
+    Raises
+    ------
+    AssertionError
+        If the queries of the run are not those of the judgements.
+    ValueError
+        If a metric is not supported.
+
+    See Also
+    --------
+    exactk.evaluate : The means and all else about them: ``exactk.evaluate(qrels, run, ["ndcg@10"], convention="ranx")``.
+
+    Examples
+    --------
+    >>> from exactk.compat.ranx import evaluate
+    >>> evaluate({"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 2}, "q2": {"d2": 2}}, "mrr", return_mean=False)
+    array([1., 0.])
+    """
+    num_threads = _num_threads(threads, len(qrels))
+    if make_comparable and isinstance(qrels, Qrels) and isinstance(run, Run):
+        run = run.make_comparable(qrels)
+    judged, lists = _paired(qrels, run)
+    names = _metric_names(metrics)
+    parsed = {name: RanxMetric.parsed(name) for name in names}
+    documents = ranked_documents(judged, lists, is_ranked=isinstance(run, Run))
+    values = documents.values(parsed, num_threads)
+    if isinstance(run, Run) and save_results_in_run:
+        _save_results(run, values, has_std=return_std and return_mean)
+    results = {name: _summary(of, return_mean, return_std) for name, of in values.items()}
+    return next(iter(results.values())) if len(names) == 1 else results
+
+
+def _num_threads(threads: int, queries: int) -> int | None:
+    """Return the number of threads, or None for all that the process may use."""
+    if queries < _FEWEST_FOR_THREADS:
+        return 1
+    return threads if threads != 0 else None
+
+
+def _paired(qrels: Documents, run: Documents) -> tuple[list[Mapping[Any, float]], list[Mapping[Any, float]]]:
+    """Return the judged documents and the list of each query, in the order of the judgements."""
+    for one, kinds in ((qrels, (Qrels, dict)), (run, (Run, dict))):
+        if not isinstance(one, kinds):
+            message = f"expected {kinds[0].__name__} or dict, found {type(one).__name__}"
+            raise TypeError(message)
+    if qrels.keys() != run.keys():
+        message = "qrels and run have different queries: make_comparable=True adds and removes queries of the run"
+        raise AssertionError(message)
+    for one in (qrels, run):
+        if isinstance(one, (Qrels, Run)) and not one.sorted:
+            one.sort()
+    judged, lists = _entries(qrels), _entries(run)
+    if list(judged) != list(lists):
+        message = (
+            "queries are paired by their ids: ranx pairs those of plain dicts by position, and their orders differ"
+        )
+        warnings.warn(message, stacklevel=3)
+    return list(judged.values()), [lists[query] for query in judged]
+
+
+def _entries(documents: Documents) -> Mapping[Any, Mapping[Any, float]]:
+    if isinstance(documents, Qrels):
+        return documents.qrels
+    return documents.run if isinstance(documents, Run) else documents
+
+
+def _metric_names(metrics: Iterable[str] | str) -> list[str]:
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    if not all(isinstance(name, str) for name in names):
+        message = "expected strings as metrics"
+        raise AssertionError(message)
+    return names
+
+
+def _save_results(run: Run, values: ValuesByMetric, *, has_std: bool) -> None:
+    for metric, of_queries in values.items():
+        run.mean_scores[metric] = np.float64(np.mean(of_queries))
+        if has_std:
+            run.std_scores[metric] = np.float64(np.std(of_queries))
+        run.scores[metric].update(zip(run.get_query_ids(), of_queries, strict=True))
+
+
+def _summary(values: NDArray[np.float64], return_mean: bool, return_std: bool) -> Any:  # noqa: ANN401, FBT001 - as `evaluate`
+    if not return_mean:
+        return values
+    return {"mean": np.mean(values), "std": np.std(values)} if return_std else np.mean(values)
+
+
+def compare(
+    qrels: Qrels,
+    runs: Sequence[Run],
+    metrics: Iterable[str] | str,
+    stat_test: str = "student",
+    n_permutations: int = 1000,
+    max_p: float = 0.01,
+    random_seed: int = 42,
+    threads: int = 0,
+    rounding_digits: int = 3,
+    show_percentages: bool = False,  # noqa: FBT001, FBT002 - as in ranx
+    make_comparable: bool = False,  # noqa: FBT001, FBT002 - as in ranx
+) -> Report:
+    """Evaluate runs, and test how each pair of them differs.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        The judgements.
+    runs : list of Run
+        The runs, of distinct names.
+    metrics : str or iterable of str
+        As in `evaluate`.
+    stat_test : {"student", "fisher", "tukey"}
+        The paired t test (default); the permutation test; or the permutation test adjusted for all pairs of runs. The
+        p-values are those of `exactk.compare` with ``test="t"``, ``test="permutation"`` and ``adjust="max_t"``.
+    n_permutations : int, default 1000
+        How many random permutations are drawn, at least 99.
+    max_p : float, default 0.01
+        The largest p-value of a significant difference.
+    random_seed : int, default 42
+        The seed of the permutations.
+    threads : int, default 0
+        As in `evaluate`.
+    rounding_digits : int, default 3
+        The digits that the report shows.
+    show_percentages : bool, default False
+        Whether the report shows values in percent.
+    make_comparable : bool, default False
+        As in `evaluate`.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    NotImplementedError
+        If there is no such test.
+
+    See Also
+    --------
+    exactk.compare : With intervals, adjusted p-values, margins and groups of users.
+
+    Examples
+    --------
+    >>> from exactk.compat.ranx import Qrels, Run, compare
+    >>> qrels = Qrels({f"q{number}": {"d": 1} for number in range(20)})
+    >>> one = Run({f"q{number}": {"d": 2.0, "e": 1.0} for number in range(20)}, "one")
+    >>> other = Run({f"q{number}": {"d": 0.5 * (number % 3), "e": 0.6} for number in range(20)}, "other")
+    >>> compare(qrels, [one, other], "mrr", stat_test="fisher")
+    #    Model    MRR
+    ---  -------  ------
+    a    one      1.000ᵇ
+    b    other    0.650
+    """
+    names = _metric_names(metrics)
+    values: dict[str, ValuesByMetric] = {}
+    models = [run.name if run.name is not None else f"run_{number}" for number, run in enumerate(runs, 1)]
+    for model, run in zip(models, runs, strict=True):
+        found = evaluate(qrels, run, names, return_mean=False, threads=threads, make_comparable=make_comparable)
+        values[model] = {names[0]: found} if len(names) == 1 else found
+    return Report(
+        model_names=models,
+        results={model: {name: float(np.mean(values[model][name])) for name in names} for model in models},
+        comparisons=_comparisons(values, names, stat_test, n_permutations, max_p, random_seed),
+        metrics=names,
+        max_p=max_p,
+        win_tie_loss={
+            (one, other): {name: _win_tie_loss(values[one][name], values[other][name]) for name in names}
+            for one, other in pair_names(models)
+        },
+        rounding_digits=rounding_digits,
+        show_percentages=show_percentages,
+        stat_test=stat_test,
+    )
+
+
+def _comparisons(
+    values: Mapping[str, ValuesByMetric],
+    metrics: Sequence[str],
+    stat_test: str,
+    permutations: int,
+    max_p: float,
+    seed: int,
+) -> FrozensetDict:
+    """Return the p-values of all pairs of runs, by metric."""
+    if stat_test not in _TESTS:
+        message = f"the test {stat_test!r} is not supported: expected one of {', '.join(map(repr, _TESTS))}"
+        raise NotImplementedError(message)
+    if stat_test == "tukey":
+        message = (
+            "stat_test='tukey' compares the permutations of all pairs of runs; Tukey's test is not for paired values"
+        )
+        warnings.warn(message, stacklevel=3)
+    comparisons = FrozensetDict()
+    for metric in metrics:
+        of_systems = {model: of[metric] for model, of in values.items()}
+        for pair, p in p_values(of_systems, _TESTS[stat_test], permutations, seed).items():
+            result = {"p_value": np.float64(p), "significant": np.bool_(p <= max_p)}
+            comparisons[pair] = {**comparisons.get(pair, {}), metric: result}
+    return comparisons
+
+
+def _win_tie_loss(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, int]:
+    """Return how many queries have a higher, an equal and a lower value in the one run."""
+    counts = {"W": one > other, "T": one == other, "L": one < other}
+    return {outcome: int(np.count_nonzero(is_so)) for outcome, is_so in counts.items()}
