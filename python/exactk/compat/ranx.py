@@ -256,6 +256,8 @@ def compare(
     ------
     NotImplementedError
         If there is no such test.
+    ValueError
+        If ``"tukey"`` is asked for a single run.
 
     See Also
     --------
@@ -307,6 +309,9 @@ def _comparisons(
     if stat_test not in _TESTS:
         message = f"the test {stat_test!r} is not supported: expected one of {', '.join(map(repr, _TESTS))}"
         raise NotImplementedError(message)
+    if stat_test == "tukey" and len(values) < 2:
+        message = "stat_test='tukey' compares at least two runs"
+        raise ValueError(message)
     if stat_test == "tukey":
         message = (
             "stat_test='tukey' compares the permutations of all pairs of runs; Tukey's test is not for paired values"

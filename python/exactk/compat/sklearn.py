@@ -134,7 +134,7 @@ def dcg_score(
     check_lengths(gains, scores, sample_weight)
     _check_gains(gains, scores, ignore_ties=ignore_ties)
     values = discounted_gains(gains, scores, _discounts(gains.shape[1], log_base), k, ignore_ties=ignore_ties)
-    return _mean(values, sample_weight)
+    return _mean_of_samples(values, sample_weight)
 
 
 def ndcg_score(
@@ -201,10 +201,10 @@ def ndcg_score(
         ideal_gains(gains, discounts, k),
     )
     values = np.divide(found, ideal, out=np.zeros(len(found)), where=ideal != 0)
-    return _mean(values, sample_weight)
+    return _mean_of_samples(values, sample_weight)
 
 
-def _mean(values: NDArray[Any], weights: Any) -> float:  # noqa: ANN401 - what NumPy takes
+def _mean_of_samples(values: NDArray[Any], weights: Any) -> float:  # noqa: ANN401 - what NumPy takes
     return float(np.average(values, weights=weights))
 
 
@@ -314,7 +314,7 @@ def label_ranking_loss(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: 
     labels, scores = _checked_indicator(y_true), checked_numbers(y_score)
     check_lengths(labels, scores, sample_weight)
     _check_shapes(labels, scores, least_labels=2)
-    return _mean(RelevantLabels(labels).misordered_pairs(scores), sample_weight)
+    return _mean_of_samples(RelevantLabels(labels).misordered_pairs(scores), sample_weight)
 
 
 def _checked_indicator(y_true: Any) -> Any:  # noqa: ANN401 - of SciPy, which has no types
@@ -392,7 +392,7 @@ def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: Arra
     relevant = labels != 0
     lowest_relevant = np.where(relevant, scores, scores.dtype.type(highest)).min(axis=1, keepdims=True)
     covered = np.where(relevant.any(axis=1), (scores >= lowest_relevant).sum(axis=1), 0)
-    return _mean(covered, sample_weight)
+    return _mean_of_samples(covered, sample_weight)
 
 
 def top_k_accuracy_score(
@@ -464,7 +464,7 @@ def top_k_accuracy_score(
     codes = np.searchsorted(classes, actual)
     hits = _binary_hits(codes, scores, k) if is_binary else _multiclass_hits(codes, scores, k)
     if normalize:
-        return _mean(hits, sample_weight)
+        return _mean_of_samples(hits, sample_weight)
     return float(np.sum(hits)) if sample_weight is None else float(np.dot(hits, np.asarray(sample_weight)))
 
 

@@ -138,7 +138,8 @@ def draw() -> list[dict[str, Any]]:
     calls += [_tied_run(random_number) for _ in range(30)]
     faulty = [{**_PLAIN, **fault, "objects": objects} for fault in _FAULTY for objects in (True, False)]
     calls += [call for call in faulty if call["objects"] or not _differs(call)]
-    calls += [_comparison(random_number) for _ in range(60)]
+    comparisons = [_comparison(random_number) for _ in range(60)]
+    calls += [call for call in comparisons if "f1" not in call["metrics"]]  # whose rounding in ranx decides ties
     calls += [{**_comparison(random_number), **fault} for fault in _FAULTY_COMPARISONS]
     for name in ("Qrels", "Run"):
         calls += [{"class": name, "entries": _entries(random_number, name), "steps": steps} for steps in _STEPS]
@@ -328,6 +329,9 @@ def _compared(module: Any, call: dict[str, Any]) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         report = module.compare(module.Qrels(call["qrels"]), runs, call["metrics"], call["stat_test"], **options)
     found = _report_of(report)
+    for one, other in report.win_tie_loss:
+        p_values, counts = found["dict"][one]["comparisons"][other], report.win_tie_loss[one, other]
+        p_values |= {metric: None for metric, of in counts.items() if not of["W"] + of["L"]}  # NaN in ranx, 1 here
     if not is_equal:
         found["dict"] = {name: one for name, one in found["dict"].items() if name not in report.model_names}
         found["dict"]["runs"] = [
