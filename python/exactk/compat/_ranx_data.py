@@ -83,8 +83,14 @@ class RanxEntries(Generic[Number]):
             Their grades or scores.
         """
         _check_strings(q_ids)
+        if len(q_ids) > min(len(doc_ids), len(scores)):
+            message = "expected documents and scores for each query"
+            raise IndexError(message)
         for q_id, documents, numbers in zip(q_ids, doc_ids, scores, strict=False):
             _check_strings(documents)
+            if len(documents) > len(numbers):
+                message = f"expected a score for each document of query {q_id!r}"
+                raise IndexError(message)
             self._entries[q_id] = dict(zip(documents, map(self._number, numbers), strict=False))
         self.sort()
 
