@@ -21,9 +21,10 @@ _GIVES = {
     "spark": "`exactk.spark`; clusters of Spark mostly have it already",
     "dask": "`exactk.dask`",
     "ray": "`exactk.ray`",
+    "sklearn": "the scorers of `exactk.compat.sklearn`",
     "torch": "`exactk.torch`, a metric of torchmetrics; `exactk.compat.torchmetrics`",
     "ir-measures": "`exactk.compat.ir_measures`, a provider of ir_measures",
-    "all": "all of these except `spark`, `dask`, `ray`, `torch` and `ir-measures`",
+    "all": "all of these except `spark`, `dask`, `ray`, `sklearn`, `torch` and `ir-measures`",
 }
 
 
