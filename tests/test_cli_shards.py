@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -472,15 +471,14 @@ def test_every_option_that_says_how_files_are_read_is_kept() -> None:
     assert {*names, "text_ids"} == set(READING_OPTIONS)
 
 
-@pytest.mark.parametrize("step", ["before", "fsync", "replace", "after"])
-@pytest.mark.parametrize("shard", [1, 2, 3])
-def test_f35_a_kill_at_each_step_of_a_write(step: str, shard: int, run: Run) -> None:
+def test_f35_a_kill_at_each_step_of_a_write(run: Run) -> None:
     """The run killed leaves whole files alone, and hidden ones; the next removes these, and has the same bits."""
-    code = (
+    cases = [(step, shard) for step in ("before", "fsync", "replace", "after") for shard in (1, 2, 3)]
+    code = (  # runs in forks of one process, each with a folder of its own
         "import os, signal, sys, tempfile, pathlib\n"
         "from exactk._cli import main, output_files\n"
-        "step, shard, calls = sys.argv[1], int(sys.argv[2]), []\n"
-        "def killing(call, at_end=False):\n"
+        "def killing(call, shard, at_end=False):\n"
+        "    calls = []\n"
         "    def wrapped(*arguments, **options):\n"
         "        calls.append(call)\n"
         "        if not at_end and len(calls) == shard: os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -488,22 +486,29 @@ def test_f35_a_kill_at_each_step_of_a_write(step: str, shard: int, run: Run) -> 
         "        if at_end and len(calls) == shard: os.kill(os.getpid(), signal.SIGKILL)\n"
         "        return result\n"
         "    return wrapped\n"
-        "if step == 'before': tempfile.mkstemp = killing(tempfile.mkstemp)\n"
-        "if step == 'fsync': output_files._copy_attributes = killing(output_files._copy_attributes)\n"
-        "if step == 'replace': pathlib.Path.replace = killing(pathlib.Path.replace)\n"
-        "if step == 'after': pathlib.Path.replace = killing(pathlib.Path.replace, at_end=True)\n"
-        "main(sys.argv[3:])\n"
+        "def run_to_the_kill(step, shard, folder):\n"
+        "    if step == 'before': tempfile.mkstemp = killing(tempfile.mkstemp, shard)\n"
+        "    if step == 'fsync': output_files._copy_attributes = killing(output_files._copy_attributes, shard)\n"
+        "    if step == 'replace': pathlib.Path.replace = killing(pathlib.Path.replace, shard)\n"
+        "    if step == 'after': pathlib.Path.replace = killing(pathlib.Path.replace, shard, at_end=True)\n"
+        "    os._exit(main([*sys.argv[1:], folder]))\n"
+        f"for step, shard in {cases}:\n"
+        "    child = os.fork()\n"
+        "    if child == 0: run_to_the_kill(step, shard, f'{step}{shard}')\n"
+        "    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL, (step, shard)\n"
     )
-    arguments = ["evaluate", *INPUTS, *METRICS, "--shards", "3", "--shard-folder", "shards"]
-    command = [sys.executable, "-c", code, step, str(shard), *arguments]
-    killed = subprocess.run(command, check=False, capture_output=True)  # noqa: S603 - our own code
-    assert killed.returncode == -signal.SIGKILL
-    names = names_in("shards")
-    hidden = [name for name in names if name.startswith(".exactk-shard-")]
-    assert len(hidden) == (step in {"fsync", "replace"})
-    assert len(names) - len(hidden) == shard - (step != "after")
-    assert run(*arguments).out == evaluate(run)
-    assert len(names_in("shards")) == 3
+    arguments = ["evaluate", *INPUTS, *METRICS, "--threads", "1", "--shards", "3", "--shard-folder"]
+    killed = subprocess.run([sys.executable, "-c", code, *arguments], check=False, capture_output=True, text=True)  # noqa: S603 - our own code
+    assert killed.returncode == 0, killed.stderr
+    expected = evaluate(run)
+    for step, shard in cases:
+        folder = f"{step}{shard}"
+        names = names_in(folder)
+        hidden = [name for name in names if name.startswith(".exactk-shard-")]
+        assert len(hidden) == (step in {"fsync", "replace"}), folder
+        assert len(names) - len(hidden) == shard - (step != "after"), folder
+        assert run(*arguments, folder).out == expected
+        assert len(names_in(folder)) == 3
 
 
 def test_f35_killed_at_random_times(folder: Path) -> None:

@@ -84,13 +84,6 @@ def test_synthetic_ratings_are_the_same_twice_and_differ_by_seed() -> None:
     assert columns_of(demo.synthetic(1, 50, 80)) != columns_of(demo.synthetic(2, 50, 80))
 
 
-def test_the_synthetic_demo_is_the_same_twice(synthetic_demo: demo.Demo) -> None:
-    again = demo.run()
-    for name, lists in synthetic_demo.predictions.items():
-        np.testing.assert_array_equal(again.predictions[name], lists)
-    assert repr(again.result) == repr(synthetic_demo.result)
-
-
 def test_synthetic_popularity_has_a_long_tail() -> None:
     ratings = demo.synthetic(demo.SEED)
     raters = np.sort(np.bincount(ratings.items))[::-1]
@@ -384,12 +377,24 @@ def test_ratings_without_titles_have_none(tmp_path: Path) -> None:
     assert demo.read_titles(tmp_path / "ratings.csv") == {}
 
 
-def test_the_command_without_a_file_is_the_synthetic_demo(
-    synthetic_demo: demo.Demo, capsys: pytest.CaptureFixture[str]
+def test_the_command_without_a_file_is_the_synthetic_demo_which_is_the_same_twice(
+    synthetic_demo: demo.Demo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    run_demo = demo.run
+    runs: list[demo.Demo] = []
+
+    def run_and_keep(path: str | None) -> demo.Demo:
+        runs.append(run_demo(path))
+        return runs[-1]
+
+    monkeypatch.setattr(demo, "run", run_and_keep)
     assert demo.main([]) == 0
     printed = capsys.readouterr().out
     assert printed.splitlines()[:-1] == synthetic_demo.describe().splitlines()[:-1]
+    (again,) = runs
+    for name, lists in synthetic_demo.predictions.items():
+        np.testing.assert_array_equal(again.predictions[name], lists)
+    assert repr(again.result) == repr(synthetic_demo.result)
 
 
 def test_a_fault_of_the_input_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
