@@ -9,7 +9,7 @@ export EXACTK_ORACLE_CASES ?= 4000
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle bench instructions calibration generate
+.PHONY: demo check test cpp-test lint sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle bench instructions calibration generate
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -43,25 +43,35 @@ lint: $(VENV)/.lint
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/python tools/tidy.py & tidy=$$!; $(BIN)/mypy && $(BIN)/pyright; types=$$?; wait $$tidy && exit $$types
 
-# The C++ tests under two sanitizers, and the Python suite over a build with the first. Tests of
-# deadlines (marker native) are left out of it, and those that look at texts alone, or reach what others
-# reach with less: each metric by lists is enough, for all read the same rows. Python's own allocations are
-# no leaks of ours. Output is not captured, for a sanitizer ends the process that would show it.
+# The C++ tests under two sanitizers, and over a build with the first the Python tests that reach each binding and each
+# kernel with the widest inputs; sanitize-all for the night runs the others too. Tests of deadlines (marker native) are
+# left out, and those that look at texts alone, or reach what others reach with less: each metric by lists is enough,
+# for all read the same rows. Python's own allocations are no leaks of ours. Output is not captured, for a sanitizer
+# ends the process that would show it.
 SANITIZED := build/sanitize/venv/bin/python
 RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
+SANITIZED_TESTS = $(addprefix tests/,compat/test_pytrec_eval.py $(patsubst %,test_%.py, \
+	batches bits candidate_lists concurrency diversity embeddings evaluator extension faults files fuzz group_sums \
+	group_tally histories history_metrics hostile_files hostile_producers hostile_states inputs interrupts \
+	item_counts item_features item_groups item_tally items judged_lists keyed_faults keyed_matrices memory \
+	object_rows oracle paired_sums partitions rank_gaps resampling_sums scores sparse_scores statistics threads ties \
+	truth_digest update_digits users_of_shard))
 sanitize: sanitized
 	cmake --preset tsan
 	cmake --build --preset tsan
 	ctest --test-dir build/sanitize/wheel --output-on-failure & asan=$$!; ctest --preset tsan && wait $$asan
-	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
-		--ignore tests/test_benchmarks.py --ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
-		--ignore tests/test_calibration.py --ignore-glob 'tests/test_difference_*.py' --ignore tests/test_demo.py --ignore tests/test_equal_reports.py \
-		--ignore tests/test_displays.py --ignore tests/test_figures.py --ignore-glob 'tests/test_html_*.py' \
-		--ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore-glob 'tests/test_golden*.py' --ignore tests/test_layering.py --ignore tests/test_pages.py \
-		--ignore-glob 'tests/test_permutation_*.py' --ignore tests/test_levels.py --ignore tests/test_ranks.py --ignore-glob 'tests/test_resampling_[bfl]*.py' \
-		--ignore tests/test_gate.py --ignore tests/test_runs.py --ignore tests/test_tied_systems.py \
-		-k 'not ignores_changes_no_value and not (every_metric_ and (test_scores or sparse_scores or rank_gaps))'
+	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' \
+		-k 'not ignores_changes_no_value and not (every_metric_ and (test_scores or sparse_scores or rank_gaps))' $(SANITIZED_TESTS)
+
+sanitize-all: SANITIZED_TESTS = tests \
+	--ignore tests/test_benchmarks.py --ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
+	--ignore tests/test_calibration.py --ignore-glob 'tests/test_difference_*.py' --ignore tests/test_demo.py --ignore tests/test_equal_reports.py \
+	--ignore tests/test_displays.py --ignore tests/test_figures.py --ignore-glob 'tests/test_html_*.py' \
+	--ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore-glob 'tests/test_golden*.py' --ignore tests/test_layering.py --ignore tests/test_pages.py \
+	--ignore-glob 'tests/test_permutation_*.py' --ignore tests/test_levels.py --ignore tests/test_ranks.py --ignore-glob 'tests/test_resampling_[bfl]*.py' \
+	--ignore tests/test_gate.py --ignore tests/test_runs.py --ignore tests/test_tied_systems.py
+sanitize-all: sanitize
 
 # Of exactk alone: all else it takes from the environment of the tests, by a path behind its own.
 SITE_PACKAGES := 'import site; print(site.getsitepackages()[0])'
