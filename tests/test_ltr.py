@@ -97,7 +97,12 @@ def test_catboost_data_sets_are_told_apart_by_their_labels() -> None:
         catboost_metric("mrr", (LABELS, groups), (LABELS, groups))
     with pytest.raises(exactk.InputError, match="a group in two places"):
         catboost_metric("mrr", ([0, 1, 1], [1, 2, 1]))
-    assert catboost_metric("mrr", (LABELS, groups)).evaluate([SCORES], LABELS[::-1], None) == (0, 1)
+    metric = catboost_metric("mrr", (LABELS, groups))
+    with pytest.warns(exactk.EvaluationWarning, match=f"mrr is 0 for a data set of {len(LABELS)} rows"):
+        assert metric.evaluate([SCORES], LABELS[::-1], None) == (0, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert metric.evaluate([SCORES], LABELS[::-1], None) == (0, 1)
 
 
 def test_warnings_are_shown_once_for_a_data_set() -> None:

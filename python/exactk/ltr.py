@@ -17,7 +17,7 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
-from exactk._runtime.errors import InputError, without_warnings
+from exactk._runtime.errors import InputError, warn, without_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -156,7 +156,7 @@ class catboost_metric:  # noqa: N801 - as the functions
     Notes
     -----
     CatBoost shuffles the groups of the train data unless ``has_time=True``. A data set that is not recognized, such as these,
-    has the value 0, for CatBoost refuses NaN.
+    has the value 0, for CatBoost refuses NaN, and is warned of once.
 
     Examples
     --------
@@ -183,6 +183,7 @@ class catboost_metric:  # noqa: N801 - as the functions
             )
             raise InputError(message)
         (self._name,) = self._evaluator.is_higher_better
+        self._has_warned = False
 
     def is_max_optimal(self) -> bool:
         """Return whether higher values are better."""
@@ -197,9 +198,18 @@ class catboost_metric:  # noqa: N801 - as the functions
         """Return the value, and 1 as its weight."""
         graded = self._data.get(_key(np.asarray(target)))
         if graded is None:
+            self._warn_once(len(np.asarray(target)))
             return 0.0, 1.0
         ((_, value),) = self._evaluator.values_of(np.asarray(approxes[0]), graded, is_first=False)
         return value, 1.0
+
+    def _warn_once(self, rows: int) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            warn(
+                f"{self._name} is 0 for a data set of {rows} rows with other labels than those given to catboost_metric, "
+                "such as the train data, whose groups CatBoost shuffles unless has_time=True"
+            )
 
     def get_final_error(self, error: float, weight: float) -> float:
         """Return the value."""

@@ -109,6 +109,7 @@ def differences() -> tuple[str, ...]:
         "Predictions must be numbers; recommenders ranks strings too.",
         "Arguments after the columns of merge_rating_true_pred and merge_ranking_true_pred are named, as they have to be there.",
         "An item that item_feature_df has twice is a ValueError; recommenders counts it twice.",
+        "map_at_k of no data frames is an AttributeError; in recommenders it is a TypeError.",
         "UndefinedMetricWarning is a class of this module; that of recommenders is scikit-learn's.",
         "The numbers are those with pandas 2, which recommenders needs.",
     )

@@ -119,7 +119,9 @@ def differences() -> tuple[str, ...]:
         "PartialAUC and PAP refuse ranks below 1 and a rank that a list has twice.",
         "ref_reco of calc_metrics may be a frame, as its documentation says; RecTools takes a dict of frames alone.",
         "The steps between frames and values are not here: fit, calc_from_merged, calc_from_fitted, calc_from_confusion_df.",
-        "PairwiseDistanceCalculator is asked once for each pair of items of all lists, and not once for each list.",
+        "A distance calculator is asked once for each distinct pair of items; RecTools asks for all pairs of all lists.",
+        "Columns has the names User, Item, Rank and UserItem alone; the last is a tuple.",
+        "There are no FutureWarnings, which pandas gives RecTools.",
     )
 
 
