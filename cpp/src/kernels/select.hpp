@@ -23,10 +23,13 @@ bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
 #pragma GCC unroll 16  // so that the bits are spread over a vector once
       for (std::size_t i = 0; i < kWord; i += Lanes::kWidth) {
         const std::size_t v = i / Lanes::kWidth % kVectors;
-        Vector values = Lanes::load(scores + word * kWord + i);
+        const Vector values = Lanes::load(scores + word * kWord + i);
         nan_mask |= Lanes::is_nan(values);
-        if constexpr (masked) values = Lanes::lower_where(values, bits, i);
-        greatest[v] = Lanes::greater_of(values, greatest[v]);
+        if constexpr (masked) {
+          greatest[v] = Lanes::greater_of(Lanes::lower_where(values, bits, i), greatest[v]);
+        } else {
+          greatest[v] = Lanes::greater_of(values, greatest[v]);
+        }
       }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {

@@ -79,7 +79,7 @@ float Shortlists::find_bound(std::span<const float> numbers, std::size_t count, 
   });
 }
 
-Count Shortlists::count_reaching(std::span<const float> numbers, float bound) {
+Count Shortlists::count_reaching(std::span<const float> numbers, float bound) const {
   Count count = 0;
   kernels_.float32.count_beating(numbers.data(), numbers.size(), &bound, 1, 1, &count);
   return count;

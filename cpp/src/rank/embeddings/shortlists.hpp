@@ -68,7 +68,7 @@ class Shortlists {
   };
 
   [[nodiscard]] float find_bound(std::span<const float> numbers, std::size_t count, float& last);
-  [[nodiscard]] Count count_reaching(std::span<const float> numbers, float bound);
+  [[nodiscard]] Count count_reaching(std::span<const float> numbers, float bound) const;
   void raise_bound(List& list, std::span<const float> products);
   [[nodiscard]] bool is_complete(const List& list);
   void prune(List& list, const TileUser& user, const Checkpoint& checkpoint);
