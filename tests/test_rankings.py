@@ -171,7 +171,7 @@ def test_f73_scores_of_minus_infinity_are_left_out(evaluate: Any, kind: Any, dty
     ranked = evaluate(truth, kind(values), metrics, per_user=True)
     assert ranked.table.tolist() == [[4.0, 4.0], [1.0, 1.0], [0.5, 1.0], [0.5, 0.5]]
     assert ranked.counts["relevant_not_rankable"] == 0
-    with pytest.warns(exactk.EvaluationWarning, match="2 relevant items .* score -inf"):
+    with pytest.warns(exactk.EvaluationWarning, match="2 relevant items .* are dropped for a score of -inf"):
         left_out = evaluate(truth, kind(values), metrics, convention={"negative_infinity": "exclude"}, per_user=True)
     assert left_out.table.tolist() == [[2.0, 3.0], [0.5, 0.5], [0.5, 1.0], [0.5, 1 / 3]]
     assert left_out.counts["relevant_not_rankable"] == 2

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 OPTIONAL_LIBRARIES: Mapping[str, str] = {
     "dask": "data frames of Dask",
+    "ir_measures": "measures by name, of any provider",
     "jinja2": "reports as HTML",
     "matplotlib": "plots",
     "pandas": "data frames",
@@ -26,6 +27,7 @@ OPTIONAL_LIBRARIES: Mapping[str, str] = {
     "pyspark": "data frames of Spark",
     "ray": "datasets of Ray",
     "rich": "progress bars",
+    "scikit-learn": "scorers",
     "scipy": "sparse matrices and, with threadpoolctl, fast embeddings",
     "threadpoolctl": "fast embeddings, with limited BLAS threads",
     "torch": "tensors",
