@@ -11,16 +11,18 @@ from exactk._plan.metric_strings import plan
 from exactk.compat._user_values import problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from exactk._engine.problem import Problem
     from exactk._inputs.model.lists import Rankings
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
+_CELLS = 1 << 20  # queries x ranks that are judged together
 _INFERRED = 1e-5  # added to the relevant and the irrelevant documents above a rank, in infAP
 _RECALLS = tuple(tenth / 10 for tenth in range(11))
 _MULTIPLES = tuple(fifth / 5 for fifth in range(1, 11))
@@ -36,6 +38,7 @@ class RetrievedLists(NamedTuple):
     hits: NDArray[np.bool_]  # queries x ranks
     lengths: NDArray[np.int64]
     relevant: NDArray[np.int64]  # relevant documents of each query, retrieved or not
+    graded: NDArray[np.int64]  # documents of each query with a grade, whatever it is
     ideal: Floats  # queries x documents: the positive grades of each query in descending order, then zeros
 
     @property
@@ -61,21 +64,26 @@ class RetrievedLists(NamedTuple):
         return counts
 
 
-def retrieved_lists(truth: Truth, rankings: Rankings, convention: Convention) -> RetrievedLists:
-    """Return the lists; documents are numbers of the truth's entries, in its order, or larger than these."""
+def retrieved_blocks(truth: Truth, rankings: Rankings, convention: Convention) -> Iterator[RetrievedLists]:
+    """Yield the lists, some queries at a time; documents are numbers of the truth's entries, in its order, or larger."""
     depth = max(1, int(np.diff(rankings.indptr).max(initial=0)))
     (value,) = plan(f"num_hits@{depth}", convention)
     problem = problem_of(truth, rankings, (value,), convention, per_user=False)
-    judged = core_engine.judge_lists(problem, range(len(truth)))
+    for begin in range(0, len(truth), size := max(1, _CELLS // depth)):
+        yield _judged_block(problem, range(begin, min(begin + size, len(truth))))
+
+
+def _judged_block(problem: Problem, queries: range) -> RetrievedLists:
+    truth, judged = problem.truth, core_engine.judge_lists(problem, queries)
     assert truth.grades is not None  # noqa: S101 - `Judgements` has them
-    is_listed = judged.items >= 0
-    entries = truth.indptr[:-1, np.newaxis] + judged.items
-    is_entry = is_listed & (entries < truth.indptr[1:, np.newaxis])
+    offsets = truth.indptr[queries.start : queries.stop + 1]
+    entries = offsets[:-1, np.newaxis] + judged.items
+    is_entry = (judged.items >= 0) & (entries < offsets[1:, np.newaxis])
     given = np.full(judged.items.shape, np.nan)
     given[is_entry] = truth.grades[entries[is_entry]]
     return RetrievedLists(
         np.where(given > 0, given, 0), given >= 0, given < 0, judged.hits, judged.lengths, judged.relevant,
-        _ideal_grades(truth.indptr, truth.grades),
+        np.diff(offsets), _ideal_grades(offsets - offsets[0], truth.grades[offsets[0] : offsets[-1]]),
     )  # fmt: skip
 
 

@@ -11,12 +11,14 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
-from exactk.compat._judged_measures import retrieved_lists
+from exactk.compat._judged_measures import retrieved_blocks
 from exactk.compat._ranked_dicts import flat_values, offsets_of, reversed_rising_order
 from exactk.compat._user_values import user_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from exactk.compat._judged_measures import RetrievedLists
 
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
@@ -115,14 +117,17 @@ class RankedDocuments(NamedTuple):
     def _bpref(self, level: int) -> Values:
         """Return bpref as ranx defines it: NaN if a relevant document is found of a query without non-relevant ones."""
         convention = as_convention({"base": "ranx", "min_grade": level})
-        lists = retrieved_lists(self.truth, self.rankings, convention)
-        irrelevant = np.diff(self.truth.indptr) - lists.relevant
-        is_irrelevant = (lists.is_judged | lists.is_pooled) & ~lists.hits
-        above = np.minimum(np.cumsum(is_irrelevant, axis=1), lists.relevant[:, np.newaxis])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            penalties = above / np.minimum(lists.relevant, irrelevant)[:, np.newaxis]
-            total: Values = np.where(lists.hits, 1 - penalties, 0).sum(axis=1) / lists.relevant
-        return np.where(lists.relevant > 0, total, 0)
+        blocks = map(_bpref_of_lists, retrieved_blocks(self.truth, self.rankings, convention))
+        return np.concatenate([np.zeros(0), *blocks])
+
+
+def _bpref_of_lists(lists: RetrievedLists) -> Values:
+    is_irrelevant = (lists.is_judged | lists.is_pooled) & ~lists.hits
+    above = np.minimum(np.cumsum(is_irrelevant, axis=1), lists.relevant[:, np.newaxis])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        penalties = above / np.minimum(lists.relevant, lists.graded - lists.relevant)[:, np.newaxis]
+        total: Values = np.where(lists.hits, 1 - penalties, 0).sum(axis=1) / lists.relevant
+    return np.where(lists.relevant > 0, total, 0)
 
 
 _CONVENTION = as_convention("ranx")

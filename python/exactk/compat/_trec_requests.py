@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME
-from exactk.compat._judged_measures import JUDGED_MEASURES, RetrievedLists, retrieved_lists
+from exactk.compat._judged_measures import JUDGED_MEASURES, retrieved_blocks
 from exactk.compat._user_values import user_values
 
 if TYPE_CHECKING:
@@ -74,14 +74,13 @@ class Request(NamedTuple):
         return [f"{self.name}_{cutoff}" for cutoff in self.parameters]
 
     def columns(
-        self, values: Mapping[str, NDArray[np.float64]], lists: RetrievedLists | None, users: int
+        self, values: Mapping[str, NDArray[np.float64]], judged: Mapping[Request, NDArray[np.float64]], users: int
     ) -> NDArray[np.float64]:
         """Return the values of the users, a column for each name."""
         if self.name in _CONSTANTS:
             return np.full((users, 1), _CONSTANTS[self.name])
-        if self.name in JUDGED_MEASURES:
-            assert lists is not None  # noqa: S101 - they were made for it
-            return JUDGED_MEASURES[self.name].compute(lists, self.parameters)
+        if self in judged:
+            return judged[self]
         columns = np.stack([values[metric] for metric in self.metrics], axis=1)
         return np.log(np.maximum(columns, _LEAST)) if self.name in _LOGARITHMS else columns
 
@@ -140,8 +139,17 @@ def values_of_queries(
     _, truth, rankings = ranked
     metrics = [metric for one in requests for metric in one.metrics]
     values = user_values(truth, rankings, metrics, convention) if metrics else {}
-    lists = None
-    if any(one.name in JUDGED_MEASURES for one in requests):
-        lists = retrieved_lists(truth, rankings, convention)
-    columns = [one.columns(values, lists, len(ranked.queries)) for one in requests]
+    judged = _judged_columns([one for one in requests if one.name in JUDGED_MEASURES], ranked, convention)
+    columns = [one.columns(values, judged, len(ranked.queries)) for one in requests]
     return np.concatenate([np.zeros((len(ranked.queries), 0)), *columns], axis=1)
+
+
+def _judged_columns(
+    requests: Sequence[Request], ranked: RankedQueries, convention: Convention
+) -> dict[Request, NDArray[np.float64]]:
+    """Return the values of measures of judged lists, which are made some queries at a time."""
+    parts: dict[Request, list[NDArray[np.float64]]] = {one: [] for one in requests}
+    for lists in retrieved_blocks(ranked.truth, ranked.rankings, convention) if requests else ():
+        for one, columns in parts.items():
+            columns.append(JUDGED_MEASURES[one.name].compute(lists, one.parameters))
+    return {one: np.concatenate(columns) for one, columns in parts.items()}
