@@ -287,7 +287,7 @@ def dask_delayed() -> Any:  # noqa: ANN401 - likewise
     return delayed
 
 
-def pandas(purpose: str = "exactk.dask") -> Any:  # noqa: ANN401 - its frames go in and out
+def pandas(purpose: str) -> Any:  # noqa: ANN401 - its frames go in and out
     """Return pandas, which `purpose` needs."""
     with _importing("pandas", purpose):
         import pandas as pd  # noqa: PLC0415 - an optional library

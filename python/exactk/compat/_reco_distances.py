@@ -59,7 +59,9 @@ class PairwiseHammingDistanceCalculator(PairwiseDistanceCalculator):
         self.features_df = item_features_df.copy()
 
     def _get_distances_for_item_pairs(self, items_0: Any, items_1: Any) -> NDArray[Any]:  # noqa: ANN401 - sequences
-        items = optional.pandas().Index(np.concatenate([np.asarray(items_0), np.asarray(items_1)]))
+        items = optional.pandas("exactk.compat.rectools").Index(
+            np.concatenate([np.asarray(items_0), np.asarray(items_1)])
+        )
         codes, distinct = items.factorize(use_na_sentinel=False)
         features = self.features_df.reindex(distinct).to_numpy()
         is_absent = np.isnan(features).any(axis=1)
@@ -90,7 +92,7 @@ class SparsePairwiseHammingDistanceCalculator(PairwiseDistanceCalculator):
         self.mapper = deepcopy(id_map)
 
     def _get_distances_for_item_pairs(self, items_0: Any, items_1: Any) -> NDArray[Any]:  # noqa: ANN401 - sequences
-        pandas = optional.pandas()
+        pandas = optional.pandas("exactk.compat.rectools")
         pairs = [np.asarray(items_0), np.asarray(items_1)]
         is_known = pandas.Index(pairs[0]).isin(self.mapper.external_ids)
         is_known &= pandas.Index(pairs[1]).isin(self.mapper.external_ids)

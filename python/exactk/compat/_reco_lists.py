@@ -414,7 +414,7 @@ class Intersection(RecoMetric):
             By user.
         """
         check_reco_frames(reco, ref_reco=ref_reco)
-        pandas = optional.pandas()
+        pandas = optional.pandas("exactk.compat.rectools")
         if not len(ref_reco) or ref_reco is reco:
             users = reco[USER].unique()[: len(ref_reco)]
             same: pd.Series = pandas.Series(1.0, index=pandas.Series(users, name=USER), dtype=np.float64)

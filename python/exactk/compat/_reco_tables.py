@@ -211,7 +211,7 @@ class RecoTables:
 
     def mean(self, result: UserValues) -> Any:  # noqa: ANN401 - a number of NumPy
         """Return the mean of the users; of those without NaN."""
-        return optional.pandas().Series(result.values).mean()
+        return optional.pandas("exactk.compat.rectools").Series(result.values).mean()
 
     def series(self, result: UserValues) -> pd.Series:
         """Return the values by the key of the user."""
@@ -221,8 +221,8 @@ class RecoTables:
         row_of_user = np.zeros(self.user_count, np.int64)
         row_of_user[codes[::-1]] = np.arange(len(codes))[::-1]
         keys = frame[USER].iloc[row_of_user[result.users]]
-        series = optional.pandas().Series(
-            result.values, index=optional.pandas().Index(keys, name=USER), name=result.name
+        series = optional.pandas("exactk.compat.rectools").Series(
+            result.values, index=optional.pandas("exactk.compat.rectools").Index(keys, name=USER), name=result.name
         )
         ordered: pd.Series = series.sort_index() if result.is_ordered else series
         return ordered
@@ -248,6 +248,10 @@ def debiased_rows(rows: UserItems, config: Any) -> Integers:  # noqa: ANN401 - o
     low, high = np.percentile(users_of_item[users_of_item > 0], [25, 75])
     border = int(high + config.iqr_coef * (high - low))
     is_beyond = users_of_item[rows.items] > border
-    beyond = optional.pandas().Series(np.flatnonzero(is_beyond)).sample(frac=1.0, random_state=config.random_state)
+    beyond = (
+        optional.pandas("exactk.compat.rectools")
+        .Series(np.flatnonzero(is_beyond))
+        .sample(frac=1.0, random_state=config.random_state)
+    )
     kept: Integers = beyond.groupby(rows.items[beyond.to_numpy()]).head(border).to_numpy()
     return np.concatenate([np.flatnonzero(~is_beyond), kept])

@@ -28,11 +28,11 @@ def arrow_schema(frame: DataFrame, argument: str) -> Any:  # noqa: ANN401 - pyar
 def _is_unknown(column: Any) -> bool:  # noqa: ANN401 - a column of Dask
     """Return whether a column has Python objects, or categories that Dask has not read yet."""
     dtype = column.dtype
-    if isinstance(dtype, optional.pandas().CategoricalDtype):
+    if isinstance(dtype, optional.pandas("exactk.dask").CategoricalDtype):
         if not attrgetter("cat.known")(column):
             return True
         dtype = dtype.categories.dtype
-    return bool(dtype.kind == "O" and not optional.pandas().api.types.is_extension_array_dtype(dtype))
+    return bool(dtype.kind == "O" and not optional.pandas("exactk.dask").api.types.is_extension_array_dtype(dtype))
 
 
 def schema_to_bytes(partition: pd.DataFrame) -> bytes:
@@ -94,7 +94,7 @@ def table_of_pandas(frame: pd.DataFrame) -> Any:  # noqa: ANN401 - pyarrow has n
 
 def pandas_of_table(table: Any) -> pd.DataFrame:  # noqa: ANN401 - pyarrow has no types
     """Return the table as a frame of pandas: numbers of NumPy's types, and others of Arrow's, which move without copies."""
-    pandas, pa = optional.pandas(), optional.arrow("exactk.dask")
+    pandas, pa = optional.pandas("exactk.dask"), optional.arrow("exactk.dask")
     columns: dict[str, Any] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
