@@ -57,6 +57,7 @@ __all__: list[str] = [
     "paired_sums",
     "parse_number",
     "parse_numbers",
+    "positions_in_rows",
     "read_trec",
     "register_errors",
     "require_memory",
@@ -803,13 +804,13 @@ def metric_table() -> list[MetricInfo]:
 
 def numbered_rows(
     rows: list[typing.Any],
-    numbers: list[dict[str, int]],
-    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
+    others: list[typing.Any],
+    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None],
     argument: str,
     what: str,
-) -> IntegerRows:
+) -> tuple[IntegerRows, numpy.typing.NDArray[numpy.int64]]:
     """
-    Convert rows of strings to arrays of their numbers, which a dict for each row has, or -1, as integer_rows does.
+    Convert mappings of strings to arrays of numbers, as integer_rows does, and also return those of the others. In a row, equal strings have equal numbers, and where values of the row are equal as float32, numbers ascend as the strings do.
     """
 
 def order_by_user(
@@ -851,6 +852,17 @@ def parse_number(text: str) -> float | None:
 def parse_numbers(offsets: numpy.ndarray, data: numpy.ndarray) -> numpy.typing.NDArray[numpy.float64] | None:
     """
     Parse the texts data[offsets[i]:offsets[i + 1]] as numbers; return None if one of them is not a number.
+    """
+
+def positions_in_rows(
+    rows: list[typing.Any],
+    others: list[typing.Any],
+    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
+    argument: str,
+    what: str,
+) -> IntegerRows:
+    """
+    Convert rows of strings to arrays of their positions in the same rows of others, or -1, as integer_rows does.
     """
 
 def read_trec(format: str | None, read: collections.abc.Callable[[], bytes]) -> LineFault | TrecColumns:

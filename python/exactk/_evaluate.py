@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
 from exactk._engine.pipeline import evaluate_with_engine
-from exactk._engine.small_calls import evaluate_small
+from exactk._engine.short_ways import evaluate_shortly
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._runtime.names import did_you_mean
@@ -201,7 +201,7 @@ def evaluate(
     """
     options = (exclude, candidates, items, base_predictions, weights, groups, user, item, score, rank, grade)
     if per_user is progress is False and not any(option is not None for option in options):
-        report = evaluate_small(truth, predictions, metrics, convention, num_threads)
+        report = evaluate_shortly(truth, predictions, metrics, convention, num_threads)
         if report is not None:
             return report
     (report,) = evaluate_with_engine(

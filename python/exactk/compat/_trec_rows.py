@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.containers.sequences import numbered_rows
+from exactk._inputs.containers.sequences import positions_in_rows
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.truth import Truth
@@ -41,7 +41,7 @@ class Judgements(NamedTuple):
 
     rows: Rows
     positions: dict[str, int]  # the row of each query
-    numbers: list[dict[str, int]]  # by row: the number of each document
+    documents: list[tuple[str, ...]]  # by row
 
     @classmethod
     def of_mapping(cls, qrel: Mapping[str, Mapping[str, int]]) -> Judgements:
@@ -53,10 +53,9 @@ class Judgements(NamedTuple):
         grades = list(chain.from_iterable(documents.values() for documents in qrel.values()))
         _check_types(grades, (int, np.integer), "Expected relevance to be integer.")
         indptr = _offsets(qrel.values())
-        numbers = [dict(zip(documents, range(len(documents)), strict=True)) for documents in qrel.values()]
         items = np.arange(indptr[-1]) - np.repeat(indptr[:-1], np.diff(indptr))
         rows = Rows(indptr, items, np.array(grades, np.float64), is_owned=True)
-        return cls(rows, {query: row for row, query in enumerate(qrel)}, numbers)
+        return cls(rows, {query: row for row, query in enumerate(qrel)}, list(map(tuple, qrel.values())))
 
     def ranked(self, run: dict[str, Documents], *, judged_only: bool) -> RankedQueries:
         """Return the judged queries of the run, whose documents are ranked by score, then by descending name.
@@ -68,9 +67,8 @@ class Judgements(NamedTuple):
         found = [(query, row) for query in run if (row := self.positions.get(query)) is not None]
         queries, positions = [query for query, _ in found], [row for _, row in found]
         lists = [one if type(one) is dict else dict(one) for one in map(run.__getitem__, queries)]
-        numbers = [self.numbers[row] for row in positions]
         _check_others(run, self.positions)
-        rows = numbered_rows(lists, numbers, "scores")
+        rows = positions_in_rows(lists, [self.documents[row] for row in positions], "scores")
         indptr, items, scores = rows.indptr, rows.items, rows.scores
         assert scores is not None  # noqa: S101 - rows of mappings have them
         _check_scores(scores, indptr, queries)

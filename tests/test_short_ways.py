@@ -1,9 +1,10 @@
-"""The short way of small calls gives what the long way gives: the same bits, warnings and errors."""
+"""The short ways give what the long way gives: the same bits, warnings and errors."""
 
 from __future__ import annotations
 
 import random
 import warnings
+from collections import OrderedDict, defaultdict
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import exactk
 from exactk._engine.core import core_engine
 from exactk._engine.pipeline import evaluate_with_engine
-from exactk._engine.small_calls import evaluate_small
+from exactk._engine.short_ways import evaluate_shortly
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import DEFAULTS
 
@@ -166,10 +167,100 @@ def test_both_ways_give_the_same(seed: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                short += evaluate_small(*given, None) is not None
+                short += evaluate_shortly(*given, None) is not None
             except Exception as error:  # noqa: BLE001 - compared
                 assert expected[0] == (type(error), str(error))  # noqa: PT017 - that of both
     assert short > 20
+
+
+SCORES: dict[str, Any] = {  # how a score is drawn
+    "distinct": random.Random.random,
+    "integers": lambda draw: draw.randrange(100),
+    "few": lambda draw: draw.choice([0.5, 0.25, 0.0, -0.0]),
+    "some": lambda draw: draw.choice([0.5, draw.random()]),
+    "near": lambda draw: 1 + draw.randrange(4) * 1e-9,  # equal as float32
+}
+UNUSUAL_SCORES: tuple[Any, ...] = (
+    {"x": float("nan")}, {"x": float("inf")}, {"x": 10**30}, {"x": True}, {"x": "y"}, {1: 2.0}, {np.str_("x"): 2.0},
+    {b"x": 2.0}, OrderedDict(x=2.0), {"user": 1.0, "item": 2.0}, None, ["x"], {},
+)  # fmt: skip
+UNUSUAL_GRADES: tuple[Any, ...] = (
+    {"x": float("nan")}, {"x": -1}, {"x": "y"}, {1: 1}, {np.str_("x"): 1}, {b"x"}, ["x", "x"], ["x"], frozenset("xy"),
+    {}, None, "x",
+)  # fmt: skip
+UNUSUAL_USERS: tuple[Any, ...] = ("user", 3, np.str_("u1"), b"u1", None, ("u", 1))
+
+
+def draw_mapping(draw: random.Random, value_of: Any, unusual: tuple[Any, ...]) -> Any:
+    """Return up to 30 users with up to 40 items, any of which may be unusual; items repeat from user to user."""
+    items = [f"i{number}" for number in range(draw.choice([3, 50]))] + [
+        "",
+        "é",
+        "日本",
+        "a\ud800",
+        "\U0001d538",
+        "x" * 20,
+    ]
+    users = [f"u{number}" for number in range(draw.choice([1, 5, 30]))]
+    mapping: dict[Any, Any] = {
+        user: {item: value_of(draw) for item in draw.sample(items, draw.randrange(min(len(items), 40)))}
+        for user in draw.sample(users, len(users))
+        if draw.random() < 0.95
+    }
+    if draw.random() < 0.2:
+        mapping[draw.choice([*users, *UNUSUAL_USERS])] = draw.choice(unusual)
+    return draw.choice([mapping, mapping, mapping, OrderedDict(mapping), defaultdict(dict, mapping)])
+
+
+def draw_judged(draw: random.Random) -> Any:
+    """Return grades, or sets of items."""
+    truth = draw_mapping(draw, lambda draw: draw.choice([0, 1, 2, 3]), UNUSUAL_GRADES)
+    if draw.random() < 0.7:
+        return truth
+    return {user: set(grades) if isinstance(grades, dict) else grades for user, grades in truth.items()}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_mappings_of_strings_give_the_same(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - no secrets
+    short = 0
+    for _ in range(100):
+        truth = draw_judged(draw)
+        predictions = draw_mapping(draw, SCORES[draw.choice(list(SCORES))], UNUSUAL_SCORES)
+        metrics = draw.choice(METRICS[:4]) if draw.random() < 0.7 else draw.choice([*METRICS, "mrr(ties=expected)"])
+        ties = {"ties": draw.choice(["highest_id", "optimistic", "shared", "expected"])}
+        convention = (
+            draw.choice([*CONVENTIONS, ties, {"score_dtype": "float32"}]) if draw.random() < 0.5 else "standard"
+        )
+
+        given = truth, predictions, metrics, convention
+        expected = outcome_of(partial(evaluate_long, *given[:3], convention=convention))
+        assert outcome_of(partial(exactk.evaluate, *given[:3], convention=convention)) == expected
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            short += evaluate_shortly(*given, None) is not None
+    assert short > 15
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("lowest_id", 1.0), ("highest_id", 0.0)])
+def test_tied_strings_are_in_their_order(ties: Any, expected: float) -> None:
+    truth, predictions = (
+        {"ann": {"b": 1}, "bob": {"e": 1}},
+        {"ann": {"d": 1.0, "b": 1.0, "c": 1}, "bob": {"e": 1.0, "f": 1.0}},
+    )
+    report = evaluate_shortly(truth, predictions, "recall@1", {"ties": ties}, 1)
+    assert report is None if expected == 0 else report is not None  # without a hit, items of all users are compared
+    assert dict(exactk.evaluate(truth, predictions, "recall@1", convention={"ties": ties})) == {"recall@1": expected}
+
+
+def test_mappings_that_look_like_samples_are_left_alone() -> None:
+    truth = {f"u{user}": {f"i{user}"} for user in range(30)}
+    predictions = {f"u{user}": {f"i{(user + 7 * n) % 300}": -float(n) for n in range(40)} for user in range(30)}
+    given = truth, predictions, "recall@1"
+    assert evaluate_shortly(*given, "standard", 1) is None
+    report, found = outcome_of(partial(exactk.evaluate, *given))
+    assert (report, found) == outcome_of(partial(evaluate_long, *given, convention="standard"))
+    assert "look like sampled negatives" in found[0]
 
 
 TRUTH = [[1, 4], [2], [0, 3, 5]]
@@ -191,7 +282,7 @@ def scores_object_of(lists: list[list[int]]) -> exactk.Scores:
 @pytest.mark.parametrize("to_truth", [list, exactk.as_truth])
 @pytest.mark.parametrize("to_rankings", [list, np.array, exactk.as_rankings, scores_of, scores_object_of])
 def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
-    report = evaluate_small(to_truth(TRUTH), to_rankings(LISTS), ["recall@3", "mrr"], "standard", 1)
+    report = evaluate_shortly(to_truth(TRUTH), to_rankings(LISTS), ["recall@3", "mrr"], "standard", 1)
     assert report is not None
     assert dict(report) == {"recall@3": pytest.approx((1 + 1 + 2 / 3) / 3), "mrr": pytest.approx((1 + 0.5 + 1) / 3)}
 
@@ -218,7 +309,7 @@ def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
     ],
 )
 def test_other_calls_are_left_alone(truth: Any, predictions: Any, metrics: Any) -> None:
-    assert evaluate_small(truth, predictions, metrics, "standard", None) is None
+    assert evaluate_shortly(truth, predictions, metrics, "standard", None) is None
 
 
 WARNED: dict[str, tuple[Any, Any, Any, Any]] = {

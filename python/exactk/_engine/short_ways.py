@@ -1,0 +1,123 @@
+"""Short ways for calls without options: of small inputs without keys, and of mappings of strings to scores.
+
+Such a call would spend its time on what it does not have, such as weights, columns, candidates and other systems, or
+on a vocabulary of items that nothing reads. These ways have the steps of `evaluate_with_engine` that the call needs.
+Wherever an error may be raised, or the inputs may be misread, they return nothing and leave the call to that function,
+so that each message is made in one place.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from exactk._engine.core import core_engine
+from exactk._engine.differing_users import NO_FLAGS
+from exactk._engine.evaluation import state_of_outcome, tie_range
+from exactk._engine.problem import KeyedTruth, Problem
+from exactk._engine.rankings import solve
+from exactk._engine.sampled_candidates import FEWEST_USERS, candidate_rows
+from exactk._engine.warnings import (
+    EvaluatedSystem,
+    describe_disjoint_keys,
+    describe_item_without_column,
+    describe_ties,
+    has_counts_to_warn_of,
+    has_no_hit,
+    warn_of_evaluated_systems,
+)
+from exactk._inputs.matched_mappings import match_mappings
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.small_inputs import small_inputs
+from exactk._inputs.truth import Truth
+from exactk._plan.conventions import as_convention
+from exactk._plan.metric_strings import plan
+from exactk._plan.unused_fields import may_have_unused_fields
+from exactk._report.report import Report
+from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
+from exactk._runtime.errors import ExactkError
+from exactk._runtime.progress import ignore_progress
+from exactk._runtime.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from exactk._engine.sampled_candidates import CandidateRows
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._plan.conventions import ConventionLike
+    from exactk._plan.metric_strings import MetricsLike, Plan
+
+_READ_TWICE = frozenset({str, list, tuple})  # metrics of other types are iterators, which are read once
+
+
+class _ShortInputs(NamedTuple):
+    inputs: AlignedInputs
+    keyed: KeyedTruth
+    numbers_items_by_user: bool = False  # whether an id is another item for each user
+
+
+def evaluate_shortly(
+    truth: object, predictions: object, metrics: MetricsLike, convention: ConventionLike, num_threads: object
+) -> Report | None:
+    """Return the report; None unless one of the short ways leads to it."""
+    if type(metrics) not in _READ_TWICE:
+        return None
+    try:
+        convention = as_convention(convention)
+        values = plan(metrics, convention)
+        if not values.reads_hits_alone or may_have_unused_fields(values, convention):
+            return None
+        threads = resolve_threads(num_threads)
+        short = _inputs_of(truth, predictions, threads)
+        if short is None:
+            return None
+        problem = Problem(
+            short.inputs.truth, short.inputs.predictions, None, None, None, None, 1, values.distinct_parts, convention,
+            per_user=False, num_threads=threads, report_progress=ignore_progress,
+        )  # fmt: skip
+        outcome = solve(core_engine, problem)
+        digest = core_engine.truth_digest(short.keyed, threads)
+    except ExactkError:
+        return None
+    report = Report(state_of_outcome(problem, outcome, values, None, None, digest, None), short.inputs.users)
+    has_lists = isinstance(short.inputs.predictions, Rankings)
+    candidates = None if has_lists else candidate_rows(short.inputs, None, report)
+    if short.numbers_items_by_user and (_may_be_samples(candidates) or has_no_hit(report)):
+        return None  # the warnings compare items of different users
+    _warn_of_report(values, problem, short.inputs, report, candidates)
+    return report
+
+
+def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortInputs | None:
+    inputs = small_inputs(truth, predictions)
+    if inputs is not None:
+        return _ShortInputs(inputs, KeyedTruth(inputs.truth, None, None))
+    matched = match_mappings(truth, predictions, num_threads)
+    if matched is None:
+        return None
+    coded = matched.coded
+    judged = Truth.from_valid_rows(coded._replace(item_vocabulary=None))
+    keyed = KeyedTruth(judged, coded.user_vocabulary, coded.item_vocabulary)
+    return _ShortInputs(matched.inputs, keyed, numbers_items_by_user=True)
+
+
+def _may_be_samples(candidates: CandidateRows | None) -> bool:
+    return candidates is not None and candidates.users >= FEWEST_USERS
+
+
+def _warn_of_report(
+    values: Plan, problem: Problem, inputs: AlignedInputs, report: Report, candidates: CandidateRows | None
+) -> None:
+    disjoint_keys = describe_disjoint_keys(report, inputs)
+    if isinstance(problem.predictions, Rankings) and not (disjoint_keys or has_counts_to_warn_of(report)):
+        warn_of_unreached_cutoffs({"": report.state})  # which is all that such lists may have
+        return
+    system = EvaluatedSystem(
+        report,
+        describe_ties(report, partial(tie_range, core_engine, problem)),
+        disjoint_keys,
+        inputs.is_complete,
+        NO_FLAGS,
+        has_unknown_exclusions=False,
+        item_without_column=describe_item_without_column(report, inputs),
+        candidate_rows=candidates,
+    )
+    warn_of_evaluated_systems(values, {"": system}, ())
