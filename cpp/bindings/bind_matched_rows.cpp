@@ -146,7 +146,7 @@ class RowMatcher {
 
   // Calls visit(position) for strings of type str, up to the first other object; returns how many.
   template <class Visit>
-  std::size_t visit_plain(PlainObjects objects, const Visit& visit) const {
+  [[nodiscard]] std::size_t visit_plain(PlainObjects objects, const Visit& visit) const {
     std::size_t count = 0;
     for (; count < objects.size() && PyUnicode_CheckExact(objects[count]); ++count)
       visit(positions_.find(objects[count]));
@@ -194,10 +194,9 @@ class DistinctNumbers {
       slots_.assign(std::max(size, slots_.size()), 0);
       round_ = 1;
     }
-    for (const double number : numbers) {
-      if (!enter(std::bit_cast<std::uint32_t>(static_cast<float>(number) + 0.0F))) return false;
-    }
-    return true;
+    return std::ranges::all_of(numbers, [&](double number) {
+      return enter(std::bit_cast<std::uint32_t>(static_cast<float>(number) + 0.0F));
+    });
   }
 
  private:

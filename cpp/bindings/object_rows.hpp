@@ -216,11 +216,12 @@ Count visit_row(py::handle row, Cursor cursor, const Visit& visit) {
     return position;
   }
   if (PyList_CheckExact(row.ptr()) || PyTuple_CheckExact(row.ptr())) {
-    for (; position < PySequence_Fast_GET_SIZE(row.ptr()); ++position) {  // may change size
-      PyObject* const item = PySequence_Fast_GET_ITEM(row.ptr(), position);
-      visit(py::reinterpret_borrow<py::object>(item), py::handle(), position);
+    auto next = static_cast<std::size_t>(position);
+    for (; std::cmp_less(next, PySequence_Fast_GET_SIZE(row.ptr())); ++next) {  // may change size
+      PyObject* const item = PySequence_Fast_GET_ITEM(row.ptr(), static_cast<Count>(next));
+      visit(py::reinterpret_borrow<py::object>(item), py::handle(), static_cast<Count>(next));
     }
-    return position;
+    return static_cast<Count>(next);
   }
   const py::object iterator = iterator_of(row);
   while (const py::object item = next_item(iterator)) visit(item, py::handle(), position++);
