@@ -182,11 +182,11 @@ SCORES: dict[str, Any] = {  # how a score is drawn
 }
 UNUSUAL_SCORES: tuple[Any, ...] = (
     {"x": float("nan")}, {"x": float("inf")}, {"x": 10**30}, {"x": True}, {"x": "y"}, {1: 2.0}, {np.str_("x"): 2.0},
-    {b"x": 2.0}, OrderedDict(x=2.0), {"user": 1.0, "item": 2.0}, None, ["x"], {},
+    {b"x": 2.0}, OrderedDict(x=2.0), {"user": 1.0, "item": 2.0}, None, ["x"], [("x", 0.5)], [np.str_("x"), "x"], [3], {"x"}, "x", {},
 )  # fmt: skip
 UNUSUAL_GRADES: tuple[Any, ...] = (
     {"x": float("nan")}, {"x": -1}, {"x": "y"}, {1: 1}, {np.str_("x"): 1}, {b"x"}, ["x", "x"], ["x"], frozenset("xy"),
-    {}, None, "x",
+    {}, None, "x", [("x", 2)],
 )  # fmt: skip
 UNUSUAL_USERS: tuple[Any, ...] = ("user", 3, np.str_("u1"), b"u1", None, ("u", 1))
 
@@ -212,12 +212,26 @@ def draw_mapping(draw: random.Random, value_of: Any, unusual: tuple[Any, ...]) -
     return draw.choice([mapping, mapping, mapping, OrderedDict(mapping), defaultdict(dict, mapping)])
 
 
+def without_values(draw: random.Random, mapping: Any, types: tuple[Any, ...]) -> Any:
+    """Return the items alone, in rows of one of these types, where lists and tuples may repeat an item."""
+    to_row = draw.choice(types)
+    rows = {user: to_row(row) if isinstance(row, dict) else row for user, row in mapping.items()}
+    user = draw.choice([*rows, None])
+    if to_row in {list, tuple} and rows.get(user) and draw.random() < 0.3:
+        rows[user] = to_row([*rows[user], draw.choice([*rows[user]])])
+    return rows
+
+
 def draw_judged(draw: random.Random) -> Any:
-    """Return grades, or sets of items."""
+    """Return grades, or items alone."""
     truth = draw_mapping(draw, lambda draw: draw.choice([0, 1, 2, 3]), UNUSUAL_GRADES)
-    if draw.random() < 0.7:
-        return truth
-    return {user: set(grades) if isinstance(grades, dict) else grades for user, grades in truth.items()}
+    return truth if draw.random() < 0.6 else without_values(draw, truth, (set, frozenset, list, tuple))
+
+
+def draw_ranked(draw: random.Random) -> Any:
+    """Return scores, or lists of items."""
+    scores = draw_mapping(draw, SCORES[draw.choice(list(SCORES))], UNUSUAL_SCORES)
+    return scores if draw.random() < 0.6 else without_values(draw, scores, (list, list, tuple))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -226,11 +240,14 @@ def test_mappings_of_strings_give_the_same(seed: int) -> None:
     short = 0
     for _ in range(100):
         truth = draw_judged(draw)
-        predictions = draw_mapping(draw, SCORES[draw.choice(list(SCORES))], UNUSUAL_SCORES)
+        predictions = draw_ranked(draw)
         metrics = draw.choice(METRICS[:4]) if draw.random() < 0.7 else draw.choice([*METRICS, "mrr(ties=expected)"])
         ties = {"ties": draw.choice(["highest_id", "optimistic", "shared", "expected"])}
+        repeats = {"duplicate_truth": "count", "duplicate_items": draw.choice(["count", "first"])}
         convention = (
-            draw.choice([*CONVENTIONS, ties, {"score_dtype": "float32"}]) if draw.random() < 0.5 else "standard"
+            draw.choice([*CONVENTIONS, ties, repeats, {"score_dtype": "float32"}])
+            if draw.random() < 0.5
+            else "standard"
         )
 
         given = truth, predictions, metrics, convention

@@ -1,5 +1,5 @@
-// Looks strings of a row up among those of another row, such as the items of a user in the truth.
-// Nothing is encoded: Python has the hash of each string that was ever a key.
+// Numbers the strings of a row among those of another row, such as the items of a user in the
+// truth. No vocabulary is made, and Python has the hash of each string that was ever a key.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -29,70 +29,42 @@ py::object exact_string(py::handle object) {
 }
 
 // Compares strings by code points, which is the order of their UTF-8 bytes.
-int compare(PyObject* one, PyObject* other) { return PyUnicode_Compare(one, other); }
+int compare(PyObject* left, PyObject* right) { return PyUnicode_Compare(left, right); }
 
-// Collects the items of a row, which must be strings.
-class Strings {
+// Distinct strings, numbered in the order in which they came.
+class StringNumbers {
  public:
-  explicit Strings(std::string argument) : argument_(std::move(argument)) {}
+  static constexpr std::int64_t kNone = -1;
 
-  // Takes the strings of a row; none if the row is None.
-  void assign(py::handle row, Count row_number) {
+  StringNumbers() { clear(); }
+
+  void clear() {
     strings_.clear();
-    if (row.is_none()) return;
-    const Cursor rest = exactk::bindings::append_plain(row, block_, *this, nullptr);
-    visit_row(row, rest, [&](py::handle item, py::handle, Count position) {
-      append(item, {.row = row_number, .position = position});
-      if (position % kSignalInterval == kSignalInterval - 1) poll_signals();
-    });
+    hashes_.clear();
+    slots_.assign(kFewestSlots, kEmpty);
   }
-  std::size_t append_plain(PlainObjects objects) {
-    std::size_t count = 0;
-    for (; count < objects.size() && PyUnicode_CheckExact(objects[count]); ++count)
-      strings_.push_back(py::reinterpret_borrow<py::object>(objects[count]));
-    return count;
-  }
-  void process_collected() {}
+  [[nodiscard]] std::size_t size() const noexcept { return strings_.size(); }
   [[nodiscard]] std::span<const py::object> strings() const noexcept { return strings_; }
 
- private:
-  void append(py::handle item, Position location) {
-    py::object string = exact_string(item);
-    if (!string) refuse(argument_, "strings as ids", item, location);
-    strings_.push_back(std::move(string));
-  }
-
-  std::string argument_;
-  Block block_;
-  std::vector<py::object> strings_;
-};
-
-// The position of each string of a row.
-class StringPositions {
- public:
-  void assign(py::handle row, Count row_number) {
-    collected_.assign(row, row_number);
-    hashes_.clear();
-    for (const py::object& string : strings()) hashes_.push_back(hash_of(string.ptr()));
-    fill_slots();
-  }
-  [[nodiscard]] std::size_t size() const noexcept { return hashes_.size(); }
-  [[nodiscard]] std::span<const py::object> strings() const noexcept {
-    return collected_.strings();
-  }
-
-  // Returns the position of a string of type str; -1 if it is not among the strings.
+  // Returns the number of a string of type str; kNone if it has none.
   [[nodiscard]] std::int64_t find(PyObject* string) const {
+    return number_in(slot_of(string, hash_of(string)));
+  }
+  // Returns the number of a string of type str, which gets one.
+  std::int64_t find_or_add(PyObject* string) {
+    if (2 * (size() + 1) > slots_.size()) grow();
     const Py_hash_t hash = hash_of(string);
-    for (std::size_t slot = slot_of(hash); slots_[slot] != kEmpty; slot = next(slot)) {
-      const std::size_t position = slots_[slot];
-      if (hashes_[position] == hash && is_equal(strings()[position].ptr(), string))
-        return static_cast<std::int64_t>(position);
+    const std::size_t slot = slot_of(string, hash);
+    if (slots_[slot] == kEmpty) {
+      slots_[slot] = size();
+      hashes_.push_back(hash);
+      strings_.push_back(py::reinterpret_borrow<py::object>(string));
     }
-    return -1;
+    return number_in(slot);
   }
 
  private:
+  static constexpr std::size_t kFewestSlots = 16;
   static constexpr std::size_t kEmpty = ~std::size_t{0};
 
   [[nodiscard]] static Py_hash_t hash_of(PyObject* string) {
@@ -102,85 +74,115 @@ class StringPositions {
     if (hash == -1) throw py::error_already_set();
     return hash;
   }
-  [[nodiscard]] static bool is_equal(PyObject* one, PyObject* other) {
-    return one == other || compare(one, other) == 0;
+  [[nodiscard]] std::int64_t number_in(std::size_t slot) const noexcept {
+    return slots_[slot] == kEmpty ? kNone : static_cast<std::int64_t>(slots_[slot]);
   }
-  [[nodiscard]] std::size_t slot_of(Py_hash_t hash) const noexcept {
+  // Returns the slot of a string, or the empty one that it would get.
+  [[nodiscard]] std::size_t slot_of(PyObject* string, Py_hash_t hash) const {
+    std::size_t slot = first_slot(hash);
+    for (; slots_[slot] != kEmpty; slot = next(slot)) {
+      const std::size_t number = slots_[slot];
+      PyObject* const numbered = strings_[number].ptr();
+      if (hashes_[number] == hash && (numbered == string || compare(numbered, string) == 0)) break;
+    }
+    return slot;
+  }
+  [[nodiscard]] std::size_t first_slot(Py_hash_t hash) const noexcept {
     return static_cast<std::size_t>(hash) & (slots_.size() - 1);
   }
   [[nodiscard]] std::size_t next(std::size_t slot) const noexcept {
     return (slot + 1) & (slots_.size() - 1);
   }
-  // Enters the strings into a table that is at most half full.
-  void fill_slots() {
-    slots_.assign(std::bit_ceil(2 * size() + 1), kEmpty);
-    for (std::size_t position = 0; position < size(); ++position) {
-      std::size_t slot = slot_of(hashes_[position]);
+  void grow() {
+    slots_.assign(2 * slots_.size(), kEmpty);
+    for (std::size_t number = 0; number < size(); ++number) {
+      std::size_t slot = first_slot(hashes_[number]);
       while (slots_[slot] != kEmpty) slot = next(slot);
-      slots_[slot] = position;
+      slots_[slot] = number;
     }
   }
 
-  Strings collected_{"others"};
-  std::vector<Py_hash_t> hashes_;   // of the strings
-  std::vector<std::size_t> slots_;  // positions by hash
+  std::vector<py::object> strings_;  // held, as Python code may run between two rows
+  std::vector<Py_hash_t> hashes_;
+  std::vector<std::size_t> slots_;  // numbers by hash; at most half of them are used
 };
+
+// What append_plain asks of items: calls visit(string) for objects of type str.
+template <class Visit>
+struct PlainStrings {
+  std::size_t append_plain(PlainObjects objects) {
+    std::size_t count = 0;
+    for (; count < objects.size() && PyUnicode_CheckExact(objects[count]); ++count)
+      visit(objects[count]);
+    return count;
+  }
+  void process_collected() {}
+
+  Visit visit;
+};
+
+// Calls visit(string) for the items of a row, which must be strings; for none if the row is None.
+template <class Visit>
+void visit_strings(py::handle row, Count row_number, const std::string& argument, Block& block,
+                   const Visit& visit) {
+  if (row.is_none()) return;
+  PlainStrings<Visit> plain_strings{visit};
+  const Cursor rest = append_plain(row, block, plain_strings, nullptr);
+  visit_row(row, rest, [&](py::handle item, py::handle, Count position) {
+    const py::object string = exact_string(item);
+    if (!string)
+      refuse(argument, "strings as ids", item, {.row = row_number, .position = position});
+    visit(string.ptr());
+    if (position % kSignalInterval == kSignalInterval - 1) poll_signals();
+  });
+}
 
 // For each row, the strings among which those of the row are looked up.
 using PyOthers = PyRows;
 
-// Finds the strings of each row among those of the row of the others.
-class RowMatcher {
- public:
-  explicit RowMatcher(PyOthers others) : others_(std::move(others)) {}
-
-  void begin_row(Count row) {
-    if (std::cmp_greater_equal(row, others_.size())) {
-      throw InputError({.argument = "others",
-                        .expected = "a row for each row",
-                        .found = std::to_string(others_.size())});
-    }
-    positions_.assign(others_[static_cast<std::size_t>(row)], row);
+// Numbers the others of a row, and calls visit(number) for each of them.
+template <class Visit>
+void number_others(const PyOthers& others, Count row, StringNumbers& numbers, Block& block,
+                   const Visit& visit) {
+  if (std::cmp_greater_equal(row, others.size())) {
+    throw InputError({.argument = "others",
+                      .expected = "a row for each row",
+                      .found = std::to_string(others.size())});
   }
-  [[nodiscard]] const StringPositions& positions() const noexcept { return positions_; }
+  numbers.clear();
+  const auto add = [&](PyObject* string) { visit(numbers.find_or_add(string)); };
+  visit_strings(others[static_cast<std::size_t>(row)], row, "others", block, add);
+}
 
-  // Calls visit(position) for strings of type str, up to the first other object; returns how many.
-  template <class Visit>
-  [[nodiscard]] std::size_t visit_plain(PlainObjects objects, const Visit& visit) const {
-    std::size_t count = 0;
-    for (; count < objects.size() && PyUnicode_CheckExact(objects[count]); ++count)
-      visit(positions_.find(objects[count]));
-    return count;
-  }
-
- private:
-  PyOthers others_;
-  StringPositions positions_;  // of the row's others
-};
-
-// Collects the position of each item; -1 for items that are not among the others.
-class PositionItems {
+// Collects the number of each item among the others of its row; -1 for items that are not there.
+class OtherNumbers {
  public:
-  PositionItems(PyOthers others, std::string argument)
-      : argument_(std::move(argument)), matcher_(std::move(others)) {}
+  OtherNumbers(PyOthers others, std::string argument)
+      : others_(std::move(others)), argument_(std::move(argument)) {}
 
   void reserve(std::size_t count) { items_.reserve(count); }
-  void begin_row(Count row) { matcher_.begin_row(row); }
+  void begin_row(Count row) {
+    number_others(others_, row, numbers_, block_, [](std::int64_t /*number*/) {});
+  }
   std::size_t append_plain(PlainObjects objects) {
-    return matcher_.visit_plain(objects,
-                                [&](std::int64_t position) { items_.push_back(position); });
+    std::size_t count = 0;
+    for (; count < objects.size() && PyUnicode_CheckExact(objects[count]); ++count)
+      items_.push_back(numbers_.find(objects[count]));
+    return count;
   }
   void process_collected() {}
   void append(py::handle item, Position location) {
     const py::object string = exact_string(item);
     if (!string) refuse(argument_, "strings as ids", item, location);
-    items_.push_back(matcher_.positions().find(string.ptr()));
+    items_.push_back(numbers_.find(string.ptr()));
   }
   py::array_t<std::int64_t> finish() { return array_of(std::move(items_)); }
 
  private:
+  PyOthers others_;
   std::string argument_;
-  RowMatcher matcher_;
+  StringNumbers numbers_;  // of the row's others
+  Block block_;
   std::vector<std::int64_t> items_;
 };
 
@@ -217,22 +219,28 @@ class DistinctNumbers {
   std::uint32_t round_ = 0;
 };
 
-// Numbers the strings of each row, which are distinct, and of its others: equal strings have equal
-// numbers, and where scores of the row are equal, numbers ascend as the strings do.
+// Numbers the strings of each row and of its others: equal strings have equal numbers, and where
+// scores of the row are equal, numbers ascend as the strings do.
 class NumberedItems {
  public:
-  NumberedItems(PyOthers others, std::string argument)
-      : argument_(std::move(argument)), matcher_(std::move(others)), of_row_(argument_) {}
+  // The keys of mappings are distinct, so that those that are not among the others need no look-up.
+  NumberedItems(PyOthers others, std::string argument, bool are_distinct)
+      : others_(std::move(others)), argument_(std::move(argument)), are_distinct_(are_distinct) {}
 
   void reserve(std::size_t count) { items_.reserve(count); }
   void begin_row(Count row) {
-    matcher_.begin_row(row);
     row_ = row;
-    begin_ = items_.size();
-    next_ = static_cast<std::int64_t>(matcher_.positions().size());
+    item_begin_ = items_.size();
+    other_begin_ = of_others_.size();
+    number_others(others_, row, numbers_, block_,
+                  [&](std::int64_t number) { of_others_.push_back(number); });
+    next_ = static_cast<std::int64_t>(numbers_.size());
   }
   std::size_t append_plain(PlainObjects objects) {
-    return matcher_.visit_plain(objects, [&](std::int64_t position) { append_number(position); });
+    std::size_t count = 0;
+    for (; count < objects.size() && PyUnicode_CheckExact(objects[count]); ++count)
+      items_.push_back(number_of(objects[count]));
+    return count;
   }
   void process_collected() {}
   // Objects of other types are refused: if they are strings, two may be equal that are two keys.
@@ -240,32 +248,28 @@ class NumberedItems {
     refuse(argument_, "objects of type str as ids", item, location);
   }
   void end_row(py::handle row, std::span<const double> scores) {
-    const std::size_t begin = others_.size();
-    others_.resize(begin + matcher_.positions().size());
-    const auto of_others = std::span(others_).subspan(begin);
-    std::iota(of_others.begin(), of_others.end(), std::int64_t{0});
     if (distinct_numbers_.contain_all(scores)) return;
     const std::vector<std::int64_t> ranks = ranks_of_strings(row);
-    for (std::int64_t& number : of_others) number = ranks[static_cast<std::size_t>(number)];
-    for (std::int64_t& number : std::span(items_).subspan(begin_))
+    const auto replace = [&](std::int64_t& number) {
       number = ranks[static_cast<std::size_t>(number)];
+    };
+    std::ranges::for_each(std::span(items_).subspan(item_begin_), replace);
+    std::ranges::for_each(std::span(of_others_).subspan(other_begin_), replace);
   }
   py::array_t<std::int64_t> finish() { return array_of(std::move(items_)); }
-  py::array_t<std::int64_t> finish_others() { return array_of(std::move(others_)); }
+  py::array_t<std::int64_t> finish_others() { return array_of(std::move(of_others_)); }
 
  private:
-  // An item among the others has their number, another the next that is free.
-  void append_number(std::int64_t position) {
-    items_.push_back(position >= 0 ? position : next_++);
+  [[nodiscard]] std::int64_t number_of(PyObject* string) {
+    if (!are_distinct_) return numbers_.find_or_add(string);
+    const std::int64_t number = numbers_.find(string);
+    return number == StringNumbers::kNone ? next_++ : number;
   }
   // Returns the rank of each number's string among all strings of the row and its others.
   [[nodiscard]] std::vector<std::int64_t> ranks_of_strings(py::handle row) {
-    const StringPositions& positions = matcher_.positions();
-    std::vector<py::object> strings(positions.strings().begin(), positions.strings().end());
-    of_row_.assign(row, row_);
-    for (const py::object& string : of_row_.strings()) {
-      if (positions.find(string.ptr()) < 0) strings.push_back(string);
-    }
+    const auto add = [&](PyObject* string) { numbers_.find_or_add(string); };
+    visit_strings(row, row_, argument_, block_, add);
+    const std::span<const py::object> strings = numbers_.strings();
     if (std::cmp_not_equal(strings.size(), next_)) {
       throw InputError({.argument = argument_,
                         .expected = "rows that stay as they are",
@@ -283,30 +287,31 @@ class NumberedItems {
     return ranks;
   }
 
+  PyOthers others_;
   std::string argument_;
-  RowMatcher matcher_;
-  Strings of_row_;
+  bool are_distinct_;
+  StringNumbers numbers_;
+  Block block_;
   DistinctNumbers distinct_numbers_;
   Count row_ = 0;
-  std::size_t begin_ = 0;  // of the row's items
-  std::int64_t next_ = 0;  // the next number of an item that is not among the others
+  std::size_t item_begin_ = 0;   // of the row's items
+  std::size_t other_begin_ = 0;  // of its others
+  std::int64_t next_ = 0;        // the next number of an item that is not among the others
   std::vector<std::int64_t> items_;
-  std::vector<std::int64_t> others_;  // the numbers of the others
+  std::vector<std::int64_t> of_others_;
 };
 
-IntegerRows positions_in_rows(const PyRows& rows, const PyOthers& others,
-                              const std::optional<ExactFloat>& exact_float,
-                              const std::string& argument, const std::string& what) {
-  PositionItems items(others, argument);
+IntegerRows other_numbers(const PyRows& rows, const PyOthers& others,
+                          const std::optional<ExactFloat>& exact_float, const std::string& argument,
+                          const std::string& what) {
+  OtherNumbers items(others, argument);
   return read_rows<py::array_t<std::int64_t>>(rows, items, exact_float, argument, what);
 }
 
-std::pair<IntegerRows, py::array_t<std::int64_t>> numbered_rows(const PyRows& rows,
-                                                                const PyOthers& others,
-                                                                const ExactFloat& exact_float,
-                                                                const std::string& argument,
-                                                                const std::string& what) {
-  NumberedItems items(others, argument);
+std::pair<IntegerRows, py::array_t<std::int64_t>> numbered_rows(
+    const PyRows& rows, const PyOthers& others, const std::optional<ExactFloat>& exact_float,
+    const std::string& argument, const std::string& what) {
+  NumberedItems items(others, argument, exact_float.has_value());
   auto read = read_rows<py::array_t<std::int64_t>>(rows, items, exact_float, argument, what);
   return {std::move(read), items.finish_others()};
 }
@@ -314,16 +319,15 @@ std::pair<IntegerRows, py::array_t<std::int64_t>> numbered_rows(const PyRows& ro
 }  // namespace
 
 void bind_matched_rows(py::module_& module) {
-  module.def("positions_in_rows", &positions_in_rows, py::arg("rows"), py::arg("others"),
+  module.def("other_numbers", &other_numbers, py::arg("rows"), py::arg("others"),
              py::arg("exact_float"), py::arg("argument"), py::arg("what"),
-             "Convert rows of strings to arrays of their positions in the same rows of others, or "
-             "-1, as integer_rows does.");
+             "Convert rows of strings to arrays of the number that each has among the distinct "
+             "strings of the same row of others, or -1, as integer_rows does.");
   module.def(
       "numbered_rows", &numbered_rows, py::arg("rows"), py::arg("others"), py::arg("exact_float"),
       py::arg("argument"), py::arg("what"),
-      "Convert mappings of strings to arrays of numbers, as integer_rows does, and also return "
-      "those of the others. In a row, equal strings have equal numbers, and where values of the "
-      "row are "
+      "Convert rows of strings to arrays of numbers, as integer_rows does, and also return those "
+      "of the others. In a row, equal strings have equal numbers, and where values of the row are "
       "equal as float32, numbers ascend as the strings do.");
 }
 

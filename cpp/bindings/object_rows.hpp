@@ -218,7 +218,7 @@ Count visit_row(py::handle row, Cursor cursor, const Visit& visit) {
   if (PyList_CheckExact(row.ptr()) || PyTuple_CheckExact(row.ptr())) {
     auto next = static_cast<std::size_t>(position);
     for (; std::cmp_less(next, PySequence_Fast_GET_SIZE(row.ptr())); ++next) {  // may change size
-      PyObject* const item = PySequence_Fast_GET_ITEM(row.ptr(), static_cast<Count>(next));
+      PyObject* const item = PySequence_Fast_ITEMS(row.ptr())[next];
       visit(py::reinterpret_borrow<py::object>(item), py::handle(), static_cast<Count>(next));
     }
     return static_cast<Count>(next);

@@ -53,11 +53,11 @@ __all__: list[str] = [
     "metric_table",
     "numbered_rows",
     "order_by_user",
+    "other_numbers",
     "padded_lengths",
     "paired_sums",
     "parse_number",
     "parse_numbers",
-    "positions_in_rows",
     "read_trec",
     "register_errors",
     "require_memory",
@@ -805,12 +805,12 @@ def metric_table() -> list[MetricInfo]:
 def numbered_rows(
     rows: list[typing.Any],
     others: list[typing.Any],
-    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None],
+    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
     argument: str,
     what: str,
 ) -> tuple[IntegerRows, numpy.typing.NDArray[numpy.int64]]:
     """
-    Convert mappings of strings to arrays of numbers, as integer_rows does, and also return those of the others. In a row, equal strings have equal numbers, and where values of the row are equal as float32, numbers ascend as the strings do.
+    Convert rows of strings to arrays of numbers, as integer_rows does, and also return those of the others. In a row, equal strings have equal numbers, and where values of the row are equal as float32, numbers ascend as the strings do.
     """
 
 def order_by_user(
@@ -818,6 +818,17 @@ def order_by_user(
 ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64] | None]:
     """
     Group rows by user: return the offset of each user's rows, and the order of the rows, or None if they are already grouped.
+    """
+
+def other_numbers(
+    rows: list[typing.Any],
+    others: list[typing.Any],
+    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
+    argument: str,
+    what: str,
+) -> IntegerRows:
+    """
+    Convert rows of strings to arrays of the number that each has among the distinct strings of the same row of others, or -1, as integer_rows does.
     """
 
 def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64] | None:
@@ -852,17 +863,6 @@ def parse_number(text: str) -> float | None:
 def parse_numbers(offsets: numpy.ndarray, data: numpy.ndarray) -> numpy.typing.NDArray[numpy.float64] | None:
     """
     Parse the texts data[offsets[i]:offsets[i + 1]] as numbers; return None if one of them is not a number.
-    """
-
-def positions_in_rows(
-    rows: list[typing.Any],
-    others: list[typing.Any],
-    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
-    argument: str,
-    what: str,
-) -> IntegerRows:
-    """
-    Convert rows of strings to arrays of their positions in the same rows of others, or -1, as integer_rows does.
     """
 
 def read_trec(format: str | None, read: collections.abc.Callable[[], bytes]) -> LineFault | TrecColumns:

@@ -1,4 +1,4 @@
-"""Short ways for calls without options: of small inputs without keys, and of mappings of strings to scores.
+"""Short ways for calls without options: of small inputs without keys, and of mappings of strings.
 
 Such a call would spend its time on what it does not have, such as weights, columns, candidates and other systems, or
 on a vocabulary of items that nothing reads. These ways have the steps of `evaluate_with_engine` that the call needs.

@@ -1,4 +1,4 @@
-"""Mappings of strings whose items are looked up user by user.
+"""Mappings of strings, whose items are numbered user by user.
 
 The items of each user's predictions are numbered among those of the truth, without a vocabulary of all. Numbers of
 different users have nothing to do with each other, so that only values of users may be computed of them.
@@ -20,8 +20,8 @@ from exactk._inputs.conversions import truth_input
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import key_columns
 from exactk._inputs.long_format import Encoding, rows_by_user
+from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, resize
-from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.registry import classify
 from exactk._inputs.truth import Truth
 
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Snapshot
 
 _PLAIN_DICTS = frozenset({dict, OrderedDict, defaultdict})
-_JUDGED = frozenset({dict, set, frozenset})  # of which no item repeats
-_STRINGS = frozenset({str})
+_JUDGED = frozenset({dict, set, frozenset, list, tuple})
+_RANKED = frozenset({list, tuple, type(None)})
 _SCORED = frozenset({dict, type(None)})
+_STRINGS = frozenset({str})
 
 
 class MatchedMappings(NamedTuple):
@@ -42,31 +43,37 @@ class MatchedMappings(NamedTuple):
 
 
 def match_mappings(truth: object, predictions: object, num_threads: int) -> MatchedMappings | None:
-    """Return the inputs if users and items are strings, and predictions are scores; None if they may be misread."""
+    """Return the inputs if users and items are strings, in mappings; None if not, or if they may be misread."""
     if not (_is_plain_dict(truth) and _is_plain_dict(predictions) and truth and predictions):
         return None
-    first = next(iter(predictions.values()))
-    if type(first) is not dict or any(name_columns(islice(keys, MOST_COLUMNS)) for keys in (predictions, first)):
+    first = next((row for row in predictions.values() if row is not None), ())
+    has_scores = type(first) is dict
+    if any(
+        name_columns(islice(keys, MOST_COLUMNS)) for keys in ((predictions, first) if has_scores else (predictions,))
+    ):
         return None
-    judged, scored = list(truth.values()), list(map(predictions.get, truth))
-    has_others = len(scored) - scored.count(None) < len(predictions)
+    judged, ranked = list(truth.values()), list(map(predictions.get, truth))
+    has_others = len(ranked) - ranked.count(None) < len(predictions)
     others = [key for key in predictions if key not in truth] if has_others else []
-    scored += map(predictions.get, others)
-    types = (_JUDGED, judged), (_SCORED, scored), (_STRINGS, others)
+    ranked += map(predictions.get, others)
+    types = (_JUDGED, judged), (_SCORED if has_scores else _RANKED, ranked), (_STRINGS, others)
     if not all(expected.issuperset(map(type, values)) for expected, values in types):
         return None
-    rows, numbers = _core.numbered_rows(scored, [*judged, *[None] * len(others)], exact_float, "predictions", "scores")
+    to_float = exact_float if has_scores else None
+    rows, numbers = _core.numbered_rows(ranked, [*judged, *[None] * len(others)], to_float, "predictions", "scores")
     encoding = Encoding(num_threads, outlives_call=False)
     coded = truth_input(classify(truth, "truth"), {}, encoding)
     if not (isinstance(coded, Rows) and _are_strings(coded.user_vocabulary) and _are_strings(coded.item_vocabulary)):
         return None
     users = _users_of_all(coded.user_vocabulary, others, encoding)
-    if not _are_strings(users) or (users.size, len(coded.items)) != (len(scored), len(numbers)):
+    if not _are_strings(users) or (users.size, len(coded.items)) != (len(ranked), len(numbers)):
         return None  # if lengths differ, another thread has changed the mappings meanwhile
     coded = resize(coded, users.size)._replace(user_vocabulary=users)
     matched_truth = Truth.from_valid_rows(coded._replace(items=numbers, item_vocabulary=None))
-    ranked = Rows(rows.indptr, rows.items, scores=rows.values, present=rows.present, is_owned=True)
-    return MatchedMappings(AlignedInputs(matched_truth, SparseScores.from_rows(ranked, "predictions"), None), coded)
+    lists = predictions_from_rows(
+        Rows(rows.indptr, rows.items, scores=rows.values, present=rows.present, is_owned=True)
+    )
+    return MatchedMappings(AlignedInputs(matched_truth, lists, None), coded)
 
 
 def _is_plain_dict(value: object) -> TypeGuard[dict[Any, Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.containers.sequences import positions_in_rows
+from exactk._inputs.containers.sequences import other_numbers
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.truth import Truth
@@ -68,7 +68,7 @@ class Judgements(NamedTuple):
         queries, positions = [query for query, _ in found], [row for _, row in found]
         lists = [one if type(one) is dict else dict(one) for one in map(run.__getitem__, queries)]
         _check_others(run, self.positions)
-        rows = positions_in_rows(lists, [self.documents[row] for row in positions], "scores")
+        rows = other_numbers(lists, [self.documents[row] for row in positions], "scores")
         indptr, items, scores = rows.indptr, rows.items, rows.scores
         assert scores is not None  # noqa: S101 - rows of mappings have them
         _check_scores(scores, indptr, queries)

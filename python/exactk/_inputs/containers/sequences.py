@@ -87,9 +87,9 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
         raise error.amended(hint=as_text(hint)) from None
 
 
-def positions_in_rows(mappings: list[dict[str, float]], others: list[tuple[str, ...]], argument: str) -> Rows:
-    """Return rows of mappings from strings to scores, with the position that each string has in its row of the others, or -1."""
-    rows = _core.positions_in_rows(mappings, others, float, argument, "scores")
+def other_numbers(mappings: list[dict[str, float]], others: list[tuple[str, ...]], argument: str) -> Rows:
+    """Return rows of mappings from strings to scores, with the number that each string has among the distinct strings of the others, or -1."""
+    rows = _core.other_numbers(mappings, others, float, argument, "scores")
     return Rows(rows.indptr, rows.items, scores=rows.values, present=rows.present, is_owned=True)
 
 
