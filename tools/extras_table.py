@@ -14,7 +14,7 @@ _GIVES = {
     "polars": "`to_polars()` of the same",
     "arrow": "Parquet and Arrow files, and JSON lines of more than 1 MB faster; `to_arrow()`; `--by-user` with a `.parquet` file",
     "embeddings": "fast ranking of embeddings; `.npz` files with a sparse matrix of SciPy",
-    "compare": "tests and intervals of differences between systems; `report.interval`",
+    "compare": "tests and intervals of differences between systems; `report.interval`; `ConfidenceInterval` of `exactk.compat.replay`",
     "progress": "the bar of `progress=True` and of the command line",
     "report": "`to_html()` of reports and comparisons; `exactk report`",
     "plots": "`plot()` of reports and comparisons; `exactk.displays`",

@@ -109,6 +109,12 @@ def is_pandas(value: object) -> bool:
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
+def is_polars(value: object) -> bool:
+    """Return whether the value is a Polars data frame, not a lazy one."""
+    polars = _imported("polars")
+    return polars is not None and isinstance(value, polars.DataFrame)
+
+
 def is_series(value: object) -> bool:
     """Return whether the value is a pandas Series."""
     pandas = _imported("pandas")
@@ -292,6 +298,13 @@ def pandas(purpose: str) -> Any:  # noqa: ANN401 - its frames go in and out
     with _importing("pandas", purpose):
         import pandas as pd  # noqa: PLC0415 - an optional library
     return pd
+
+
+def polars(purpose: str) -> Any:  # noqa: ANN401 - its frames go in and out
+    """Return Polars, which `purpose` needs."""
+    with _importing("polars", purpose):
+        import polars as pl  # noqa: PLC0415 - an optional library
+    return pl
 
 
 def ray() -> Any:  # noqa: ANN401 - ray may not be installed

@@ -1,0 +1,424 @@
+"""The metrics of RePlay. Each computes the values of all users from arrays; modes combine them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk._runtime import optional
+from exactk.compat._replay_modes import CalculationDescriptor, Mean
+from exactk.compat._replay_tables import ColumnNames, tables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from exactk.compat._reco_tables import Integers
+    from exactk.compat._replay_tables import Container, ListHits, ReplayTables, UserRows
+
+_UNEQUAL_TYPES = "All given data frames must have the same type"
+_MEAN = Mean()
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class MetricDuplicatesWarning(Warning):
+    """A list of recommendations has an item twice."""
+
+
+def unequal_types() -> ValueError:
+    """Return the error of containers of different types."""
+    return ValueError(_UNEQUAL_TYPES)
+
+
+def _cutoffs(topk: Any) -> list[int]:  # noqa: ANN401 - checked
+    """Return the values in ascending order; all that is wrong with them is a ValueError in RePlay."""
+    ks = topk if isinstance(topk, list) else [topk]
+    if not all(isinstance(k, int) for k in ks):
+        message = f"expected an integer or a list of integers as topk, found {topk!r}"
+        raise ValueError(message)
+    if min(ks, default=1) < 1:
+        message = f"expected values of topk of at least 1, found {topk!r}"
+        raise ValueError(message)
+    return sorted(ks)
+
+
+class Metric:
+    """What all metrics share.
+
+    Parameters
+    ----------
+    topk : int or list of int
+        The numbers of ranks. Results are in ascending order.
+    query_column, item_column, rating_column : str
+        The columns of frames.
+    mode : CalculationDescriptor, default Mean()
+        How the values of users are combined.
+    """
+
+    category_column = "category_id"
+
+    def __init__(
+        self,
+        topk: list[int] | int,
+        query_column: str = "query_id",
+        item_column: str = "item_id",
+        rating_column: str = "rating",
+        mode: CalculationDescriptor = _MEAN,
+    ) -> None:
+        self.topk = _cutoffs(topk)
+        self.query_column = query_column
+        self.item_column = item_column
+        self.rating_column = rating_column
+        self._mode = mode
+
+    @property
+    def __name__(self) -> str:
+        name, mode = str(type(self).__name__), self._mode.__name__
+        return name if mode == "Mean" else f"{name}-{mode}"
+
+    @property
+    def column_names(self) -> ColumnNames:
+        """The columns of frames."""
+        return ColumnNames(self.query_column, self.item_column, self.rating_column, self.category_column)
+
+    def compute(self, tables: ReplayTables, recommendations: Container, other: Container) -> dict[str, Any]:
+        """Return the results by name, with the tables of several metrics."""
+        self.check_types(tables, recommendations, other)
+        users, values = self._values_of_users(tables, recommendations, other)
+        per_user = self._mode.__name__ == "PerUser"
+        tables.check_distribution(len(users), self.topk, per_user=per_user)
+        if per_user:
+            return self._by_user(tables, users, values)
+        return self._named(lambda k: self._mode.cpu(tables.distribution(values(k)[users], f"value_{k}")))
+
+    def check_types(self, tables: ReplayTables, recommendations: Container, other: Container) -> None:
+        """Raise if frames of Polars have users of different types."""
+        tables.check_joinable(recommendations, other, self.query_column)
+
+    def warn_of_duplicates(self, tables: ReplayTables, *lists: Container) -> None:
+        """Warn if lists have items twice."""
+        for data in lists:
+            if tables.has_duplicates(data):
+                message = "a list of recommendations has an item twice, which may raise the metrics"
+                warnings.warn(message, MetricDuplicatesWarning, stacklevel=4)
+
+    def _call(self, recommendations: Container, other: Container, *lists: Container) -> dict[str, Any]:
+        tables = tables_of(self.column_names, recommendations, other)
+        if not isinstance(recommendations, type(other)):
+            raise unequal_types()
+        self.warn_of_duplicates(tables, recommendations, *lists)
+        return self.compute(tables, recommendations, other)
+
+    def _values_of_users(
+        self, tables: ReplayTables, recommendations: Container, other: Container
+    ) -> tuple[Integers, Callable[[int], Floats]]:
+        """Return the users of the results, and what returns the values of all codes at k."""
+        raise NotImplementedError
+
+    def _named(self, value_at: Callable[[int], Any]) -> dict[str, Any]:
+        results = {f"{self.__name__}@{k}": value_at(k) for k in self.topk}
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in results.items()}
+
+    def _by_user(self, tables: ReplayTables, users: Integers, values: Callable[[int], Floats]) -> dict[str, Any]:
+        users = tables.result_order(users)
+        keys = tables.keys(users)
+        return self._named(lambda k: dict(zip(keys, values(k)[users].tolist(), strict=True)))
+
+
+class TruthMetric(Metric):
+    """A metric of hits: its users are those of the truth."""
+
+    def __call__(self, recommendations: Container, ground_truth: Container) -> dict[str, Any]:
+        """Return the metric by name and k.
+
+        Parameters
+        ----------
+        recommendations : DataFrame of pandas or Polars, or dict
+            Rows of users, items and ratings; a dict has a list of pairs of an item and a score for each user.
+        ground_truth : DataFrame or dict
+            Rows of users and items, of the same type; a dict has a list of items for each user.
+
+        Returns
+        -------
+        dict
+            A number for each k, or a dict by user.
+        """
+        return self._call(recommendations, ground_truth)
+
+    def values(self, hits: ListHits, k: int) -> Floats:
+        """Return the values of all codes of users; 0 for those without a list or without truth."""
+        raise NotImplementedError
+
+    def _values_of_users(
+        self, tables: ReplayTables, recommendations: Container, other: Container
+    ) -> tuple[Integers, Callable[[int], Floats]]:
+        hits = tables.hits(recommendations, other)
+        return tables.interactions(other).listed, lambda k: self.values(hits, k)
+
+
+class Precision(TruthMetric):
+    """The items of the truth among the first k recommendations, divided by k."""
+
+    def values(self, hits: ListHits, k: int) -> Floats:
+        """Return the values of all codes."""
+        return hits.distinct_counts(k) / k
+
+
+class Recall(TruthMetric):
+    """The items of the truth among the first k recommendations, as a share of the truth."""
+
+    def values(self, hits: ListHits, k: int) -> Floats:
+        """Return the values of all codes."""
+        shares: Floats = hits.distinct_counts(k) / np.maximum(hits.distinct_sizes, 1)
+        return shares
+
+
+class HitRate(TruthMetric):
+    """1 if an item of the truth is among the first k recommendations, otherwise 0."""
+
+    def values(self, hits: ListHits, k: int) -> Floats:
+        """Return the values of all codes."""
+        return (hits.counts(k) > 0).astype(np.float64)
+
+
+class MRR(TruthMetric):
+    """The reciprocal of the rank of the first item of the truth."""
+
+    def values(self, hits: ListHits, k: int) -> Floats:
+        """Return the values of all codes."""
+        return hits.sums(k, (hits.numbers == 1) / hits.ranks)
+
+
+class MAP(TruthMetric):
+    """The average precision; repeated rows of lists and of the truth count as often as they are there."""
+
+    def values(self, hits: ListHits, k: int) -> Floats:
+        """Return the values of all codes."""
+        averages: Floats = hits.sums(k, hits.numbers / hits.ranks) / np.clip(hits.sizes, 1, k)
+        return averages
+
+
+class NDCG(TruthMetric):
+    """The normalized discounted gain; repeated rows of lists and of the truth count as often as they are there."""
+
+    def values(self, hits: ListHits, k: int) -> Floats:
+        """Return the values of all codes."""
+        depths = np.clip(hits.sizes, 1, k)
+        ideal: Floats = np.cumsum(1 / np.log2(np.arange(2, depths.max(initial=1) + 2)))
+        shares: Floats = hits.sums(k, 1 / np.log2(hits.ranks + 1)) / ideal[depths - 1]
+        return shares
+
+
+class RocAuc(TruthMetric):
+    """The share of pairs of a hit and another recommendation in which the hit is first; 1 if all are hits."""
+
+    def values(self, hits: ListHits, k: int) -> Floats:
+        """Return the values of all codes."""
+        count = hits.counts(k)
+        inversions = hits.sums(k, hits.ranks - hits.numbers)
+        others = np.minimum(hits.lengths, k) - count
+        share: Floats = 1 - inversions / np.maximum(others * count, 1)
+        return np.where(count == 0, 0.0, share)
+
+
+class TrainMetric(Metric):
+    """A metric that compares recommendations with the train."""
+
+    def __call__(self, recommendations: Container, train: Container) -> dict[str, Any]:
+        """Return the metric by name and k.
+
+        Parameters
+        ----------
+        recommendations : DataFrame of pandas or Polars, or dict
+            Rows of users, items and ratings; a dict has a list of pairs of an item and a score for each user.
+        train : DataFrame or dict
+            Rows of users and items, of the same type; a dict has a list of items for each user.
+
+        Returns
+        -------
+        dict
+            A number for each k, or a dict by user.
+        """
+        return self._call(recommendations, train)
+
+
+class Novelty(TrainMetric):
+    """The share of recommendations that are not in the train of the user; its users are those of the train."""
+
+    def _values_of_users(
+        self, tables: ReplayTables, recommendations: Container, other: Container
+    ) -> tuple[Integers, Callable[[int], Floats]]:
+        hits = tables.hits(recommendations, other)
+
+        def values(k: int) -> Floats:
+            return 1 - hits.distinct_counts(k) / np.clip(hits.lengths, 1, k)
+
+        return tables.interactions(other).listed, values
+
+
+class Surprisal(TrainMetric):
+    """The mean self-information of recommendations: 1 for an item without train, 0 for one that all users have."""
+
+    def check_types(self, tables: ReplayTables, recommendations: Container, other: Container) -> None:
+        """Raise if frames of Polars have items of different types."""
+        tables.check_joinable(recommendations, other, self.item_column)
+
+    def _values_of_users(
+        self, tables: ReplayTables, recommendations: Container, other: Container
+    ) -> tuple[Integers, Callable[[int], Floats]]:
+        lists, train = tables.lists(recommendations), tables.interactions(other)
+        weights = _self_information(tables, train, is_polars=optional.is_polars(other))[lists.items]
+        ranks, count = lists.ranks, tables.user_count
+
+        def values(k: int) -> Floats:
+            within = ranks <= k
+            means: Floats = np.bincount(lists.users[within], weights[within], count) / k
+            return means
+
+        return lists.listed, values
+
+
+def _self_information(tables: ReplayTables, train: UserRows, *, is_polars: bool) -> Floats:
+    """Return the weight of each item; with one user they are NaN, of which NumPy warns in RePlay but for Polars."""
+    user_counts = np.bincount(train.items[train.is_first], minlength=tables.item_count)
+    weights, trained = np.ones(tables.item_count), np.flatnonzero(user_counts)
+    if len(trained):
+        with np.errstate(invalid="ignore" if is_polars else "warn"):
+            count = np.float64(len(train.listed))
+            weights[trained] = np.log2(count / user_counts[trained]) / np.log2(count)
+    return weights
+
+
+class Coverage(TrainMetric):
+    """The share of the train's items that are among the first k recommendations of any user.
+
+    Parameters
+    ----------
+    topk : int or list of int
+        The numbers of ranks. Results are in ascending order.
+    query_column, item_column, rating_column : str
+        The columns of frames.
+    allow_caching : bool
+        Ignored: it is about Spark.
+    """
+
+    def __init__(
+        self,
+        topk: list[int] | int,
+        query_column: str = "query_id",
+        item_column: str = "item_id",
+        rating_column: str = "rating",
+        allow_caching: bool = True,  # noqa: FBT001, FBT002 - as in RePlay
+    ) -> None:
+        super().__init__(topk, query_column, item_column, rating_column)
+        self._allow_caching = allow_caching
+
+    def compute(self, tables: ReplayTables, recommendations: Container, other: Container) -> dict[str, Any]:
+        """Return the results by name, with the tables of several metrics."""
+        tables.check_joinable(recommendations, other, self.item_column)
+        lists, train = tables.lists_by_rating(recommendations), tables.interactions(other)
+        is_trained = np.zeros(tables.item_count, np.bool_)
+        is_trained[train.items] = True
+        count, ranks = int(is_trained.sum()), lists.ranks
+        if not count and optional.is_polars(other):
+            return self._named(lambda _: float("nan"))
+
+        def share(k: int) -> float:
+            is_covered = np.zeros_like(is_trained)
+            is_covered[lists.items[ranks <= k]] = True
+            return int((is_covered & is_trained).sum()) / count
+
+        return self._named(share)
+
+
+class Unexpectedness(Metric):
+    """The share of recommendations that a base model does not have among its first k for the user."""
+
+    def __call__(self, recommendations: Container, base_recommendations: Container) -> dict[str, Any]:
+        """Return the metric by name and k.
+
+        Parameters
+        ----------
+        recommendations : DataFrame of pandas or Polars, or dict
+            Rows of users, items and ratings; a dict has a list of pairs of an item and a score for each user.
+        base_recommendations : DataFrame or dict
+            The lists of the base model, of the same type.
+
+        Returns
+        -------
+        dict
+            A number for each k, or a dict by user.
+        """
+        return self._call(recommendations, base_recommendations, base_recommendations)
+
+    def _values_of_users(
+        self, tables: ReplayTables, recommendations: Container, other: Container
+    ) -> tuple[Integers, Callable[[int], Floats]]:
+        hits = tables.hits_of_lists(recommendations, other)
+        has_both = (hits.lengths > 0) & (hits.sizes > 0)
+
+        def values(k: int) -> Floats:
+            return np.where(has_both, 1 - hits.distinct_counts(k) / k, 0.0)
+
+        return tables.lists(recommendations).listed, values
+
+
+class CategoricalDiversity(Metric):
+    """The number of different categories among the first k recommendations, divided by k.
+
+    Parameters
+    ----------
+    topk : int or list of int
+        The numbers of ranks. Results are in ascending order.
+    query_column, category_column, rating_column : str
+        The columns of frames.
+    mode : CalculationDescriptor, default Mean()
+        How the values of users are combined.
+    """
+
+    def __init__(
+        self,
+        topk: list[int] | int,
+        query_column: str = "query_id",
+        category_column: str = "category_id",
+        rating_column: str = "rating",
+        mode: CalculationDescriptor = _MEAN,
+    ) -> None:
+        super().__init__(topk, query_column, rating_column=rating_column, mode=mode)
+        self.category_column = category_column
+
+    def __call__(self, recommendations: Container) -> dict[str, Any]:
+        """Return the metric by name and k.
+
+        Parameters
+        ----------
+        recommendations : DataFrame of pandas or Polars, or dict
+            Rows of users, categories and ratings; a dict has a list of pairs of a category and a score for each user.
+
+        Returns
+        -------
+        dict
+            A number for each k, or a dict by user.
+        """
+        return self.compute(tables_of(self.column_names, recommendations), recommendations, None)
+
+    def compute(self, tables: ReplayTables, recommendations: Container, other: Container) -> dict[str, Any]:
+        """Return the results by name."""
+        del other
+        lists = tables.categories(recommendations)
+        is_first = lists.is_first
+        users, ranks = lists.users[is_first], lists.ranks[is_first]
+
+        def counts(k: int) -> NDArray[Any]:
+            return np.bincount(users[ranks <= k], minlength=tables.user_count)
+
+        if self._mode.__name__ == "PerUser":
+            return self._by_user(tables, lists.listed, lambda k: counts(k) / k)
+        if optional.is_polars(recommendations):  # the mean of integers, divided by k
+            return self._named(lambda k: self._mode.cpu(tables.distribution(counts(k)[lists.listed], "count")) / k)
+        tables.check_distribution(len(lists.listed), self.topk, per_user=False)
+        return self._named(lambda k: self._mode.cpu(counts(k)[lists.listed] / k))

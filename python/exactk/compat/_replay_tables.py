@@ -1,0 +1,405 @@
+"""Recommendations and interactions in the containers that RePlay takes, as arrays of codes grouped by user.
+
+Lists are ordered as RePlay orders them: frames by the sort of their library, so that ties and missing ratings are where
+they are in RePlay, and dicts by Python's.
+"""
+
+from __future__ import annotations
+
+from operator import ge
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from exactk._inputs.containers.tables import open_table
+from exactk._inputs.keys.columns import NumberColumn, key_kind
+from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
+from exactk._runtime import optional
+from exactk._runtime.threads import resolve_threads
+from exactk.compat._reco_tables import Integers, distinct_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+Container = Any
+"""A data frame of pandas or of Polars, or a dict of lists."""
+
+Result = TypeVar("Result")
+
+_PURPOSE = "exactk.compat.replay"
+_ABSENT = np.iinfo(np.int64).max  # the rank of what is in no list
+
+
+class ColumnNames(NamedTuple):
+    """The columns of frames."""
+
+    query: str
+    item: str
+    rating: str
+    category: str
+
+
+class UserRows(NamedTuple):
+    """Rows of users and items. Those of lists are user by user, each list from its first rank to its last."""
+
+    users: Integers
+    items: Integers
+    listed: Integers  # the users that are there, even those whose list is empty
+    is_ranked: bool = False
+
+    @property
+    def ranks(self) -> Integers:
+        """The ranks of rows of lists."""
+        return _numbers_within(self.users)
+
+    @property
+    def is_first(self) -> NDArray[np.bool_]:
+        """Which rows do not repeat an earlier one."""
+        item_count = int(self.items.max(initial=0)) + 1
+        return _are_new(_encode_pairs(self, item_count, Vocabulary.of_kinds(["int"])))
+
+
+class ListHits(NamedTuple):
+    """Rows of lists whose user and item are also in another table, user by user and rank by rank."""
+
+    users: Integers
+    ranks: Integers  # if the other table has ranks, the larger one
+    is_first: NDArray[np.bool_]  # rows that do not repeat an item of their list
+    lengths: Integers  # by user: the rows of the list
+    sizes: Integers  # by user: the rows of the other table
+    distinct_sizes: Integers  # by user: the items of the other table
+
+    @property
+    def numbers(self) -> Integers:
+        """How many hits each list has down to each hit."""
+        return _numbers_within(self.users)
+
+    def sums(self, k: int, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the sums of a value of each hit down to rank k, by user."""
+        within = self.ranks <= k
+        sums: NDArray[Any] = np.bincount(self.users[within], values[within], len(self.lengths))
+        return sums.astype(np.float64, copy=False)
+
+    def counts(self, k: int) -> Integers:
+        """Return the number of hits down to rank k, by user."""
+        return np.bincount(self.users[self.ranks <= k], minlength=len(self.lengths))
+
+    def distinct_counts(self, k: int) -> Integers:
+        """Return the number of different items among them."""
+        return np.bincount(self.users[(self.ranks <= k) & self.is_first], minlength=len(self.lengths))
+
+
+class ReplayTables:
+    """The containers of a call, each of which is read once; all have the same codes of users and of items."""
+
+    def __init__(self, names: ColumnNames) -> None:
+        self.names = names
+        self._read: dict[tuple[str, int, int], Any] = {}
+
+    def lists(self, data: Container) -> UserRows:
+        """Return recommendations."""
+        return self._once("lists", self._lists, data)
+
+    def lists_by_rating(self, data: Container) -> UserRows:
+        """Return recommendations with ties as RePlay's coverage orders them."""
+        return self.lists(data)
+
+    def interactions(self, data: Container) -> UserRows:
+        """Return the truth or the train."""
+        return self._once("interactions", self._interactions, data)
+
+    def categories(self, data: Container) -> UserRows:
+        """Return the categories of recommended items instead of the items."""
+        raise NotImplementedError
+
+    def users(self, data: Container) -> Integers:
+        """Return the users of a table."""
+        raise NotImplementedError
+
+    def keys(self, users: Integers) -> list[Any]:
+        """Return the keys of users."""
+        raise NotImplementedError
+
+    def result_order(self, users: Integers) -> Integers:
+        """Return users in the order of results."""
+        return users
+
+    def check_joinable(self, recommendations: Container, other: Container, column: str) -> None:
+        """Raise what RePlay's library of frames raises if the types of a column differ."""
+
+    def check_distribution(self, user_count: int, ks: Sequence[int], *, per_user: bool) -> None:
+        """Raise what RePlay's library of arrays raises if there are no users."""
+        del ks
+        if not user_count and not per_user:
+            message = "need at least one array to stack"
+            raise ValueError(message)
+
+    def distribution(self, values: NDArray[Any], name: str) -> Any:  # noqa: ANN401 - an array or a frame
+        """Return values of users as modes take them."""
+        del name
+        return values
+
+    @property
+    def user_count(self) -> int:
+        """The number of users so far: of the codes in use."""
+        raise NotImplementedError
+
+    @property
+    def item_count(self) -> int:
+        """The number of items so far."""
+        raise NotImplementedError
+
+    def _lists(self, data: Container) -> UserRows:
+        raise NotImplementedError
+
+    def _interactions(self, data: Container) -> UserRows:
+        raise NotImplementedError
+
+    def _once(self, what: str, read: Callable[..., Result], *data: Container) -> Result:
+        key = (what, id(data[0]), id(data[-1]))
+        if key not in self._read:
+            self._read[key] = read(*data)
+        result: Result = self._read[key]
+        return result
+
+    def has_duplicates(self, data: Container) -> bool:
+        """Return whether a list has an item twice."""
+        return self._once("duplicates", lambda one: not self.lists(one).is_first.all(), data)
+
+    def hits(self, recommendations: Container, other: Container) -> ListHits:
+        """Return the recommendations that are in the truth or in the train."""
+        return self._once("hits", self._hits_of_interactions, recommendations, other)
+
+    def hits_of_lists(self, recommendations: Container, other: Container) -> ListHits:
+        """Return the recommendations that are in the lists of another model."""
+        return self._once("hits of lists", self._hits_of_lists, recommendations, other)
+
+    def _hits_of_interactions(self, recommendations: Container, other: Container) -> ListHits:
+        return self._hits(self.lists(recommendations), self.interactions(other))
+
+    def _hits_of_lists(self, recommendations: Container, other: Container) -> ListHits:
+        return self._hits(self.lists(recommendations), self.lists(other))
+
+    def _hits(self, lists: UserRows, other: UserRows) -> ListHits:
+        vocabulary, item_count = Vocabulary.of_kinds(["int"]), self.item_count
+        listed = _encode_pairs(lists, item_count, vocabulary)
+        pair_count = len(vocabulary)
+        codes = _encode_pairs(other, item_count, vocabulary)
+        rank_of_pair = np.full(max(pair_count, len(vocabulary)), _ABSENT)
+        rank_of_pair[codes[::-1]] = other.ranks[::-1] if other.is_ranked else 0  # the first of those repeated
+        ranks = np.maximum(lists.ranks, rank_of_pair[listed])
+        rows = np.flatnonzero(ranks < _ABSENT)
+        count = self.user_count
+        return ListHits(
+            lists.users[rows],
+            ranks[rows],
+            _are_new(listed)[rows],
+            np.bincount(lists.users, minlength=count),
+            np.bincount(other.users, minlength=count),
+            np.bincount(other.users[other.is_first], minlength=count),
+        )
+
+
+def _encode_pairs(rows: UserRows, item_count: int, vocabulary: Vocabulary) -> Integers:
+    """Return the code of each row's pair of a user and an item."""
+    keys = rows.users * item_count + rows.items
+    return vocabulary.encode([NumberColumn(keys)], "pairs", resolve_threads(None)).astype(np.int64)
+
+
+def _numbers_within(groups: Integers) -> Integers:
+    """Return 1, 2, 3, ... for each run of equal groups."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    return np.arange(1, len(groups) + 1) - np.repeat(starts, np.diff(np.append(starts, len(groups))))
+
+
+def _are_new(codes: Integers) -> NDArray[np.bool_]:
+    """Return which codes, numbered in order of first appearance, are there for the first time."""
+    is_new: NDArray[np.bool_] = np.diff(np.maximum.accumulate(codes), prepend=-1) > 0
+    return is_new
+
+
+def _encode_objects(values: Iterable[Hashable], codes: dict[Any, int]) -> Integers:
+    return np.array([codes.setdefault(value, len(codes)) for value in values], np.int64)
+
+
+class _FrameTables(ReplayTables):
+    """Data frames."""
+
+    def __init__(self, names: ColumnNames) -> None:
+        super().__init__(names)
+        self._users, self._items = SharedVocabulary(), SharedVocabulary()
+
+    @property
+    def user_count(self) -> int:
+        return _size(self._users)
+
+    @property
+    def item_count(self) -> int:
+        return _size(self._items)
+
+    def users(self, data: Container) -> Integers:
+        return distinct_codes(self._user_codes(data), self.user_count)
+
+    def keys(self, users: Integers) -> list[Any]:
+        keys = self._users.snapshot()
+        return [] if keys is None else keys.array[users].tolist()
+
+    def categories(self, data: Container) -> UserRows:
+        frame = self._by_rating_alone(data)
+        items = _encode_objects(frame[self.names.category].to_list(), {})
+        return self._grouped(self._codes(frame, self.names.query, self._users), items)
+
+    def _by_rating_alone(self, data: Container) -> Container:
+        raise NotImplementedError
+
+    def _sorted(self, data: Container) -> Container:
+        raise NotImplementedError
+
+    def _lists(self, data: Container) -> UserRows:
+        frame = self._sorted(data)
+        users, items = (
+            self._codes(frame, self.names.query, self._users),
+            self._codes(frame, self.names.item, self._items),
+        )
+        return self._grouped(users, items)
+
+    def _interactions(self, data: Container) -> UserRows:
+        users, items = self._user_codes(data), self._codes(data, self.names.item, self._items)
+        return UserRows(users, items, self.users(data))
+
+    def _user_codes(self, data: Container) -> Integers:
+        return self._once("users", lambda frame: self._codes(frame, self.names.query, self._users), data)
+
+    def _grouped(self, users: Integers, items: Integers) -> UserRows:
+        order = np.argsort(users, kind="stable")
+        return UserRows(users[order], items[order], distinct_codes(users, self.user_count), is_ranked=True)
+
+    def _codes(self, frame: Container, name: str, vocabulary: SharedVocabulary) -> Integers:
+        selected = frame[[name]]
+        if not len(selected):
+            return np.zeros(0, np.int64)
+        column = open_table(selected, "frame").select([name], "frame").columns[name]
+        kind = key_kind(column, name)
+        vocabulary.check_kinds([kind], name, "ids")
+        return vocabulary.of_kinds([kind]).encode([column], name, resolve_threads(None)).astype(np.int64)
+
+
+def _size(vocabulary: SharedVocabulary) -> int:
+    keys = vocabulary.snapshot()
+    return 0 if keys is None else len(keys)
+
+
+class _PandasTables(_FrameTables):
+    def _sorted(self, data: Container) -> Container:
+        query, item, rating, _ = self.names
+        return data[[query, item, rating]].sort_values(by=[rating, item], ascending=False, kind="stable")
+
+    def _by_rating_alone(self, data: Container) -> Container:
+        query, _, rating, category = self.names
+        return data[[query, category, rating]].sort_values(by=rating, ascending=False)  # not stable, as in RePlay
+
+    def result_order(self, users: Integers) -> Integers:
+        keys = self._users.snapshot()
+        return users if keys is None else users[np.argsort(keys.positions_in_key_order()[users])]
+
+
+class _PolarsTables(_FrameTables):
+    def _sorted(self, data: Container) -> Container:
+        query, item, rating, _ = self.names
+        return data[[query, item, rating]].sort([rating, item], descending=True)
+
+    def _by_rating_alone(self, data: Container) -> Container:
+        query, _, rating, category = self.names
+        polars = optional.polars(_PURPOSE)
+        return data.select(polars.col(query, category).sort_by(rating, descending=True).over(query))
+
+    def lists_by_rating(self, data: Container) -> UserRows:
+        return self._once("lists by rating", self._lists_by_rating, data)
+
+    def _lists_by_rating(self, data: Container) -> UserRows:
+        query, item, rating, _ = self.names
+        rank = optional.polars(_PURPOSE).col(rating).rank("ordinal", descending=True).over(query)
+        users, items = self._user_codes(data), self._codes(data, item, self._items)
+        ranks = data.select(rank).to_series().to_numpy()
+        order = np.lexsort((ranks, users))
+        order = order[~np.isnan(ranks[order])]  # a missing rating has no rank
+        return UserRows(users[order], items[order], self.users(data), is_ranked=True)
+
+    def check_joinable(self, recommendations: Container, other: Container, column: str) -> None:
+        empty = [one[[self.names.query, self.names.item]].head(0) for one in (other, recommendations)]
+        empty[0].join(empty[1], on=column, how="left")
+
+    def check_distribution(self, user_count: int, ks: Sequence[int], *, per_user: bool) -> None:
+        del per_user
+        exceptions = optional.polars(_PURPOSE).exceptions
+        if not user_count:
+            message = "there are no users"
+            raise exceptions.ComputeError(message)
+        if len(set(ks)) < len(ks):
+            message = f"topk has a value twice: {list(ks)}"
+            raise exceptions.DuplicateError(message)
+
+    def distribution(self, values: NDArray[Any], name: str) -> Any:  # noqa: ANN401 - a frame
+        return optional.polars_frame({name: values})
+
+
+class _DictTables(ReplayTables):
+    """Dicts: from users to pairs of an item and a score, or to items. Keys are whatever Python can hash."""
+
+    def __init__(self, names: ColumnNames) -> None:
+        super().__init__(names)
+        self._user_codes: dict[Any, int] = {}
+        self._item_codes: dict[Any, int] = {}
+
+    @property
+    def user_count(self) -> int:
+        return len(self._user_codes)
+
+    @property
+    def item_count(self) -> int:
+        return len(self._item_codes)
+
+    def users(self, data: Container) -> Integers:
+        return _encode_objects(data, self._user_codes)
+
+    def keys(self, users: Integers) -> list[Any]:
+        keys = list(self._user_codes)
+        return [keys[user] for user in users.tolist()]
+
+    def categories(self, data: Container) -> UserRows:
+        if not all(map(len, data.values())):
+            message = "list index out of range: a list of categories is empty"
+            raise IndexError(message)
+        return self.lists(data)
+
+    def _lists(self, data: Container) -> UserRows:
+        lists = {user: _items_in_order(pairs) for user, pairs in data.items()}
+        return self._rows(lists)._replace(is_ranked=True)
+
+    def _interactions(self, data: Container) -> UserRows:
+        return self._rows({user: items or () for user, items in data.items()})
+
+    def _rows(self, lists: Mapping[Any, Any]) -> UserRows:
+        users = self.users(lists)
+        items = _encode_objects((item for row in lists.values() for item in row), self._item_codes)
+        return UserRows(np.repeat(users, [len(row) for row in lists.values()]).astype(np.int64), items, users)
+
+
+def _items_in_order(pairs: Sequence[Any]) -> list[Any]:
+    """Return the items by falling score; Python's sort keeps the order of ties, and has NaN where RePlay has it."""
+    scores = [pair[1] for pair in pairs] if len(pairs) > 1 else []
+    if not all(map(ge, scores, scores[1:])):
+        pairs = sorted(pairs, key=lambda pair: pair[1], reverse=True)
+    return [item for item, _ in pairs]
+
+
+def tables_of(names: ColumnNames, recommendations: Container, *others: Container) -> ReplayTables:
+    """Return what reads containers of this type."""
+    if any(type(one).__module__.partition(".")[0] == "pyspark" for one in (recommendations, *others)):
+        message = "frames of Spark are evaluated by exactk.spark.evaluate with convention='replay'; here they must be of pandas or Polars, or dicts"
+        raise TypeError(message)
+    if optional.is_polars(recommendations):
+        return _PolarsTables(names)
+    return _PandasTables(names) if optional.is_pandas(recommendations) else _DictTables(names)
