@@ -182,11 +182,11 @@ SCORES: dict[str, Any] = {  # how a score is drawn
 }
 UNUSUAL_SCORES: tuple[Any, ...] = (
     {"x": float("nan")}, {"x": float("inf")}, {"x": 10**30}, {"x": True}, {"x": "y"}, {1: 2.0}, {np.str_("x"): 2.0},
-    {b"x": 2.0}, OrderedDict(x=2.0), {"user": 1.0, "item": 2.0}, None, ["x"], [("x", 0.5)], [np.str_("x"), "x"], [3], {"x"}, "x", {},
+    {b"x": 2.0}, OrderedDict(x=2.0), {"user": 1.0, "item": 2.0}, None, ["x"], [("x", 0.5)], [np.str_("x"), "x"], [3], {"x"}, "x", {}, np.array(["x"]), np.array([3, 4]),
 )  # fmt: skip
 UNUSUAL_GRADES: tuple[Any, ...] = (
     {"x": float("nan")}, {"x": -1}, {"x": "y"}, {1: 1}, {np.str_("x"): 1}, {b"x"}, ["x", "x"], ["x"], frozenset("xy"),
-    {}, None, "x", [("x", 2)],
+    {}, None, "x", [("x", 2)], np.array(["x", "y"]),
 )  # fmt: skip
 UNUSUAL_USERS: tuple[Any, ...] = ("user", 3, np.str_("u1"), b"u1", None, ("u", 1))
 
@@ -217,7 +217,7 @@ def without_values(draw: random.Random, mapping: Any, types: tuple[Any, ...]) ->
     to_row = draw.choice(types)
     rows = {user: to_row(row) if isinstance(row, dict) else row for user, row in mapping.items()}
     user = draw.choice([*rows, None])
-    if to_row in {list, tuple} and rows.get(user) and draw.random() < 0.3:
+    if to_row in {list, tuple} and isinstance(rows.get(user), to_row) and rows[user] and draw.random() < 0.3:
         rows[user] = to_row([*rows[user], draw.choice([*rows[user]])])
     return rows
 

@@ -52,10 +52,8 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
         name_columns(islice(keys, MOST_COLUMNS)) for keys in ((predictions, first) if has_scores else (predictions,))
     ):
         return None
-    judged, ranked = list(truth.values()), list(map(predictions.get, truth))
-    has_others = len(ranked) - ranked.count(None) < len(predictions)
-    others = [key for key in predictions if key not in truth] if has_others else []
-    ranked += map(predictions.get, others)
+    others = [] if predictions.keys() <= truth.keys() else [key for key in predictions if key not in truth]
+    judged, ranked = list(truth.values()), [*map(predictions.get, truth), *map(predictions.get, others)]
     types = (_JUDGED, judged), (_SCORED if has_scores else _RANKED, ranked), (_STRINGS, others)
     if not all(expected.issuperset(map(type, values)) for expected, values in types):
         return None
