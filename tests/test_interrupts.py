@@ -361,11 +361,15 @@ def test_f25_ctrl_c_leaves_no_partial_result_and_the_next_call_works() -> None:
     evaluation = long_evaluation(0.5)
     expected = evaluation.run()
     reports = []
+
+    def evaluate_until_interrupted() -> None:
+        while True:  # on a busy machine the timer may be later than the first call's end
+            reports.append(evaluation.run(num_threads=2, per_user=True))
+
     timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        while True:  # on a busy machine the timer may be later than the first call's end
-            reports.append(evaluation.run(num_threads=2, per_user=True))
+        evaluate_until_interrupted()
     timer.join()
     assert all(report.state == expected.state for report in reports)  # those before it
     assert evaluation.run(num_threads=2) == expected
