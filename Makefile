@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 # The share of the drawn examples that the tests try: enough for a change; 1 at night.
 export EXACTK_EXAMPLES ?= 0.1
-export EXACTK_ORACLE_CASES ?= 4000
+export EXACTK_ORACLE_CASES ?= 1500
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
