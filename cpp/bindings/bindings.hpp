@@ -58,6 +58,7 @@ void bind_files(py::module_& module);
 void bind_vocabulary(py::module_& module);
 void bind_digest(py::module_& module);
 void bind_objects(py::module_& module);
+void bind_quicksort_order(py::module_& module);
 void bind_matched_rows(py::module_& module);
 void bind_arrow(py::module_& module);
 

@@ -30,6 +30,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
   bind_digest(module);
   bind_objects(module);
   bind_matched_rows(module);
+  bind_quicksort_order(module);
   bind_arrow(module);
   contain_exceptions(module);
 }

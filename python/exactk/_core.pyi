@@ -58,6 +58,7 @@ __all__: list[str] = [
     "paired_sums",
     "parse_number",
     "parse_numbers",
+    "quicksort_order",
     "read_trec",
     "register_errors",
     "require_memory",
@@ -863,6 +864,11 @@ def parse_number(text: str) -> float | None:
 def parse_numbers(offsets: numpy.ndarray, data: numpy.ndarray) -> numpy.typing.NDArray[numpy.float64] | None:
     """
     Parse the texts data[offsets[i]:offsets[i + 1]] as numbers; return None if one of them is not a number.
+    """
+
+def quicksort_order(numbers: numpy.ndarray, lengths: numpy.ndarray) -> numpy.typing.NDArray[numpy.int64]:
+    """
+    Return the positions of each row's numbers in ascending order, with ties as Numba's argsort leaves them; rows have these lengths.
     """
 
 def read_trec(format: str | None, read: collections.abc.Callable[[], bytes]) -> LineFault | TrecColumns:

@@ -178,23 +178,19 @@ class RanxEntries(Generic[Number]):
         """Return the entries with numbers of the type that is stored, as NumPy converts them."""
         queries, rows = list(entries.keys()), list(entries.values())
         _check_strings(queries)
-        documents = [list(row.keys()) for row in rows]
-        if not any(documents):
+        if not any(map(len, rows)):
             message = "expected at least one document"
             raise ValueError(message)
-        for of_query in documents:
-            _check_strings(of_query)
-        return {
-            query: dict(zip(of_query, cls._converted(list(row.values())), strict=True))
-            for query, of_query, row in zip(queries, documents, rows, strict=True)
-        }
+        for row in rows:
+            _check_strings(row.keys())
+        return {query: cls._converted(row) for query, row in zip(queries, rows, strict=True)}
 
     @classmethod
-    def _converted(cls, numbers: list[Any]) -> list[Any]:
+    def _converted(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        numbers = list(row.values())
         if set(map(type, numbers)) <= {cls._number}:
-            return numbers
-        converted: list[Any] = np.array(numbers, dtype=cls._number).tolist()
-        return converted
+            return row if type(row) is dict else dict(zip(row.keys(), numbers, strict=True))
+        return dict(zip(row.keys(), np.array(numbers, dtype=cls._number).tolist(), strict=True))
 
     @classmethod
     def _kind_of(cls, path: str, kind: str | None) -> str:

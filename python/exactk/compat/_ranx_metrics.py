@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain, repeat
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._inputs.containers.sequences import other_numbers
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.truth import Truth
@@ -16,7 +17,7 @@ from exactk.compat._ranked_dicts import flat_values, offsets_of, reversed_rising
 from exactk.compat._user_values import user_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from exactk.compat._judged_measures import RetrievedLists
 
@@ -139,21 +140,15 @@ def ranked_documents(
     """Return the documents of queries, one after another; those of plain dicts, which are not ranked, by their scores."""
     indptr = offsets_of(judged)
     count = int(indptr[-1])
-    numbers = [dict(zip(documents, range(len(documents)), strict=True)) for documents in judged]
     items = np.fromiter(chain.from_iterable(map(range, map(len, judged))), np.int64, count)
     truth = Truth.from_valid_rows(Rows(indptr, items, flat_values(judged, count), is_owned=True))
-    list_indptr = offsets_of(lists)
-    found = np.fromiter(_numbers_of(lists, numbers), np.int64, int(list_indptr[-1]))
-    if not is_ranked:
-        order = reversed_rising_order(flat_values(lists, len(found)), list_indptr)
-        found = found[order]
-    is_unjudged = found < 0
-    found[is_unjudged] = np.arange(count, count + np.count_nonzero(is_unjudged))
-    return RankedDocuments(truth, Rankings.from_rows(Rows(list_indptr, found, is_owned=True)))
-
-
-def _numbers_of(lists: Sequence[Mapping[Any, float]], numbers: Sequence[dict[Any, int]]) -> Iterable[int]:
-    """Return the number of each document among the judged ones of its query, or -1."""
-    return chain.from_iterable(
-        map(of_query.get, documents, repeat(-1)) for documents, of_query in zip(lists, numbers, strict=True)
+    found = other_numbers(
+        [one if type(one) is dict else dict(one) for one in lists], list(map(tuple, judged)), "scores"
     )
+    list_indptr, numbers, scores = found.indptr, found.items, found.scores
+    assert scores is not None  # noqa: S101 - rows of mappings have them
+    if not is_ranked:
+        numbers = numbers[reversed_rising_order(scores, list_indptr)]
+    is_unjudged = numbers < 0
+    numbers[is_unjudged] = np.arange(count, count + np.count_nonzero(is_unjudged))
+    return RankedDocuments(truth, Rankings.from_rows(Rows(list_indptr, numbers, is_owned=True)))
