@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn import exceptions, metrics
@@ -107,3 +108,61 @@ def test_classes_of_other_scores_warn_of_nothing() -> None:
         warnings.simplefilter("error")
         value = replacement.top_k_accuracy_score([0, 2], np.array([[3, 3, 1], [1, 1, 1]]), k=1, labels=[0, 1, 2])
     assert value == metrics.top_k_accuracy_score([0, 2], [[3, 3, 1], [1, 1, 1]], k=1, labels=[0, 1, 2])
+
+
+@pytest.mark.parametrize("k", [np.uint8(255), np.int8(127), np.int8(3), True])
+@pytest.mark.parametrize("name", ["ndcg_score", "dcg_score"])
+def test_cutoffs_of_small_types_do_not_overflow(name: str, k: Any) -> None:
+    generator = np.random.default_rng(5)
+    scores, gains = generator.random((4, 300)), generator.integers(0, 3, (4, 300))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = getattr(replacement, name)(gains, scores, k=k)
+    assert found == pytest.approx(getattr(metrics, name)(gains, scores, k=k), rel=1e-12)
+
+
+@pytest.mark.parametrize("log_base", [np.inf, np.nan])
+def test_a_base_that_is_no_finite_number_is_refused(log_base: float) -> None:
+    for module in (metrics, replacement):
+        with pytest.raises(InvalidParameterError, match="log_base"):
+            module.dcg_score([[1, 0]], [[1, 0]], log_base=log_base)
+
+
+@pytest.mark.parametrize("weights", [pd.Series([1.0, 2, 3], index=[2, 0, 1]), np.array([1, 2, 3], object)])
+def test_weights_are_taken_as_the_library_takes_them(weights: Any) -> None:
+    """It asks a Series for labels."""
+    labels, scores = [[1, 0, 1], [0, 1, 0], [1, 0, 0]], [[3, 2, 1], [3, 2, 1], [1, 2, 3]]
+    name = "label_ranking_average_precision_score"
+    expected = getattr(metrics, name)(labels, scores, sample_weight=weights)
+    assert getattr(replacement, name)(labels, scores, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_without_a_label_of_the_samples_are_refused_as_there() -> None:
+    weights = pd.Series([1.0, 2.0], index=[7, 8])
+    for module in (metrics, replacement):
+        with pytest.raises(KeyError):
+            module.label_ranking_average_precision_score([[1, 0], [0, 1]], [[1, 2], [1, 2]], sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", [*RANKINGS, "ndcg_score", "dcg_score"])
+def test_missing_numbers_of_pandas_are_a_value_error(name: str) -> None:
+    labels = pd.DataFrame({"a": [1, 0], "b": [0, 1]})
+    for gains, scores in (
+        (labels.astype("Int64").mask(labels > 0), labels),
+        (labels, labels.astype("Float64").mask(labels > 0)),
+    ):
+        for module in (metrics, replacement):
+            with pytest.raises(ValueError, match="NaN"):
+                getattr(module, name)(gains, scores)
+
+
+def test_scores_may_be_lists_of_arrays_of_objects() -> None:
+    gains, scores = np.array([[1, 0, 2], [0, 1, 3]]), np.array([[3, 1, 2], [1, 2, 3]])
+    found = replacement.ndcg_score(gains, list(scores.astype(object)))
+    assert found == pytest.approx(metrics.ndcg_score(gains, list(scores.astype(object))), rel=1e-12)
+
+
+def test_classes_may_be_dates() -> None:
+    days, scores = np.array(["2026-01-03", "2026-01-01", "2026-01-02"], "M8[D]"), np.eye(3)
+    expected = metrics.top_k_accuracy_score(days, scores, k=1)
+    assert replacement.top_k_accuracy_score(days, scores, k=1) == expected

@@ -57,7 +57,7 @@ def _is_of_kind(value: object, kind: str) -> bool:
     if kind == "flag":
         return isinstance(value, (bool, np.bool_))
     if kind == "positive":
-        return isinstance(value, Real) and float(value) > 0
+        return isinstance(value, Real) and 0 < float(value) < np.inf
     if kind.startswith("cutoff"):
         return isinstance(value, Integral) and int(value) >= 1
     if is_sparse(value):
@@ -90,9 +90,12 @@ def checked_numbers(array: object, *, two_dimensional: bool = False) -> NDArray[
         message = f"Expected 2D array, got {values.ndim}D array instead:\narray={values}."
         raise ValueError(message)
     if values.dtype.kind == "O":
-        if not hasattr(array, "dtype") and not hasattr(array, "dtypes"):  # a list
+        if not hasattr(array, "dtype") and not hasattr(array, "dtypes") and any(one is None for one in values.flat):
             message = f"Expected numbers, got {array!r}"
             raise TypeError(message)
+        if any(type(one).__name__ == "NAType" for one in values.flat):  # of pandas
+            message = "Input contains NaN."
+            raise ValueError(message)
         values = values.astype(np.float64)
     if values.dtype.kind in "USV":
         message = "Convert your data to numeric values explicitly instead of bytes or strings."

@@ -133,7 +133,8 @@ def dcg_score(
     gains, scores = checked_numbers(y_true), checked_numbers(y_score)
     check_lengths(gains, scores, sample_weight)
     _check_gains(gains, scores, ignore_ties=ignore_ties)
-    values = discounted_gains(gains, scores, _discounts(gains.shape[1], log_base), k, ignore_ties=ignore_ties)
+    discounts, cutoff = _discounts(gains.shape[1], log_base), _plain_cutoff(k)
+    values = discounted_gains(gains, scores, discounts, cutoff, ignore_ties=ignore_ties)
     return _mean_of_samples(values, sample_weight)
 
 
@@ -195,13 +196,18 @@ def ndcg_score(
         message = "ndcg_score should not be used on negative y_true values."
         raise ValueError(message)
     _check_gains(gains, scores, ignore_ties=ignore_ties)
-    discounts = _discounts(gains.shape[1])
+    discounts, cutoff = _discounts(gains.shape[1]), _plain_cutoff(k)
     found, ideal = (
-        discounted_gains(gains, scores, discounts, k, ignore_ties=ignore_ties),
-        ideal_gains(gains, discounts, k),
+        discounted_gains(gains, scores, discounts, cutoff, ignore_ties=ignore_ties),
+        ideal_gains(gains, discounts, cutoff),
     )
     values = np.divide(found, ideal, out=np.zeros(len(found)), where=ideal != 0)
     return _mean_of_samples(values, sample_weight)
+
+
+def _plain_cutoff(k: int | None) -> int | None:
+    """Return the cutoff as an int of Python, which cannot overflow as one of NumPy's eight bits."""
+    return None if k is None else int(k)
 
 
 def _mean_of_samples(values: NDArray[Any], weights: Any) -> float:  # noqa: ANN401 - what NumPy takes
@@ -268,11 +274,18 @@ def label_ranking_average_precision_score(
     values = RelevantLabels(labels).precisions(scores)
     if sample_weight is None:
         return float(values.mean())
-    weights = np.asarray(sample_weight)
-    if weights.ndim != 1 or weights.dtype.kind not in "biuf":
+    weights = np.asarray(_by_number(sample_weight, len(values)))
+    if weights.ndim != 1 or weights.dtype.kind not in "biufO":
         message = f"sample_weight: expected a number for each sample, got shape {weights.shape} of {weights.dtype}"
         raise TypeError(message)
     return float((values * weights).sum() / weights.sum())
+
+
+def _by_number(weights: Any, count: int) -> Any:  # noqa: ANN401 - what NumPy takes
+    """Return the weights of the samples 0, 1, ...: of a pandas Series with integer labels, by label, as scikit-learn asks for them."""
+    labels = getattr(weights, "index", None)
+    is_labelled = getattr(labels, "dtype", np.dtype(object)).kind in "iu"
+    return [weights[sample] for sample in range(count)] if is_labelled else weights
 
 
 def label_ranking_loss(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -474,7 +487,7 @@ def _distinct_classes(actual: NDArray[Any]) -> NDArray[Any]:
         message = "Labels represented as bytes are not supported. Convert them to strings or integers."
         raise TypeError(message)
     is_text = actual.dtype.kind == "U" or isinstance(actual.flat[0], str)
-    if not is_text and (actual.dtype.kind not in "biuf" or not is_integral(actual)):
+    if not is_text and (actual.dtype.kind not in "biufM" or not is_integral(actual)):
         message = f"y type must be 'binary' or 'multiclass', got values of {actual.dtype}."
         raise ValueError(message)
     return np.unique(actual)
