@@ -117,3 +117,24 @@ def test_lists_are_judged_in_blocks(cells: int, monkeypatch: pytest.MonkeyPatch)
     expected = pytrec_eval.RelevanceEvaluator(qrel, {"all_trec"}).evaluate(run)
     monkeypatch.setattr("exactk.compat._judged_measures._CELLS", cells)
     assert pytrec_eval.RelevanceEvaluator(qrel, {"all_trec"}).evaluate(run) == expected
+
+
+def test_names_in_results_are_plain_strings() -> None:
+    evaluator = pytrec_eval.RelevanceEvaluator(QREL, [np.str_("map"), np.str_("P_5")])
+    results = evaluator.evaluate(RUN)
+    assert {type(name) for values in results.values() for name in values} == {str}
+
+
+def test_a_level_may_be_an_integer_of_numpy() -> None:
+    level: Any = np.int64(2)
+    evaluator = pytrec_eval.RelevanceEvaluator(QREL, {"num_rel"}, level)
+    assert evaluator.evaluate(RUN)["q1"] == {"num_rel": 1.0}
+    flags: list[Any] = ["yes", None]
+    for flag in flags:
+        with pytest.raises(TypeError, match="measures set"):
+            pytrec_eval.RelevanceEvaluator(QREL, {"map"}, 1, flag)
+
+
+@pytest.mark.parametrize("measure", ["num", "gm", "numbers", "map"])
+def test_names_without_the_line_of_a_sum_are_means(measure: str) -> None:
+    assert pytrec_eval.compute_aggregated_measure(measure, [1.0, 2.0]) == 1.5

@@ -94,7 +94,7 @@ def requests_of(measures: Iterable[str]) -> list[Request]:
     parameters: dict[str, set[str]] = {}
     for measure in chain.from_iterable(supported_nicknames.get(one, (one,)) for one in measures):
         if measure in supported_measures:
-            parameters.setdefault(measure, set())
+            parameters.setdefault(str(measure), set())  # results have plain strings, such as of numpy.str_
             continue
         name, given = _split(measure)
         parameters.setdefault(name, set()).update(given)

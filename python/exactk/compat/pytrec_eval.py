@@ -65,11 +65,12 @@ def differences() -> tuple[str, ...]:
     return (
         "Values may differ in the last digits: by 2e-16 where all sums are exact here, and rounded once.",
         "A score of NaN is a ValueError; pytrec_eval ranks it in an arbitrary place.",
-        "A parameter too many is a ValueError, such as in 'map.3'; pytrec_eval ignores it: 'P_5_10' is 'P_5' there.",
+        "A parameter too many, or other text, is a ValueError, as in 'map.3' and 'P_5x'; pytrec_eval ignores it.",
         "A cutoff that is no positive whole number is a ValueError; pytrec_eval ends the process ('recall.0').",
         "relevance_level must be at least 1; pytrec_eval finds nothing relevant if it is negative.",
         "Grades below -1 count as -1; infAP of pytrec_eval counts some of them as relevant.",
         "Scores and grades may be NumPy numbers of any type; pytrec_eval takes Python's alone. Grades must be integers.",
+        "Scores may not be True or False, which pytrec_eval takes for 1 and 0.",
     )
 
 
@@ -166,10 +167,10 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     >>> pytrec_eval.compute_aggregated_measure("num_ret", [10, 5])
     15.0
     """
-    kind = measure.partition("_")[0]
-    if kind == "num":
+    kind, line, _ = measure.partition("_")
+    if line and kind == "num":
         return float(np.sum(values))
-    if kind == "gm":
+    if line and kind == "gm":
         return float(np.exp(np.sum(values) / len(values)))
     return float(np.mean(values))
 
@@ -218,15 +219,14 @@ class RelevanceEvaluator:
     ) -> None:
         self._requests = requests_of(measures)
         qrel = {query: documents for query, documents in query_relevance.items() if len(documents)}
-        level: object = relevance_level
-        if not isinstance(level, int):
+        if not all(isinstance(one, (int, np.integer, np.bool_)) for one in (relevance_level, judged_docs_only_flag)):
             message = "Expected object_relevance_per_qid dictionary and measures set."
             raise TypeError(message)
-        if level < 1:
+        if relevance_level < 1:
             message = "Argument relevance_level should be positive."
             raise TypeError(message)
         self._judgements = Judgements.of_mapping(qrel)
-        self._convention = as_convention({"base": "pytrec_eval", "min_grade": int(level)})
+        self._convention = as_convention({"base": "pytrec_eval", "min_grade": int(relevance_level)})
         self._judged_only = bool(judged_docs_only_flag)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
