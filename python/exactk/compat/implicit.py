@@ -16,6 +16,7 @@ matrix; any other model is asked for its recommendations, as implicit does. `dif
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -219,9 +220,18 @@ def _recommended(
 
 
 def _has_vectors(model: Any) -> bool:  # noqa: ANN401 - as above
-    """Return whether the model recommends the best products of vectors in the CPU's memory."""
-    is_factor_model = getattr(type(model).recommend, "__module__", "") == _FACTOR_MODELS
-    return is_factor_model and all(isinstance(one, np.ndarray) for one in (model.user_factors, model.item_factors))
+    """Return whether the model recommends the best products of vectors in the CPU's memory.
+
+    It does if it has the methods of implicit's base class: an override, of a class or an object, may recommend anything.
+    """
+    base = getattr(sys.modules.get(_FACTOR_MODELS), "MatrixFactorizationBase", None)
+    if base is None or not isinstance(model, base) or not _has_methods_of(model, base, "recommend", "_user_factor"):
+        return False
+    return all(isinstance(vectors, np.ndarray) for vectors in (model.user_factors, model.item_factors))
+
+
+def _has_methods_of(model: Any, base: type, *names: str) -> bool:  # noqa: ANN401 - as above
+    return all(getattr(getattr(model, name), "__func__", None) is getattr(base, name) for name in names)
 
 
 def _best_products(
@@ -233,6 +243,9 @@ def _best_products(
 ) -> NDArray[np.int64]:
     vectors = model.item_factors
     fitted = train[users]
+    if fitted.indices.max(initial=-1) >= len(vectors):
+        message = f"index {fitted.indices.max()} is out of bounds for a model of {len(vectors)} items"
+        raise IndexError(message)
     exclude = Exclusions.from_rows(Rows(fitted.indptr.astype(np.int64), fitted.indices.astype(np.int64)))
     embeddings = Embeddings(model.user_factors[users], vectors)
     with without_warnings():
