@@ -13,6 +13,7 @@ from exactk._inputs.keys.series import column_of_series
 from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
 from exactk._inputs.long_format import rank_array
 from exactk._runtime import optional
+from exactk._runtime.errors import InputTypeError
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class RecoTables:
         return UserItems(users, items)
 
     def _encode(self, series: pd.Series, vocabulary: SharedVocabulary, argument: str) -> Integers:
+        _check_categories(series, argument)
         if not len(series):
             return np.zeros(0, np.int64)
         column = column_of_series(series, argument)
@@ -226,6 +228,14 @@ class RecoTables:
         )
         ordered: pd.Series = series.sort_index() if result.is_ordered else series
         return ordered
+
+
+def _check_categories(series: Any, argument: str) -> None:  # noqa: ANN401 - a pandas Series
+    """Raise if there are categories without rows: pandas groups by them, so that RecTools takes them for users or items."""
+    unused = len(series.dtype.categories) - series.nunique() if hasattr(series.dtype, "categories") else 0
+    if unused:
+        message = f"{argument}: expected categories that rows have, found {unused} of no row; .cat.remove_unused_categories() drops them"
+        raise InputTypeError(message)
 
 
 def distinct_codes(codes: Integers, count: int) -> Integers:

@@ -115,6 +115,8 @@ def differences() -> tuple[str, ...]:
     return (
         "Values may differ in the last digits, as sums are rounded in another order.",
         "Ids of users and of items are integers, strings or bytes; other types, and missing ids, are a TypeError.",
+        "Categories of users or items that no row has are a TypeError; RecTools counts them as users without hits, and the like.",
+        "calc_per_user returns float64 by id; in RecTools, categories may be the index, and nullable frames give Float64.",
         "In calc_metrics a column that a metric needs and a frame lacks is a KeyError, as in calc; RecTools counts no hits.",
         "PartialAUC and PAP refuse ranks below 1 and a rank that a list has twice.",
         "ref_reco of calc_metrics may be a frame, as its documentation says; RecTools takes a dict of frames alone.",
