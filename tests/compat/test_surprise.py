@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import pytest
 
-from exactk.compat import surprise
+from exactk.compat import _prediction_rows, surprise
 from golden.cases import Case
 from golden.libraries._surprise import MIN_SCORE, RATINGS, UNKNOWN
 from golden.record import read_recording
@@ -44,3 +45,19 @@ def test_recorded_examples_are_answered_alike(name: str) -> None:
 def test_an_estimate_of_nan_is_refused() -> None:
     with pytest.raises(ValueError, match="NaN"):
         surprise.precision_recall_at_k([("ann", 1, 4.0, math.nan, None)])
+
+
+@pytest.mark.parametrize("name", ["rmse", "mse", "mae", "fcp"])
+def test_predictions_may_come_from_an_iterator(name: str) -> None:
+    predictions: list[tuple[Any, ...]] = [("ann", 1, 4.0, 3.0, {}), ("ann", 2, 3.0, 3.5, {}), ("bob", 1, 2.0, 2.5, {})]
+    function = getattr(surprise, name)
+    assert function(iter(predictions), verbose=False) == function(predictions, verbose=False)
+
+
+def test_pairs_of_a_user_are_counted_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_from = random.Random(0)  # noqa: S311 - no secrets
+    predictions = [("ann", item, draw_from.randrange(5), draw_from.randrange(5), None) for item in range(50)]
+    expected = surprise.fcp(predictions, verbose=False)
+    for cells in (1, 50, 170):
+        monkeypatch.setattr(_prediction_rows, "_CELLS", cells)
+        assert surprise.fcp(predictions, verbose=False) == expected

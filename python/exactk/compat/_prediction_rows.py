@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from exactk.compat._pairs import Integers
 
 _PARTS = 5
+_CELLS = 1 << 22  # of a table of pairs
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -78,10 +79,19 @@ def pair_orders(rows: PredictionRows) -> tuple[Integers, Integers]:
     order = np.argsort(rows.users, kind="stable")
     sizes = np.bincount(rows.users, minlength=len(rows.keys))
     begins = np.cumsum(sizes) - sizes
-    for user in np.flatnonzero(sizes > 1):  # a table of pairs each
+    for user in np.flatnonzero(sizes > 1):
         mine = order[begins[user] : begins[user] + sizes[user]]
-        actual, estimates = rows.actual[mine], rows.estimates[mine]
-        is_higher = actual[:, np.newaxis] > actual
-        concordant[user] = np.count_nonzero(is_higher & (estimates[:, np.newaxis] > estimates))
-        discordant[user] = np.count_nonzero(is_higher & (estimates[:, np.newaxis] <= estimates))
+        concordant[user], discordant[user] = _count_pairs(rows.actual[mine], rows.estimates[mine])
+    return concordant, discordant
+
+
+def _count_pairs(actual: Floats, estimates: Floats) -> tuple[int, int]:
+    """Return how many pairs agree, and how many do not, by tables of some rows beside all."""
+    concordant = discordant = 0
+    step = max(1, _CELLS // len(actual))
+    for begin in range(0, len(actual), step):
+        block = slice(begin, begin + step)
+        is_higher = actual[block, np.newaxis] > actual
+        concordant += int(np.count_nonzero(is_higher & (estimates[block, np.newaxis] > estimates)))
+        discordant += int(np.count_nonzero(is_higher & (estimates[block, np.newaxis] <= estimates)))
     return concordant, discordant

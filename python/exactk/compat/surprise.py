@@ -17,6 +17,7 @@ Examples
 
 from __future__ import annotations
 
+from operator import length_hint
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,9 @@ def differences() -> tuple[str, ...]:
         "A prediction of NaN is a ValueError in precision_recall_at_k; sorted() puts it in an arbitrary place.",
         "precision_recall_at_k is a function here; Surprise has it in its FAQ and its examples, to be copied.",
         "rmse, mse and mae may differ in the last digits, by 1e-12 at most.",
+        "Ratings of NumPy's float32 and integers are squared in float64; in Surprise they lose digits, or overflow.",
+        "Ratings are numbers that float64 holds; fcp in Surprise compares strings and decimal.Decimal as well.",
+        "Values are floats of Python; those of Surprise are NumPy's.",
     )
 
 
@@ -239,7 +243,7 @@ def _mean_of_some(counts: NDArray[np.int64]) -> float:
 def _errors(predictions: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
     _check_any(predictions)
     errors = (actual - estimate for _, _, actual, estimate, _ in predictions)
-    return np.fromiter(errors, np.float64, len(predictions))
+    return np.fromiter(errors, np.float64, length_hint(predictions, -1))  # Surprise takes iterators too
 
 
 def _check_any(predictions: Sequence[Sequence[Any]]) -> None:
