@@ -34,6 +34,22 @@ def codes_of_both(one: NDArray[Any], other: NDArray[Any], *, sort: bool = False)
     return codes[: len(one)], codes[len(one) :], len(keys)
 
 
+def shared_categories(one: Any, other: Any) -> Any:  # noqa: ANN401 - pandas Series, and an Index
+    """Return the categories of two columns; None unless both have the same, as pandas then groups by all of them."""
+    has_same = hasattr(one.dtype, "categories") and one.dtype == other.dtype
+    return one.dtype.categories if has_same else None
+
+
+def sorted_codes(one: Any, other: Any) -> tuple[Integers, Integers, int]:  # noqa: ANN401 - pandas Series
+    """Return codes as `codes_of_both` does, in the order of keys: that of categories, if both columns have the same."""
+    categories = shared_categories(one, other)
+    if categories is None:
+        return codes_of_both(one.to_numpy(), other.to_numpy(), sort=True)
+    codes = (column.cat.set_categories(categories).cat.codes.to_numpy(np.int64) for column in (one, other))
+    first, second = (np.where(code < 0, len(categories), code) for code in codes)  # missing keys are last
+    return first, second, len(categories) + 1
+
+
 def pairs_of_both(one: Frame, other: Frame, columns: Sequence[str]) -> tuple[Integers, Integers]:
     """Return an integer for each row's pair of keys in two columns of both frames."""
     user, item = columns

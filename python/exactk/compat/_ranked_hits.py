@@ -9,7 +9,7 @@ import numpy as np
 
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._topk import topk
-from exactk.compat._pairs import codes_of_both, head_of_groups, match_pairs, positions_within
+from exactk.compat._pairs import codes_of_both, head_of_groups, match_pairs, positions_within, sorted_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +21,7 @@ class RankedHits(NamedTuple):
     """Rows of predictions that are in the truth, by user and rank; a row that is there twice is here twice."""
 
     rows: Integers  # of the predictions
-    users: Integers  # codes, which ascend as keys do
+    users: Integers  # codes, which ascend as keys do; if both frames have the same categories, those of categories
     ranks: Integers
     actual: Integers  # by code: rows of the truth; 0 for users without predictions
     truth_users: Integers  # by row of the truth: the code
@@ -44,7 +44,7 @@ class RankedHits(NamedTuple):
 
 def ranked_hits(truth: Frame, predictions: Frame, user: str, item: str, score: str, k: float | None) -> RankedHits:
     """Return the hits among the first k rows of each user by falling score; without k, among all, in their order."""
-    truth_users, users, count = codes_of_both(truth[user].to_numpy(), predictions[user].to_numpy(), sort=True)
+    truth_users, users, count = sorted_codes(truth[user], predictions[user])
     if k is None:
         rows, ranks = np.arange(len(users)), positions_within(users) + 1
     else:

@@ -33,7 +33,16 @@ from exactk.compat._list_similarity import (
     group_means,
     pairs_within,
 )
-from exactk.compat._pairs import codes_of_both, head_of_groups, match_pairs, pairs_of_both, positions_within, ranges
+from exactk.compat._pairs import (
+    codes_of_both,
+    head_of_groups,
+    match_pairs,
+    pairs_of_both,
+    positions_within,
+    ranges,
+    shared_categories,
+    sorted_codes,
+)
 from exactk.compat._ranked_hits import first_rows, numbers_of, ranked_hits
 
 if TYPE_CHECKING:
@@ -111,6 +120,10 @@ def differences() -> tuple[str, ...]:
         "An item that item_feature_df has twice is a ValueError; recommenders counts it twice.",
         "map_at_k of no data frames is an AttributeError; in recommenders it is a TypeError.",
         "UndefinedMetricWarning is a class of this module; that of recommenders is scikit-learn's.",
+        "Errors of float32 ratings or predictions are added in float64: in recommenders their last digits are those of float32.",
+        "Values are floats of Python; many of recommenders' are NumPy's.",
+        "Users that are NaN count as a user; recommenders leaves them out of rankings.",
+        "historical_item_novelty has no row of an item that is a category without rows; recommenders has infinity.",
         "The numbers are those with pandas 2, which recommenders needs.",
     )
 
@@ -402,13 +415,24 @@ def merge_ranking_true_pred(
     """
     columns = (col_user, col_item, col_prediction)
     hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
-    pandas = optional.pandas(_PURPOSE)
     table = rating_pred[[col_user, col_item]].iloc[hits.rows].reset_index(drop=True)
+    for column in (col_user, col_item):
+        if hasattr(table[column].dtype, "categories") and table[column].dtype != rating_true[column].dtype:
+            table[column] = table[column].to_numpy()  # as pandas merges different categories
     table["rank"] = hits.ranks
-    codes, first = np.unique(hits.users, return_index=True)
-    users = rating_pred[col_user].iloc[hits.rows[first]].to_numpy()
-    counts = pandas.DataFrame({col_user: users, "hit": hits.counts[codes], "actual": hits.actual[codes]})
-    return table, counts, hits.user_count
+    return table, _counts_by_user(hits, rating_true[col_user], rating_pred[col_user]), hits.user_count
+
+
+def _counts_by_user(hits: RankedHits, true_users: Any, predicted_users: Any) -> Frame:  # noqa: ANN401 - pandas Series
+    """Return the frame of hits and relevant items: of users with a hit, or of all categories if users are such."""
+    categories, pandas = shared_categories(true_users, predicted_users), optional.pandas(_PURPOSE)
+    if categories is None:
+        codes, first = np.unique(hits.users, return_index=True)
+        users = predicted_users.iloc[hits.rows[first]].to_numpy()
+    else:
+        codes = np.arange(len(categories))
+        users = pandas.Categorical.from_codes(codes, dtype=true_users.dtype)
+    return pandas.DataFrame({true_users.name: users, "hit": hits.counts[codes], "actual": hits.actual[codes]})
 
 
 def _hits(
@@ -539,6 +563,8 @@ def r_precision_at_k(
 ) -> float:
     """Return the mean R-precision of the users who have a hit among their first R rows; R is at most k.
 
+    If users are the same categories in both frames, the mean is that of all users in both, as of pandas' groups.
+
     Parameters
     ----------
     rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
@@ -561,7 +587,9 @@ def r_precision_at_k(
     if not len(hits.rows):
         return 0.0
     early = hits.sums(hits.ranks <= hits.actual[hits.users])
-    having = early > 0
+    # pandas groups by all categories, so that users without such a hit count as well, with 0.
+    is_grouped = shared_categories(rating_true[col_user], rating_pred[col_user]) is not None
+    having = hits.actual > 0 if is_grouped else early > 0
     return float((early[having] / hits.actual[having]).mean()) if having.any() else float("nan")
 
 
@@ -802,7 +830,7 @@ def get_top_k_items(
     >>> recommenders.get_top_k_items(ratings, k=1).to_dict("list")
     {'userID': ['a', 'b'], 'itemID': [3, 1], 'rating': [5, 3], 'rank': [1, 1]}
     """
-    users, _, count = codes_of_both(dataframe[col_user].to_numpy(), dataframe[col_user].to_numpy()[:0], sort=True)
+    users, _, count = sorted_codes(dataframe[col_user], dataframe[col_user][:0])
     if k is None:
         dataframe["rank"] = positions_within(users) + 1
         return dataframe
