@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import subprocess
 import sys
 import warnings
@@ -118,3 +120,10 @@ def test_warnings_are_shown_once_for_a_data_set() -> None:
 def test_no_library_is_imported() -> None:
     program = "import exactk.ltr, sys; assert not {'lightgbm', 'xgboost', 'catboost'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)  # noqa: S603 - our own program
+
+
+def test_a_metric_of_catboost_is_pickled_and_copied_with_its_model() -> None:
+    metric = catboost_metric("mrr", (LABELS, np.repeat(np.arange(len(SIZES)), SIZES)))
+    expected = metric.evaluate([SCORES], LABELS, None)
+    for copied in (pickle.loads(pickle.dumps(metric)), copy.deepcopy(metric)):  # noqa: S301 - its own
+        assert copied.evaluate([SCORES], LABELS, None) == expected

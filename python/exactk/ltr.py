@@ -237,6 +237,14 @@ class _RoundEvaluator:
         self._metrics, self._convention, self._num_threads = metrics, convention, num_threads
         self._graded: WeakKeyDictionary[Any, _Graded] = WeakKeyDictionary()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what to pickle: models of CatBoost are pickled and copied with their metric. Data sets are read anew."""
+        return {**self.__dict__, "_graded": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the evaluator, with no data sets."""
+        self.__dict__.update(state, _graded=WeakKeyDictionary())
+
     def values(self, scores: ArrayLike, data: Any, read: Callable[[Any], _Graded]) -> list[tuple[str, float]]:  # noqa: ANN401
         """Return the values of a data set, which is read when it first comes."""
         graded = self._graded.get(data)
