@@ -36,6 +36,8 @@ CLASSES = (
 )
 """The names of the classes."""
 
+__all__ = [*CLASSES, "differences"]  # noqa: PLE0604 - strings
+
 
 def differences() -> tuple[str, ...]:
     """Return what is not equal to torchmetrics, in sentences.
@@ -66,5 +68,5 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class of torchmetrics
 
 
 def __dir__() -> list[str]:
-    """Return the names, with those of classes."""
-    return sorted([*globals(), *CLASSES])
+    """Return the public names, with those of classes."""
+    return sorted(__all__)
