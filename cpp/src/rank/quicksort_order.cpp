@@ -53,13 +53,13 @@ class RowSorter {
   [[nodiscard]] static bool precedes(double one, double other) {
     return std::isnan(other) ? !std::isnan(one) : one < other;
   }
-  [[nodiscard]] double number_at(std::size_t place) const {
-    return read_once(numbers_[static_cast<std::size_t>(order_[place])]);
+  [[nodiscard]] double number_at(std::size_t index) const {
+    return read_once(numbers_[static_cast<std::size_t>(order_[index])]);
   }
   void swap(std::size_t one, std::size_t other) { std::swap(order_[one], order_[other]); }
 
   // Puts smaller numbers before the median of the first, middle and last one, larger ones after it,
-  // and returns its place.
+  // and returns its index.
   std::size_t partition(std::size_t begin, std::size_t end) {
     count(end - begin);
     const std::size_t last = end - 1;
@@ -86,8 +86,8 @@ class RowSorter {
   // Sorts a short range, or one that is empty; equal numbers stay in their order.
   void insert_each(std::size_t begin, std::size_t end) {
     for (std::size_t next = begin + 1; next < end; ++next) {
-      for (std::size_t place = next; place > begin && is_less(place, place - 1); --place)
-        swap(place, place - 1);
+      for (std::size_t index = next; index > begin && is_less(index, index - 1); --index)
+        swap(index, index - 1);
     }
   }
 

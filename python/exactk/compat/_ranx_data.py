@@ -178,7 +178,7 @@ class RanxEntries(Generic[Number]):
         """Return the entries with numbers of the type that is stored, as NumPy converts them."""
         queries, rows = list(entries.keys()), list(entries.values())
         _check_strings(queries)
-        if not any(map(len, rows)):
+        if not any(len(row.keys()) for row in rows):
             message = "expected at least one document"
             raise ValueError(message)
         for row in rows:

@@ -467,7 +467,7 @@ def _rows_of_items(lists: Sequence[list[Any]], index: Any) -> tuple[Integers, In
     labels, distinct = index.factorize(use_na_sentinel=False)
     codes = distinct.get_indexer_for(list(chain.from_iterable(lists)))
     if (codes < 0).any():
-        message = "predicted: expected labels of the index of feature_df, found others"
+        message = "predicted: expected labels of the index of feature_df, found other labels"
         raise KeyError(message)
     matches = match_pairs(codes, labels)
     users = np.repeat(np.arange(len(lists)), list(map(len, lists)))
