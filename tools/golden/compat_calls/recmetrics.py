@@ -74,8 +74,8 @@ def _novelty(draw_from: random.Random) -> dict[str, Any]:
     items = draw_from.choice(_ITEMS[:2])
     predicted = _lists(draw_from, draw_from.choice([1, 3, 6]), items, 6, repeats=draw_from.random() < 0.3)
     users = draw_from.choice([10, 50, 1000])
-    known = items if draw_from.random() < 0.8 else items[1:]
-    counts = [[item, draw_from.choice([1, users, draw_from.randrange(1, users + 1)])] for item in known]
+    counted = items if draw_from.random() < 0.8 else items[1:]
+    counts = [[item, draw_from.choice([1, users, draw_from.randrange(1, users + 1)])] for item in counted]
     form = draw_from.choice(["dict", "dict", "counter", "series"])
     options = {"u": draw_from.choice([users, users, float(users)]), "n": draw_from.choice([1, 3, 6, 2.5])}
     return _call("novelty", _as(draw_from.choice(["list", "tuple", "array"]), predicted), {form: counts}, **options)
