@@ -121,6 +121,8 @@ def differences() -> tuple[str, ...]:
         "map_at_k of no data frames is an AttributeError; in recommenders it is a TypeError.",
         "UndefinedMetricWarning is a class of this module; that of recommenders is scikit-learn's.",
         "Errors of float32 ratings or predictions are added in float64: in recommenders their last digits are those of float32.",
+        "Columns of float16 are computed with in float64; sums of recommenders have the three digits of float16.",
+        "ndcg_at_k with score_type='raw' refuses ratings of dtype object.",
         "Values are floats of Python; many of recommenders' are NumPy's.",
         "Users that are NaN count as a user; recommenders leaves them out of rankings.",
         "historical_item_novelty has no row of an item that is a category without rows; recommenders has infinity.",

@@ -119,6 +119,7 @@ def differences() -> tuple[str, ...]:
         "calc_per_user returns float64 by id; in RecTools, categories may be the index, and nullable frames give Float64.",
         "In calc_metrics a column that a metric needs and a frame lacks is a KeyError, as in calc; RecTools counts no hits.",
         "PartialAUC and PAP refuse ranks below 1 and a rank that a list has twice.",
+        "Ranks of float16 are computed with in float64; Serendipity of RecTools has the digits of float16.",
         "ref_reco of calc_metrics may be a frame, as its documentation says; RecTools takes a dict of frames alone.",
         "The steps between frames and values are not here: fit, calc_from_merged, calc_from_fitted, calc_from_confusion_df.",
         "A distance calculator is asked once for each distinct pair of items; RecTools asks for all pairs of all lists.",

@@ -73,6 +73,7 @@ def differences() -> tuple[str, ...]:
         "With ignore_ties=True, equal scores are in the order of numpy.argsort, as there: that depends on the processor.",
         "A sparse y_true in which a sample has a label twice is a ValueError; scikit-learn counts the label twice.",
         "Gains of 2**63 and more give no RuntimeWarning.",
+        "Weights of float16 are summed in float64; scikit-learn rounds the sums to float16.",
         "The settings of sklearn.set_config have no effect: arguments are always checked, and arrays are NumPy's.",
         "Messages of exceptions have other words.",
     )
