@@ -9,9 +9,10 @@ import numpy as np
 
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.metric_strings import as_plan
+from exactk._runtime.progress import ignore_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -73,6 +74,22 @@ class Problem(NamedTuple):
     given: Given = MappingProxyType({})
     histories: UserHistories | None = None  # for metrics that read them
     base: BaseLists | None = None  # for metrics that read it
+
+    @classmethod
+    def without_options(
+        cls,
+        truth: Truth,
+        predictions: Predictions,
+        values: Iterable[Value],
+        convention: Convention,
+        num_threads: int,
+        *,
+        per_user: bool = False,
+    ) -> Problem:
+        """Return an evaluation of nothing but the truth and predictions."""
+        return cls(
+            truth, predictions, None, None, None, None, 1, tuple(values), convention, per_user, num_threads, ignore_progress
+        )  # fmt: skip
 
     @property
     def has_candidates(self) -> bool:

@@ -36,7 +36,6 @@ from exactk._plan.unused_fields import may_have_unused_fields
 from exactk._report.report import Report
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import ExactkError
-from exactk._runtime.progress import ignore_progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -69,10 +68,8 @@ def evaluate_shortly(
         short = _inputs_of(truth, predictions, threads)
         if short is None:
             return None
-        problem = Problem(
-            short.inputs.truth, short.inputs.predictions, None, None, None, None, 1, values.distinct_parts, convention,
-            per_user=False, num_threads=threads, report_progress=ignore_progress,
-        )  # fmt: skip
+        judged, ranked = short.inputs.truth, short.inputs.predictions
+        problem = Problem.without_options(judged, ranked, values.distinct_parts, convention, threads)
         outcome = solve(core_engine, problem)
         digest = core_engine.truth_digest(short.keyed, threads)
     except ExactkError:

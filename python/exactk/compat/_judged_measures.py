@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.core import core_engine
+from exactk._engine.problem import Problem
 from exactk._plan.metric_strings import plan
-from exactk.compat._user_values import problem_of
+from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from exactk._engine.problem import Problem
     from exactk._inputs.model.lists import Rankings
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
@@ -68,7 +68,7 @@ def retrieved_blocks(truth: Truth, rankings: Rankings, convention: Convention) -
     """Yield the lists, some queries at a time; documents are numbers of the truth's entries, in its order, or larger."""
     depth = max(1, int(np.diff(rankings.indptr).max(initial=0)))
     (value,) = plan(f"num_hits@{depth}", convention)
-    problem = problem_of(truth, rankings, (value,), convention, per_user=False)
+    problem = Problem.without_options(truth, rankings, (value,), convention, resolve_threads(None))
     for begin in range(0, len(truth), size := max(1, _CELLS // depth)):
         yield _judged_block(problem, range(begin, min(begin + size, len(truth))))
 

@@ -9,7 +9,6 @@ from exactk._engine.evaluation import user_rows
 from exactk._engine.problem import Problem
 from exactk._engine.rankings import solve
 from exactk._plan.metric_strings import plan
-from exactk._runtime.progress import ignore_progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -21,23 +20,6 @@ if TYPE_CHECKING:
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
-    from exactk._plan.values import Value
-
-
-def problem_of(
-    truth: Truth,
-    predictions: Predictions,
-    values: Sequence[Value],
-    convention: Convention,
-    num_threads: int | None = None,
-    *,
-    per_user: bool,
-) -> Problem:
-    """Return the problem of users without keys, by default on all threads."""
-    return Problem(
-        truth, predictions, None, None, None, None, 1, tuple(values), convention,
-        per_user=per_user, num_threads=resolve_threads(num_threads), report_progress=ignore_progress,
-    )  # fmt: skip
 
 
 def user_values(
@@ -50,6 +32,7 @@ def user_values(
     """Return the value of each user, by metric string, of which each has one; NaN for those who do not count."""
     metrics = tuple(dict.fromkeys(metrics))
     values = plan(metrics, convention)
-    problem = problem_of(truth, predictions, values.distinct_parts, convention, num_threads, per_user=True)
+    threads = resolve_threads(num_threads)
+    problem = Problem.without_options(truth, predictions, values.distinct_parts, convention, threads, per_user=True)
     rows = user_rows(problem, solve(core_engine, problem), values)
     return dict(zip(metrics, rows[: len(values)], strict=True))
