@@ -10,6 +10,7 @@ import pytest
 
 from exactk import InputTypeError
 from exactk.compat.replay import (
+    MAP,
     CalculationDescriptor,
     CategoricalDiversity,
     Coverage,
@@ -17,6 +18,7 @@ from exactk.compat.replay import (
     OfflineMetrics,
     PerUser,
     Recall,
+    Surprisal,
     Unexpectedness,
 )
 
@@ -81,3 +83,15 @@ def test_unexpectedness_has_the_names_of_models() -> None:
         "Unexpectedness_one@1": 0.0,
         "Unexpectedness_other@1": 1.0,
     }
+
+
+def test_users_of_unused_categories_have_empty_lists_and_no_truth() -> None:
+    items = {"item_id": [7, 8, 8], "rating": [0.5, 0.25, 0.75]}
+    lists = pd.DataFrame({"query_id": pd.Categorical([1, 1, 2], categories=[2, 9, 1]), **items})
+    truth = pd.DataFrame({"query_id": pd.Categorical([1, 2], categories=[2, 1, 4]), "item_id": [7, 8]})
+    assert MAP(1)(lists, truth) == {"MAP@1": pytest.approx(2 / 3)}
+    found = MAP(1, mode=PerUser())(lists, truth)["MAP-PerUser@1"]
+    assert list(found.items()) == [(2, 1.0), (1, 1.0), (4, 0.0)]
+    assert Surprisal(1, mode=PerUser())(lists, truth) == {"Surprisal-PerUser@1": {2: 1.0, 9: 0.0, 1: 1.0}}
+    with pytest.raises(IndexError, match="a list of categories is empty"):
+        CategoricalDiversity(1)(lists.rename(columns={"item_id": "category_id"}))

@@ -124,7 +124,6 @@ class Metric:
         return {name: value.item() if isinstance(value, np.generic) else value for name, value in results.items()}
 
     def _by_user(self, tables: ReplayTables, users: Integers, values: Callable[[int], Floats]) -> dict[str, Any]:
-        users = tables.result_order(users)
         keys = tables.keys(users)
         return self._named(lambda k: dict(zip(keys, values(k)[users].tolist(), strict=True)))
 

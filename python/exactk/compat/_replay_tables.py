@@ -122,10 +122,6 @@ class ReplayTables:
         """Return the keys of users."""
         raise NotImplementedError
 
-    def result_order(self, users: Integers) -> Integers:
-        """Return users in the order of results."""
-        return users
-
     def check_joinable(self, recommendations: Container, other: Container, column: str) -> None:
         """Raise what RePlay's library of frames raises if the types of a column differ."""
 
@@ -249,7 +245,7 @@ class _FrameTables(ReplayTables):
     def categories(self, data: Container) -> UserRows:
         frame = self._by_rating_alone(data)
         items = _encode_objects(frame[self.names.category].to_list(), {})
-        return self._grouped(self._codes(frame, self.names.query, self._users), items)
+        return self._grouped(frame, self._codes(frame, self.names.query, self._users), items)
 
     def _by_rating_alone(self, data: Container) -> Container:
         raise NotImplementedError
@@ -263,18 +259,23 @@ class _FrameTables(ReplayTables):
             self._codes(frame, self.names.query, self._users),
             self._codes(frame, self.names.item, self._items),
         )
-        return self._grouped(users, items)
+        return self._grouped(frame, users, items)
 
     def _interactions(self, data: Container) -> UserRows:
         users, items = self._user_codes(data), self._codes(data, self.names.item, self._items)
-        return UserRows(users, items, self.users(data))
+        return UserRows(users, items, self._listed(data, users))
 
     def _user_codes(self, data: Container) -> Integers:
         return self._once("users", lambda frame: self._codes(frame, self.names.query, self._users), data)
 
-    def _grouped(self, users: Integers, items: Integers) -> UserRows:
+    def _grouped(self, frame: Container, users: Integers, items: Integers) -> UserRows:
         order = np.argsort(users, kind="stable")
-        return UserRows(users[order], items[order], distinct_codes(users, self.user_count), is_ranked=True)
+        return UserRows(users[order], items[order], self._listed(frame, users), is_ranked=True)
+
+    def _listed(self, frame: Container, users: Integers) -> Integers:
+        """Return the users of the frame's groups, in the order of results."""
+        del frame
+        return distinct_codes(users, self.user_count)
 
     def _codes(self, frame: Container, name: str, vocabulary: SharedVocabulary) -> Integers:
         selected = frame[[name]]
@@ -300,9 +301,17 @@ class _PandasTables(_FrameTables):
         query, _, rating, category = self.names
         return data[[query, category, rating]].sort_values(by=rating, ascending=False)  # not stable, as in RePlay
 
-    def result_order(self, users: Integers) -> Integers:
+    def categories(self, data: Container) -> UserRows:
+        return _without_empty_lists(super().categories(data))
+
+    def _listed(self, frame: Container, users: Integers) -> Integers:
+        """Return the users in ascending order; all categories in their order, as pandas groups even by unused ones."""
+        query = self.names.query
+        if hasattr(frame[query].dtype, "categories"):
+            return self._codes(frame[query].dtype.categories.to_frame(name=query), query, self._users)
+        listed = super()._listed(frame, users)
         keys = self._users.snapshot()
-        return users if keys is None else users[np.argsort(keys.positions_in_key_order()[users])]
+        return listed if keys is None else listed[np.argsort(keys.positions_in_key_order()[listed])]
 
 
 class _PolarsTables(_FrameTables):
@@ -369,10 +378,7 @@ class _DictTables(ReplayTables):
         return [keys[user] for user in users.tolist()]
 
     def categories(self, data: Container) -> UserRows:
-        if not all(map(len, data.values())):
-            message = "list index out of range: a list of categories is empty"
-            raise IndexError(message)
-        return self.lists(data)
+        return _without_empty_lists(self.lists(data))
 
     def _lists(self, data: Container) -> UserRows:
         lists = {user: _items_in_order(pairs) for user, pairs in data.items()}
@@ -385,6 +391,14 @@ class _DictTables(ReplayTables):
         users = self.users(lists)
         items = _encode_objects((item for row in lists.values() for item in row), self._item_codes)
         return UserRows(np.repeat(users, [len(row) for row in lists.values()]).astype(np.int64), items, users)
+
+
+def _without_empty_lists(rows: UserRows) -> UserRows:
+    """Return lists of categories; raise IndexError if one is empty, as RePlay does."""
+    if len(np.setdiff1d(rows.listed, rows.users)):
+        message = "list index out of range: a list of categories is empty"
+        raise IndexError(message)
+    return rows
 
 
 def _items_in_order(pairs: Sequence[Any]) -> list[Any]:
