@@ -390,10 +390,12 @@ def _item_codes(table: NDArray[Any]) -> tuple[Integers, NDArray[np.bool_]]:
     """Return an integer for each cell, equal for equal items, and which cells have one."""
     if table.dtype.kind == "O":
         items: list[Any] = table.ravel().tolist()
-        numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
-        codes = np.array([numbers[item] for item in items]).reshape(table.shape)
         is_item = np.array([item is not None and item == item for item in items])  # noqa: PLR0124 - NaN
-        return codes, is_item.reshape(table.shape)
+        alike = [
+            item if is_one else None for item, is_one in zip(items, is_item, strict=True)
+        ]  # as in a pivot of pandas
+        numbers = {item: number for number, item in enumerate(dict.fromkeys(alike))}
+        return np.array([numbers[item] for item in alike]).reshape(table.shape), is_item.reshape(table.shape)
     codes = np.unique(table, return_inverse=True)[1]
     return codes.reshape(table.shape), ~np.isnan(table) if table.dtype.kind == "f" else np.ones(table.shape, np.bool_)
 
