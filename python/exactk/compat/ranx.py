@@ -37,8 +37,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Qrels", "Report", "Run", "compare", "differences", "evaluate"]
 
+_LEFT_OUT = {"fuse", "normalize", "optimize_fusion", "plot"}
 _FEWEST_FOR_THREADS = 10  # queries, below which ranx uses one thread
 _TESTS: dict[str, PairTest] = {"student": "t", "fisher": "permutation", "tukey": "max_t"}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - never returns
+    message = f"module {__name__!r} has no attribute {name!r}"
+    if name in _LEFT_OUT:
+        message += f": import {name} from ranx, which takes ranx.Run(run.to_dict(), run.name) in place of a run"
+    raise AttributeError(message)
 
 
 def differences() -> tuple[str, ...]:
@@ -69,6 +77,8 @@ def differences() -> tuple[str, ...]:
         "Plain dicts are paired by query, with a warning if their orders differ; ranx pairs their queries by position.",
         "Plain dicts may have queries without documents; other inputs, such as arrays and lists of Numba, are a TypeError.",
         "return_mean=False returns the values of a single metric of plain dicts, where ranx raises KeyError for 'ndcg@10'.",
+        "Scores of plain dicts may not be True or False, which ranx takes for 1 and 0.",
+        "Grades above 256 are a ValueError for 'dcg_burges' and 'ndcg_burges', whose gains may be infinite in ranx.",
         "What Numba refuses by an error of its own, such as integers as ids, is a TypeError.",
         "A document of more characters than any other of its Qrels or Run may be added by add_score.",
         "Levels below 0, such as in 'ndcg-l-1', are a ValueError for metrics of gains if a grade is negative.",
@@ -162,8 +172,7 @@ def _paired(qrels: Documents, run: Documents) -> tuple[list[Mapping[Any, float]]
     """Return the judged documents and the list of each query, in the order of the judgements."""
     for one, kinds in ((qrels, (Qrels, dict)), (run, (Run, dict))):
         if not isinstance(one, kinds):
-            message = f"expected {kinds[0].__name__} or dict, found {type(one).__name__}"
-            raise TypeError(message)
+            raise _wrong_type(one, kinds[0].__name__)
     if qrels.keys() != run.keys():
         message = "qrels and run have different queries: make_comparable=True adds and removes queries of the run"
         raise AssertionError(message)
@@ -177,6 +186,14 @@ def _paired(qrels: Documents, run: Documents) -> tuple[list[Mapping[Any, float]]
         )
         warnings.warn(message, stacklevel=3)
     return list(judged.values()), [lists[query] for query in judged]
+
+
+def _wrong_type(documents: object, expected: str) -> TypeError:
+    kind = type(documents)
+    message = f"expected {expected} or dict, found {kind.__name__}"
+    if kind.__module__.partition(".")[0] == "ranx":  # has the same name
+        message = f"expected {expected} of {__name__} or dict, found that of ranx: use {expected}(found.to_dict())"
+    return TypeError(message)
 
 
 def _entries(documents: Documents) -> Mapping[Any, Mapping[Any, float]]:
