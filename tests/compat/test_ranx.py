@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import UserDict
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,13 @@ def test_other_missing_names_have_no_hint() -> None:
 @pytest.mark.parametrize("name", ["Qrels", "Run"])
 def test_objects_of_ranx_are_refused_with_their_conversion(name: str) -> None:
     theirs = type(name, (UserDict,), {"__module__": "ranx.data_structures"})({"q1": {"d1": 1}})
-    arguments = (theirs, {"q1": {"d1": 1.0}}) if name == "Qrels" else ({"q1": {"d1": 1}}, theirs)
+    other: Any = {"q1": {"d1": 1}}
+
+    def evaluate(one: Any) -> None:
+        qrels, run = (one, other) if name == "Qrels" else (other, one)
+        ranx.evaluate(qrels, run, "mrr")
+
     with pytest.raises(TypeError, match=rf"found that of ranx: use {name}\(found\.to_dict\(\)\)"):
-        ranx.evaluate(*arguments, "mrr")
+        evaluate(theirs)
     with pytest.raises(TypeError, match=f"expected {name} or dict, found list"):
-        ranx.evaluate(*([] if one is theirs else one for one in arguments), "mrr")
+        evaluate([])
