@@ -55,7 +55,7 @@ SANITIZED_TESTS = $(addprefix tests/,compat/test_pytrec_eval.py $(patsubst %,tes
 	batches bits candidate_lists concurrency diversity embeddings evaluator extension faults files fuzz group_sums \
 	group_tally histories history_metrics hostile_files hostile_producers hostile_states inputs interrupts \
 	item_counts item_features item_groups item_tally items judged_lists keyed_faults keyed_matrices memory \
-	object_rows oracle paired_sums partitions rank_gaps resampling_sums scores sparse_scores statistics threads ties \
+	object_rows oracle paired_sums partitions rank_gaps resampling_sums scores short_ways sparse_scores statistics threads ties \
 	truth_digest update_digits users_of_shard))
 sanitize: sanitized
 	cmake --preset tsan
