@@ -113,6 +113,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "resample_sums": CALLS["resample_sums"][1],
     "sign_flip_sums": CALLS["sign_flip_sums"][1],
     "split_rows": lambda: [b'a,1\n"b",2\n', ",", True, 2, [1, 0]],
+    "hashed_rows": lambda: [[{"a": 1.0, "b": 2.0}, {}], float, "x", "grades"],
     "numbered_rows": lambda: [[{"a": 1.0, "b": 1.0}, {}], [{"b"}, None], float, "x", "scores"],
     "quicksort_order": lambda: [np.array([0.5, 0.25, 1.0]), np.array([2, 1])],
     "other_numbers": lambda: [[{"a": 1.0}, {}], [("a", "b"), []], float, "x", "grades"],

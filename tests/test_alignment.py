@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import exactk
-from exactk._inputs import conversions
+from exactk._inputs import conversions, truth
 from exactk._inputs.alignment import rows_of_users
 from exactk._inputs.keys.columns import column_of_objects
 from exactk._inputs.keys.vocabulary import Vocabulary
@@ -69,7 +69,7 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return validated_copy(rows, argument)
 
     monkeypatch.setattr(lists.Lists, "_freeze", counting_freeze)
-    for module in (lists, conversions):
+    for module in (lists, conversions, truth):
         monkeypatch.setattr(module, "validated_copy", counting_validate)
     return counts
 
@@ -83,7 +83,7 @@ def test_one_call_copies_each_input_once(container: str, copies: Counter[str]) -
     make = CONTAINERS[container]
     truth, predictions, seen = make(TRUTH, ""), make(predictions_of(0), "score"), make(SEEN, "")
     exactk.evaluate(truth, predictions, "ndcg@3")
-    # A mapping of strings also has items with numbers of each user, beside the codes, of which the digest is made.
+    # A mapping of strings also has items with numbers of each user, beside the hashes, of which the digest is made.
     assert copies == (ONE_EACH | {"Truth": 2} if container == "dict" else ONE_EACH)
     copies.clear()
     exactk.evaluate(truth, predictions, "ndcg@3", exclude=seen)

@@ -1,5 +1,6 @@
 // Numbers the strings of a row among those of another row, such as the items of a user in the
-// truth. No vocabulary is made, and Python has the hash of each string that was ever a key.
+// truth. No vocabulary is made, and Python has the hash of each string that was ever a key. For the
+// digest of a truth, strings are hashed as its vocabulary would hash them.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -8,12 +9,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "exactk/truth_digest.hpp"
 #include "object_rows.hpp"
+#include "text_objects.hpp"
 
 namespace exactk::bindings {
 namespace {
@@ -36,36 +40,36 @@ class StringNumbers {
  public:
   static constexpr std::int64_t kNone = -1;
 
-  StringNumbers() { clear(); }
-
-  void clear() {
+  // Removes all strings, and makes room for as many as are expected.
+  void start(std::size_t expected) {
     strings_.clear();
-    hashes_.clear();
-    slots_.assign(kFewestSlots, kEmpty);
+    use_slots(std::bit_ceil(4 * (expected + 1)));
   }
   [[nodiscard]] std::size_t size() const noexcept { return strings_.size(); }
   [[nodiscard]] std::span<const py::object> strings() const noexcept { return strings_; }
 
   // Returns the number of a string of type str; kNone if it has none.
   [[nodiscard]] std::int64_t find(PyObject* string) const {
-    return number_in(slot_of(string, hash_of(string)));
+    const Slot& slot = slots_[slot_of(string, hash_of(string))];
+    return is_empty(slot) ? kNone : slot.number;
   }
   // Returns the number of a string of type str, which gets one.
   std::int64_t find_or_add(PyObject* string) {
-    if (2 * (size() + 1) > slots_.size()) grow();
-    const Py_hash_t hash = hash_of(string);
-    const std::size_t slot = slot_of(string, hash);
-    if (slots_[slot] == kEmpty) {
-      slots_[slot] = size();
-      hashes_.push_back(hash);
+    if (2 * (size() + 1) > mask_ + 1) grow();
+    Slot& slot = slots_[slot_of(string, hash_of(string))];
+    if (is_empty(slot)) {
       strings_.push_back(py::reinterpret_borrow<py::object>(string));
+      fill(slot, size() - 1);
     }
-    return number_in(slot);
+    return slot.number;
   }
 
  private:
-  static constexpr std::size_t kFewestSlots = 16;
-  static constexpr std::size_t kEmpty = ~std::size_t{0};
+  struct Slot {
+    std::int64_t number;
+    std::uint32_t tag;    // of the hash
+    std::uint32_t round;  // in which it was filled; in another it is empty
+  };
 
   [[nodiscard]] static Py_hash_t hash_of(PyObject* string) {
     const Py_hash_t kept = reinterpret_cast<const PyASCIIObject*>(string)->hash;
@@ -74,37 +78,46 @@ class StringNumbers {
     if (hash == -1) throw py::error_already_set();
     return hash;
   }
-  [[nodiscard]] std::int64_t number_in(std::size_t slot) const noexcept {
-    return slots_[slot] == kEmpty ? kNone : static_cast<std::int64_t>(slots_[slot]);
+  [[nodiscard]] static std::uint32_t tag_of(Py_hash_t hash) noexcept {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(hash) >> 32U);
   }
+  [[nodiscard]] bool is_empty(const Slot& slot) const noexcept { return slot.round != round_; }
   // Returns the slot of a string, or the empty one that it would get.
   [[nodiscard]] std::size_t slot_of(PyObject* string, Py_hash_t hash) const {
-    std::size_t slot = first_slot(hash);
-    for (; slots_[slot] != kEmpty; slot = next(slot)) {
-      const std::size_t number = slots_[slot];
-      PyObject* const numbered = strings_[number].ptr();
-      if (hashes_[number] == hash && (numbered == string || compare(numbered, string) == 0)) break;
+    std::size_t index = static_cast<std::size_t>(hash) & mask_;
+    for (; !is_empty(slots_[index]); index = (index + 1) & mask_) {
+      if (slots_[index].tag != tag_of(hash)) continue;
+      PyObject* const numbered = strings_[static_cast<std::size_t>(slots_[index].number)].ptr();
+      if (numbered == string || compare(numbered, string) == 0) break;
     }
-    return slot;
+    return index;
   }
-  [[nodiscard]] std::size_t first_slot(Py_hash_t hash) const noexcept {
-    return static_cast<std::size_t>(hash) & (slots_.size() - 1);
+  void fill(Slot& slot, std::size_t number) {
+    slot = {.number = static_cast<std::int64_t>(number),
+            .tag = tag_of(hash_of(strings_[number].ptr())),
+            .round = round_};
   }
-  [[nodiscard]] std::size_t next(std::size_t slot) const noexcept {
-    return (slot + 1) & (slots_.size() - 1);
+  // Empties the slots, and uses so many of them, a power of two.
+  void use_slots(std::size_t count) {
+    if (slots_.size() < count || ++round_ == 0) {
+      slots_.assign(std::max(count, slots_.size()), {.number = kNone, .tag = 0, .round = 0});
+      round_ = 1;
+    }
+    mask_ = count - 1;
   }
   void grow() {
-    slots_.assign(2 * slots_.size(), kEmpty);
+    use_slots(2 * (mask_ + 1));
     for (std::size_t number = 0; number < size(); ++number) {
-      std::size_t slot = first_slot(hashes_[number]);
-      while (slots_[slot] != kEmpty) slot = next(slot);
-      slots_[slot] = number;
+      std::size_t index = static_cast<std::size_t>(hash_of(strings_[number].ptr())) & mask_;
+      while (!is_empty(slots_[index])) index = (index + 1) & mask_;
+      fill(slots_[index], number);
     }
   }
 
   std::vector<py::object> strings_;  // held, as Python code may run between two rows
-  std::vector<Py_hash_t> hashes_;
-  std::vector<std::size_t> slots_;  // numbers by hash; at most half of them are used
+  std::vector<Slot> slots_;          // by hash
+  std::size_t mask_ = 0;             // of those in use, at most half of which are filled
+  std::uint32_t round_ = 0;
 };
 
 // What append_plain asks of items: calls visit(string) for objects of type str.
@@ -141,17 +154,20 @@ void visit_strings(py::handle row, Count row_number, const std::string& argument
 using PyOthers = PyRows;
 
 // Numbers the others of a row, and calls visit(number) for each of them.
+// `more`: how many other strings are expected.
 template <class Visit>
-void number_others(const PyOthers& others, Count row, StringNumbers& numbers, Block& block,
-                   const Visit& visit) {
+void number_others(const PyOthers& others, Count row, std::size_t more, StringNumbers& numbers,
+                   Block& block, const Visit& visit) {
   if (std::cmp_greater_equal(row, others.size())) {
     throw InputError({.argument = "others",
                       .expected = "a row for each row",
                       .found = std::to_string(others.size())});
   }
-  numbers.clear();
+  const auto others_of_row =
+      py::reinterpret_borrow<py::object>(others[static_cast<std::size_t>(row)]);
+  numbers.start(plain_size(others_of_row.ptr()) + more);
   const auto add = [&](PyObject* string) { visit(numbers.find_or_add(string)); };
-  visit_strings(others[static_cast<std::size_t>(row)], row, "others", block, add);
+  visit_strings(others_of_row, row, "others", block, add);
 }
 
 // Collects the number of each item among the others of its row; -1 for items that are not there.
@@ -161,8 +177,8 @@ class OtherNumbers {
       : others_(std::move(others)), argument_(std::move(argument)) {}
 
   void reserve(std::size_t count) { items_.reserve(count); }
-  void begin_row(Count row) {
-    number_others(others_, row, numbers_, block_, [](std::int64_t /*number*/) {});
+  void begin_row(Count row, std::size_t /*size*/) {
+    number_others(others_, row, 0, numbers_, block_, [](std::int64_t /*number*/) {});
   }
   std::size_t append_plain(PlainObjects objects) {
     std::size_t count = 0;
@@ -191,7 +207,7 @@ class DistinctNumbers {
  public:
   // Returns whether no two of the numbers are equal.
   [[nodiscard]] bool contain_all(std::span<const double> numbers) {
-    const std::size_t size = std::bit_ceil(2 * numbers.size() + 1);
+    const std::size_t size = std::bit_ceil(4 * numbers.size() + 1);
     if (slots_.size() < size || ++round_ == 0) {
       slots_.assign(std::max(size, slots_.size()), 0);
       round_ = 1;
@@ -228,11 +244,11 @@ class NumberedItems {
       : others_(std::move(others)), argument_(std::move(argument)), are_distinct_(are_distinct) {}
 
   void reserve(std::size_t count) { items_.reserve(count); }
-  void begin_row(Count row) {
+  void begin_row(Count row, std::size_t size) {
     row_ = row;
     item_begin_ = items_.size();
     other_begin_ = of_others_.size();
-    number_others(others_, row, numbers_, block_,
+    number_others(others_, row, are_distinct_ ? 0 : size, numbers_, block_,
                   [&](std::int64_t number) { of_others_.push_back(number); });
     next_ = static_cast<std::int64_t>(numbers_.size());
   }
@@ -301,6 +317,45 @@ class NumberedItems {
   std::vector<std::int64_t> of_others_;
 };
 
+// Collects the hash of each item, as a truth digest has it.
+class HashedItems {
+ public:
+  explicit HashedItems(std::string argument) : argument_(std::move(argument)) {}
+
+  void reserve(std::size_t count) { hashes_.reserve(count); }
+  std::size_t append_plain(PlainObjects objects) {
+    std::size_t count = 0;
+    for (; count < objects.size(); ++count) {
+      const auto text = plain_text_of(objects[count], false);
+      if (!text) break;
+      append_hash(*text);
+    }
+    return count;
+  }
+  void process_collected() {}
+  void append(py::handle item, Position location) {
+    py::object holder;
+    const auto text = text_of(item, false, holder);
+    if (!text) refuse(argument_, "strings as ids", item, location);
+    append_hash(*text);
+  }
+  py::array_t<std::int64_t> finish() { return array_of(std::move(hashes_)); }
+
+ private:
+  void append_hash(std::string_view text) {
+    hashes_.push_back(std::bit_cast<std::int64_t>(hash_string(text)));
+  }
+
+  std::string argument_;
+  std::vector<std::int64_t> hashes_;
+};
+
+IntegerRows hashed_rows(const PyRows& rows, const std::optional<ExactFloat>& exact_float,
+                        const std::string& argument, const std::string& what) {
+  HashedItems items(argument);
+  return read_rows<py::array_t<std::int64_t>>(rows, items, exact_float, argument, what);
+}
+
 IntegerRows other_numbers(const PyRows& rows, const PyOthers& others,
                           const std::optional<ExactFloat>& exact_float, const std::string& argument,
                           const std::string& what) {
@@ -319,6 +374,10 @@ std::pair<IntegerRows, py::array_t<std::int64_t>> numbered_rows(
 }  // namespace
 
 void bind_matched_rows(py::module_& module) {
+  module.def("hashed_rows", &hashed_rows, py::arg("rows"), py::arg("exact_float"),
+             py::arg("argument"), py::arg("what"),
+             "Convert rows of strings to arrays of their hashes, as integer_rows does. A truth of "
+             "these integers without keys has the digest of one that has the strings as keys.");
   module.def("other_numbers", &other_numbers, py::arg("rows"), py::arg("others"),
              py::arg("exact_float"), py::arg("argument"), py::arg("what"),
              "Convert rows of strings to arrays of the number that each has among the distinct "

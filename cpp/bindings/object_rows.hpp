@@ -231,9 +231,10 @@ Count visit_row(py::handle row, Cursor cursor, const Visit& visit) {
 // The rows of users: lists, tuples, sets, dicts, or None for users without a row.
 using PyRows = py::typing::List<py::object>;
 
-// Returns the size of a list, tuple or dict; 0 of other rows.
+// Returns the size of a list, tuple, dict or set; 0 of other rows.
 inline std::size_t plain_size(PyObject* row) {
   if (PyDict_CheckExact(row)) return static_cast<std::size_t>(PyDict_Size(row));
+  if (PyAnySet_CheckExact(row)) return static_cast<std::size_t>(PySet_Size(row));
   const bool has_size = PyList_CheckExact(row) || PyTuple_CheckExact(row);
   return has_size ? static_cast<std::size_t>(PySequence_Fast_GET_SIZE(row)) : 0;
 }
@@ -249,7 +250,8 @@ struct RowArrays {
 using IntegerRows = RowArrays<py::array_t<std::int64_t>>;
 
 // Reads the items of all rows, and their values if these are numbers of mappings. Where `items` has
-// them, calls begin_row(row) before each row, and end_row(row, its values) after it.
+// them, calls begin_row(row, its size if it is plain) before each row, and end_row(row, its values)
+// after it.
 template <class Array, class Items>
 RowArrays<Array> read_rows(const py::list& rows, Items& items,
                            const std::optional<ExactFloat>& exact_float,
@@ -267,7 +269,8 @@ RowArrays<Array> read_rows(const py::list& rows, Items& items,
   Count total = 0;
   for (Count row = 0; row < std::ssize(rows); ++row) {
     const auto row_object = py::reinterpret_borrow<py::object>(rows[static_cast<std::size_t>(row)]);
-    if constexpr (requires { items.begin_row(row); }) items.begin_row(row);
+    if constexpr (requires { items.begin_row(row, std::size_t{}); })
+      items.begin_row(row, plain_size(row_object.ptr()));
     if (!row_object.is_none()) {
       const bool is_dict = PyDict_CheckExact(row_object.ptr());
       if (is_dict != has_values && !(has_values && py::len(row_object) == 0)) {

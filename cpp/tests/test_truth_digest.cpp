@@ -99,6 +99,8 @@ TEST_CASE("keys are hashed by value and kind") {
   wide.declare_range(false, true, "keys");
   wide.encode(~std::uint64_t{0});
   std::vector<KeyHash> hashes = hash_keys(texts, texts.size(), false, {});
+  for (Code code = 0; code < texts.size(); ++code)
+    CHECK(hash_string(texts.string(code)) == hashes[code]);
   for (const KeyHash hash : hash_keys(texts, texts.size(), true, {})) hashes.push_back(hash);
   hashes.push_back(hash_keys(wide, 1, false, {}).front());
   hashes.push_back(~std::uint64_t{0});

@@ -46,6 +46,7 @@ __all__: list[str] = [
     "geometric_terms",
     "group_by_user",
     "hash_keys",
+    "hashed_rows",
     "integer_rows",
     "isas",
     "join_hashes",
@@ -754,6 +755,16 @@ def hash_keys(
 ) -> numpy.typing.NDArray[numpy.uint64]:
     """
     Return 64 bits of each of the first `size` keys, the same in every process.
+    """
+
+def hashed_rows(
+    rows: list[typing.Any],
+    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
+    argument: str,
+    what: str,
+) -> IntegerRows:
+    """
+    Convert rows of strings to arrays of their hashes, as integer_rows does. A truth of these integers without keys has the digest of one that has the strings as keys.
     """
 
 def integer_rows(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "exactk/isa.hpp"
@@ -14,6 +15,9 @@
 namespace exactk {
 
 using KeyHash = std::uint64_t;  // of a key's value, the same in every process
+
+// Returns the hash of a string, in UTF-8.
+[[nodiscard]] KeyHash hash_string(std::string_view text);
 
 // Returns the hashes of the first `size` keys. Strings and bytes of the same contents differ.
 [[nodiscard]] std::vector<KeyHash> hash_keys(const Vocabulary& vocabulary, Count size,

@@ -235,6 +235,8 @@ UInt128 digest_of_rows(const DigestRequest& request, std::span<const Id> items,
 
 }  // namespace
 
+KeyHash hash_string(std::string_view text) { return hash_text(text, kText); }
+
 std::vector<KeyHash> hash_keys(const Vocabulary& vocabulary, Count size, bool as_bytes,
                                const Execution& execution) {
   check_threads(execution.threads);

@@ -29,7 +29,6 @@ from exactk._engine.warnings import (
 from exactk._inputs.matched_mappings import match_mappings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.small_inputs import small_inputs
-from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
 from exactk._plan.unused_fields import may_have_unused_fields
@@ -90,10 +89,7 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
     matched = match_mappings(truth, predictions, num_threads)
     if matched is None:
         return None
-    coded = matched.coded
-    judged = Truth.from_valid_rows(coded._replace(item_vocabulary=None))
-    keyed = KeyedTruth(judged, coded.user_vocabulary, coded.item_vocabulary)
-    return _ShortInputs(matched.inputs, keyed, numbers_items_by_user=True)
+    return _ShortInputs(matched.inputs, KeyedTruth(matched.hashed, matched.users, None), numbers_items_by_user=True)
 
 
 def _may_be_samples(candidates: CandidateRows | None) -> bool:
