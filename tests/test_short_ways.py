@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import exactk
@@ -179,16 +181,32 @@ SCORES: dict[str, Any] = {  # how a score is drawn
     "few": lambda draw: draw.choice([0.5, 0.25, 0.0, -0.0]),
     "some": lambda draw: draw.choice([0.5, draw.random()]),
     "near": lambda draw: 1 + draw.randrange(4) * 1e-9,  # equal as float32
+    "NaN": lambda draw: draw.choice([float("nan"), -float("nan"), draw.random()]),  # equal, with different bits
 }
+
+
+class Caseless(str):
+    """Strings that are equal to others."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and self.lower() == other.lower()
+
+    def __hash__(self) -> int:
+        return hash(self.lower())
+
+
 UNUSUAL_SCORES: tuple[Any, ...] = (
     {"x": float("nan")}, {"x": float("inf")}, {"x": 10**30}, {"x": True}, {"x": "y"}, {1: 2.0}, {np.str_("x"): 2.0},
     {b"x": 2.0}, OrderedDict(x=2.0), {"user": 1.0, "item": 2.0}, None, ["x"], [("x", 0.5)], [np.str_("x"), "x"], [3], {"x"}, "x", {}, np.array(["x"]), np.array([3, 4]),
+    np.array(["x", "y"]), np.array([], str), pd.Series(["x", "y"]), pd.DataFrame({"item": ["x"], "score": [1.0]}), pl.Series(["x", "y"]),
 )  # fmt: skip
 UNUSUAL_GRADES: tuple[Any, ...] = (
     {"x": float("nan")}, {"x": -1}, {"x": "y"}, {1: 1}, {np.str_("x"): 1}, {b"x"}, ["x", "x"], ["x"], frozenset("xy"),
     {}, None, "x", [("x", 2)], np.array(["x", "y"]),
 )  # fmt: skip
-UNUSUAL_USERS: tuple[Any, ...] = ("user", 3, np.str_("u1"), b"u1", None, ("u", 1))
+UNUSUAL_USERS: tuple[Any, ...] = ("user", 3, np.str_("u1"), b"u1", None, ("u", 1), Caseless("U1"))
 
 
 def draw_mapping(draw: random.Random, value_of: Any, unusual: tuple[Any, ...]) -> Any:
@@ -244,8 +262,9 @@ def test_mappings_of_strings_give_the_same(seed: int) -> None:
         metrics = draw.choice(METRICS[:4]) if draw.random() < 0.7 else draw.choice([*METRICS, "mrr(ties=expected)"])
         ties = {"ties": draw.choice(["highest_id", "optimistic", "shared", "expected"])}
         repeats = {"duplicate_truth": "count", "duplicate_items": draw.choice(["count", "first"])}
+        nan = {"nan": "last", "ties": draw.choice(["lowest_id", "highest_id"])}
         convention = (
-            draw.choice([*CONVENTIONS, ties, repeats, {"score_dtype": "float32"}])
+            draw.choice([*CONVENTIONS, ties, repeats, nan, nan, {"score_dtype": "float32"}])
             if draw.random() < 0.5
             else "standard"
         )
@@ -361,3 +380,38 @@ def test_what_is_warned_of(case: str) -> None:
 
 def test_an_iterator_of_metrics_is_read_once() -> None:
     assert dict(exactk.evaluate(TRUTH, LISTS, iter(["recall@3"]))) == dict(exactk.evaluate(TRUTH, LISTS, ["recall@3"]))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        np.array(["a", "b"]),
+        np.array([], str),
+        pd.Series(["a", "b"]),
+        pl.Series(["a", "b"]),
+        pd.DataFrame({"item": ["a"], "score": [1.0]}),
+    ],
+)
+def test_rows_of_other_types_are_left_alone(row: Any) -> None:
+    given = {"u": ["a"]}, {"u": row}, "recall@1"
+    assert evaluate_shortly(*given, "standard", None) is None
+    assert outcome_of(partial(exactk.evaluate, *given)) == outcome_of(
+        partial(evaluate_long, *given, convention="standard")
+    )
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("lowest_id", 0.5), ("highest_id", 1.0)])
+def test_scores_that_are_not_numbers_are_tied_whatever_their_bits(ties: str, expected: float) -> None:
+    nan = float("nan")
+    truth, predictions = {"ann": {"b": 1}, "bob": {"x": 1}}, {"ann": {"b": nan, "a": -nan}, "bob": {"x": 1.0}}
+    convention: Any = {"nan": "last", "ties": ties}
+    assert evaluate_shortly(truth, predictions, "recall@1", convention, 1) is not None
+    assert dict(exactk.evaluate(truth, predictions, "recall@1", convention=convention)) == {"recall@1": expected}
+
+
+def test_users_that_compare_equal_are_different_users() -> None:
+    given = {"ann": ["a"], "bob": ["b"]}, {Caseless("ANN"): ["a"], "bob": ["b"]}, "recall@1"
+    assert evaluate_shortly(*given, "standard", None) is None
+    report = exactk.evaluate(*given)
+    assert dict(report) == {"recall@1": 0.5}
+    assert report.state.totals[0].users == 2

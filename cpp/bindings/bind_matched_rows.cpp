@@ -3,6 +3,7 @@
 // digest of a truth, strings are hashed as its vocabulary would hash them.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -205,7 +206,7 @@ class OtherNumbers {
 // Finds out whether numbers are distinct even as float32, which is what some conventions compare.
 class DistinctNumbers {
  public:
-  // Returns whether no two of the numbers are equal.
+  // Returns whether no two of the numbers are equal. All NaNs are, in the order of scores.
   [[nodiscard]] bool contain_all(std::span<const double> numbers) {
     const std::size_t size = std::bit_ceil(4 * numbers.size() + 1);
     if (slots_.size() < size || ++round_ == 0) {
@@ -213,7 +214,8 @@ class DistinctNumbers {
       round_ = 1;
     }
     return std::ranges::all_of(numbers, [&](double number) {
-      return enter(std::bit_cast<std::uint32_t>(static_cast<float>(number) + 0.0F));
+      return !std::isnan(number) &&
+             enter(std::bit_cast<std::uint32_t>(static_cast<float>(number) + 0.0F));
     });
   }
 

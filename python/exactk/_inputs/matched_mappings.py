@@ -42,18 +42,15 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     """Return the inputs if users and items are strings, in mappings; None if not, or if they may be misread."""
     if not (_is_plain_dict(truth) and _is_plain_dict(predictions) and truth and predictions):
         return None
+    if not (_STRINGS.issuperset(map(type, truth)) and _STRINGS.issuperset(map(type, predictions))):
+        return None  # other keys may be equal that are different users
     judged, ranked, others = list(truth.values()), [*map(predictions.get, truth)], []
-    if len(predictions) != len(ranked) or None in ranked:
-        others = [key for key in predictions if key not in truth]
+    if len(predictions) != len(ranked) or any(row is None for row in ranked):
+        others = [key for key in list(predictions) if key not in truth]
         ranked.extend(map(predictions.get, others))
     has_grades, has_scores = _first_is_dict(judged), _first_is_dict(ranked)
-    expected_types = (
-        (_GRADED if has_grades else _JUDGED, judged),
-        (_SCORED if has_scores else _RANKED, ranked),
-        (_STRINGS, truth),
-        (_STRINGS, others),
-    )
-    if not all(expected.issuperset(map(type, values)) for expected, values in expected_types):
+    judged_types, ranked_types = _GRADED if has_grades else _JUDGED, _SCORED if has_scores else _RANKED
+    if not (judged_types.issuperset(map(type, judged)) and ranked_types.issuperset(map(type, ranked))):
         return None
     if _may_be_columns(truth, judged) or _may_be_columns(predictions, list(predictions.values())):
         return None
