@@ -73,7 +73,7 @@ CONTESTANTS = (
     Contestant(
         "Evidently",
         "evidently",
-        Peer("evidently_library", (), "evidently", ("evidently==0.7.23",), ()),
+        Peer("evidently_library", (), "evidently", ("evidently==0.7.23", "pandas<3"), ()),
         "evidently",
         "pandas",
     ),

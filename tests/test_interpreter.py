@@ -10,6 +10,7 @@ import pytest
 
 import exactk
 import interpreter_exit
+from strategies import at_night
 
 HERE = Path(__file__).parent
 
@@ -21,12 +22,12 @@ def run(*arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("seconds", [0.05, *(pytest.param(one, marks=at_night) for one in (0.02, 0.0813, 0.11))])
 @pytest.mark.parametrize("name", interpreter_exit.CALLS)
-def test_f46_a_daemon_thread_does_not_outlive_the_interpreter(name: str) -> None:
-    """Python ends as if the thread were asleep, wherever in the call it is: four times, to meet several places."""
-    for seconds in (0.02, 0.05, 0.0813, 0.11):
-        result = run("interpreter_exit.py", name, str(seconds))
-        assert (result.returncode, result.stderr) == (0, "")
+def test_f46_a_daemon_thread_does_not_outlive_the_interpreter(name: str, seconds: float) -> None:
+    """Python ends as if the thread were asleep, wherever in the call it is."""
+    result = run("interpreter_exit.py", name, str(seconds))
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_f46_nothing_takes_the_gil_as_pybind11_does() -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import exactk
 from exactk import _core
-from strategies import examples
+from strategies import at_night, examples
 
 UNIT_SCALE, FULL_SCALE = 80, 1074
 ISAS = _core.isas()
@@ -248,7 +248,14 @@ def long_request(users: int, **changes: Any) -> Request:
     return Request(systems_tables, plan, [(1, 0), (2, 0), (2, 1)], **changes)
 
 
-@pytest.mark.parametrize("changes", ["none", "weights", "groups", "clusters", "one cluster", "one each", "all"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        "all",
+        "one cluster",
+        *(pytest.param(one, marks=at_night) for one in ("none", "weights", "groups", "clusters", "one each")),
+    ],
+)
 def test_long_requests(changes: str) -> None:
     users = 9_000  # more than a block
     rng = np.random.default_rng(6)

@@ -14,6 +14,7 @@ from children import evaluate_once
 from exactk._runtime import threads as threads_module
 from exactk._runtime.threads import MAX_THREADS, _cgroup_quota, default_threads
 from jobs import long_evaluation
+from strategies import at_night
 from test_memory import run_child
 
 
@@ -29,8 +30,18 @@ def _no_quota_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads_module, "_last_quota", [])
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-@pytest.mark.parametrize(("when", "what"), [("before", "lists"), ("after", "lists"), ("after", "embeddings")])
+USES = [("before", "lists"), ("after", "lists"), ("after", "embeddings")]
+BY_DAY = [("fork", "after", "lists"), ("spawn", "before", "lists"), ("forkserver", "after", "embeddings")]
+
+
+@pytest.mark.parametrize(
+    ("method", "when", "what"),
+    [
+        pytest.param(method, *use, marks=() if (method, *use) in BY_DAY else at_night)
+        for method in ("fork", "spawn", "forkserver")
+        for use in USES
+    ],
+)
 def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when: str, what: str) -> None:
     run_child("workers", method, when, what)
 
