@@ -44,7 +44,8 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
         return None
     if not (_STRINGS.issuperset(map(type, truth)) and _STRINGS.issuperset(map(type, predictions))):
         return None  # other keys may be equal that are different users
-    judged, ranked, others = list(truth.values()), [*map(predictions.get, truth)], []
+    users, judged = list(truth), list(truth.values())
+    ranked, others = [*map(predictions.get, users)], []
     if len(predictions) != len(ranked) or any(row is None for row in ranked):
         others = [key for key in list(predictions) if key not in truth]
         ranked.extend(map(predictions.get, others))
@@ -52,7 +53,7 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     judged_types, ranked_types = _GRADED if has_grades else _JUDGED, _SCORED if has_scores else _RANKED
     if not (judged_types.issuperset(map(type, judged)) and ranked_types.issuperset(map(type, ranked))):
         return None
-    if _may_be_columns(truth, judged) or _may_be_columns(predictions, list(predictions.values())):
+    if _may_be_columns(truth) or _may_be_columns(predictions):
         return None
     hashed = _core.hashed_rows(judged, exact_float if has_grades else None, "truth", "grades")
     to_float = exact_float if has_scores else None
@@ -60,7 +61,7 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     if len(hashed.items) != len(numbers):
         return None  # another thread has changed the mappings meanwhile
     keyed = rows_by_user(
-        key_columns([*truth, *others], "truth.user"),
+        key_columns([*users, *others], "truth.user"),
         ["user"],
         resize(Rows(hashed.indptr, hashed.items, hashed.values, hashed.present, is_owned=True), len(ranked)),
         "truth",
@@ -84,8 +85,8 @@ def _first_is_dict(rows: list[Any]) -> bool:
     return type(next((row for row in rows if row is not None), None)) is dict
 
 
-def _may_be_columns(mapping: dict[Any, Any], rows: list[Any]) -> bool:
+def _may_be_columns(mapping: dict[Any, Any]) -> bool:
     """Return whether the mapping, or its first row if that is a mapping, has the names of columns as keys."""
-    first = next((row for row in rows if row is not None), None)
+    first = next((row for row in mapping.values() if row is not None), None)
     names = (mapping, first) if isinstance(first, dict) else (mapping,)
     return any(name_columns(islice(keys, MOST_COLUMNS)) for keys in names)
