@@ -37,11 +37,13 @@ struct OwnedLists {
   std::vector<Offset> indptr;
   std::vector<Offset> lengths = {};
   std::vector<std::uint8_t> present = {};
+  std::vector<Count> ranks = {};
 
   [[nodiscard]] Lists view() const {
     const ItemArray array = std::visit(
         [](const auto& ids) -> ItemArray { return std::span(ids.data(), ids.size()); }, items);
-    return {.items = array, .indptr = indptr, .lengths = lengths, .present = present};
+    return {
+        .items = array, .indptr = indptr, .lengths = lengths, .present = present, .ranks = ranks};
   }
   [[nodiscard]] Row& ids() { return std::get<Row>(items); }
 };

@@ -202,6 +202,19 @@ TEST_CASE("many terms at once are summed as one by one") {
   }
 }
 
+TEST_CASE("repeated terms are summed as one by one") {
+  std::mt19937_64 random(11);
+  UnitSums repeated;
+  UnitSums one_by_one;
+  for (const double term : {0.0, 1.0, 1 - 0x1p-53, 0x1p-80, kTiny, 1.0 / 3}) {
+    const auto times = static_cast<Count>(random() % 1000);
+    repeated.add_repeated(term, times, kernels(Isa::scalar));
+    for (Count i = 0; i < times; ++i) one_by_one.add({&term, 1}, kernels(Isa::scalar));
+  }
+  CHECK(repeated.total().bytes == one_by_one.total().bytes);
+  CHECK(repeated.squares().bytes == one_by_one.squares().bytes);
+}
+
 TEST_CASE("terms are summed all together or not at all") {
   UnitSums sums;
   CHECK(!sums.add(std::vector<double>{0.5, 1.5}, kernels(Isa::scalar)));

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "evaluate/policies.hpp"
@@ -119,6 +120,110 @@ TEST_CASE("F31: every instruction set detects a term outside [0, 1] at any index
         UnitDigits digits{};
         CHECK(!kernels(isa).sum_unit_terms(terms.data(), &digits));
       }
+    }
+  }
+}
+
+// Finds the hits of a short list one by one, and whether an item repeats.
+template <class Id>
+std::pair<PositionBits, bool> match_slowly(std::span<const std::int64_t> truth,
+                                           std::span<const Id> list) {
+  PositionBits hits{};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (std::ranges::find(truth, static_cast<std::int64_t>(list[i])) == truth.end()) continue;
+    (i < 64 ? hits.low : hits.high) |= std::uint64_t{1} << i % 64;
+  }
+  const auto repeats = [](auto row) {
+    std::ranges::sort(row);
+    return std::ranges::adjacent_find(row) != row.end();
+  };
+  return {hits, repeats(std::vector<Id>(list.begin(), list.end())) ||
+                    repeats(std::vector<std::int64_t>(truth.begin(), truth.end()))};
+}
+
+template <class Id>
+const ShortListKernels<Id>& short_list_kernels(Isa isa) {
+  if constexpr (std::is_same_v<Id, std::int32_t>) {
+    return kernels(isa).int32_lists;
+  } else if constexpr (std::is_same_v<Id, std::uint32_t>) {
+    return kernels(isa).uint32_lists;
+  } else if constexpr (std::is_same_v<Id, std::int64_t>) {
+    return kernels(isa).int64_lists;
+  } else {
+    return kernels(isa).uint64_lists;
+  }
+}
+
+// Returns the share of lists without repeated items for which the kernel is not certain.
+template <class Id>
+double check_short_lists(std::uint64_t step, std::size_t items, ShortFactors factors) {
+  std::mt19937_64 random(9);
+  std::vector<std::uint8_t> slots(kShortSlots);
+  std::size_t lists = 0;
+  std::size_t uncertain = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const auto draw = [&]<class RowId>(std::size_t size, RowId /*type*/) {
+      std::vector<RowId> row(size);
+      for (RowId& id : row) id = static_cast<RowId>(step * (random() % items));
+      return row;
+    };
+    const std::size_t part = 1 + random() % 8;  // so that there are many short rows
+    const auto list = draw(1 + random() % (kShortList / part), Id{});
+    const auto truth = draw(random() % (kShortTruth / part + 1), std::int64_t{});
+    const auto [expected, repeats] = match_slowly<Id>(truth, list);
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      bool is_certain = false;
+      const PositionBits hits = short_list_kernels<Id>(isa).match(
+          truth.data(), truth.size(), list.data(), list.size(), factors, slots.data(), &is_certain);
+      CHECK(!(is_certain && repeats));
+      lists += repeats ? 0 : 1;
+      uncertain += repeats || is_certain ? 0 : 1;
+      if (!is_certain) continue;
+      CHECK(hits.low == expected.low);
+      CHECK(hits.high == expected.high);
+    }
+  }
+  return static_cast<double>(uncertain) / static_cast<double>(std::max<std::size_t>(lists, 1));
+}
+
+TEST_CASE("F31: every instruction set finds the hits of short lists, and repeated items") {
+  const ShortFactors factors = {0x9e3779b1, 0x85ebca77};
+  CHECK(check_short_lists<std::int32_t>(1, 50'000, factors) == 0);
+  CHECK(check_short_lists<std::int32_t>(1, 2'000, factors) == 0);
+  CHECK(check_short_lists<std::int32_t>(1 << 16, 1 << 15, factors) < 0.01);
+  CHECK(check_short_lists<std::uint32_t>(3, 1'000'000'000, factors) == 0);
+  CHECK(check_short_lists<std::int64_t>(1, 1'000'000'000'000, factors) == 0);
+  CHECK(check_short_lists<std::int64_t>(std::uint64_t{1} << 40U, 1 << 20, factors) == 0);
+  CHECK(check_short_lists<std::uint64_t>(std::uint64_t{1} << 32U, 1 << 30, factors) == 0);
+}
+
+TEST_CASE("F31: every instruction set matches items in one slot, or is not certain") {
+  const ShortFactors no_hash = {0, 0};
+  CHECK(check_short_lists<std::int32_t>(1, 50'000, no_hash) > 0.25);
+  CHECK(check_short_lists<std::int64_t>(1, 50'000, no_hash) > 0.25);
+  static_cast<void>(check_short_lists<std::int32_t>(1, 40, no_hash));
+  const ShortFactors no_high = {1, 0};  // ids that differ in their upper halves share slots
+  CHECK(check_short_lists<std::int64_t>(std::uint64_t{1} << 32U, 1 << 30, no_high) > 0.25);
+}
+
+TEST_CASE("every instruction set computes the bitwise or") {
+  std::mt19937_64 random(10);
+  for (std::size_t size = 0; size < 200; ++size) {
+    std::vector<std::uint32_t> words(size);
+    std::vector<std::uint64_t> long_words(size);
+    std::uint32_t bits = 0;
+    std::uint64_t long_bits = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      long_words[i] = std::uint64_t{1} << random() % 64;
+      words[i] = std::uint32_t{1} << random() % 32;
+      bits |= words[i];
+      long_bits |= long_words[i];
+    }
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      CHECK(kernels(isa).or_of_uint32(words.data(), size) == bits);
+      CHECK(kernels(isa).or_of_uint64(long_words.data(), size) == long_bits);
     }
   }
 }

@@ -91,6 +91,11 @@ BatchScorer::BatchScorer(const Job& job)
       group_counters_(make_group_counters(job)) {}
 
 Violation BatchScorer::score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint) {
+  return score_runs(job_.plan.runs, batch, tally, checkpoint);
+}
+
+Violation BatchScorer::score_runs(std::span<const Run> runs, JudgedBatch& batch, Tally& tally,
+                                  const Checkpoint& checkpoint) {
   users_ = batch.users;
   weights_.clear();
   if (job_.request.weights) {
@@ -100,13 +105,29 @@ Violation BatchScorer::score(JudgedBatch& batch, Tally& tally, const Checkpoint&
   }
   Violation gravest = Violation::none;
   for (std::size_t rules_index = 0; rules_index < batch.hit_rows.size(); ++rules_index) {
-    gravest = std::min(gravest, score_under(rules_index, batch, tally, checkpoint));
+    gravest = std::min(gravest, score_under(rules_index, runs, batch, tally, checkpoint));
   }
   return gravest;
 }
 
-Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, Tally& tally,
-                                   const Checkpoint& checkpoint) {
+void BatchScorer::score_patterns(const PatternValues& values, Rows rows,
+                                 std::span<const Count> users, const Checkpoint& checkpoint) {
+  std::size_t cutoff_set_index = job_.plan.cutoff_sets.size();  // the previous set; none yet
+  for (const Run& run : values.runs) {
+    if (run.cutoff_set_index != cutoff_set_index) {
+      cutoff_set_index = run.cutoff_set_index;
+      count_hits(rows, job_.plan.cutoff_sets[cutoff_set_index], hit_counts_, checkpoint);
+    }
+    compute_ratios(run, rows, {}, hit_counts_, ratios_, checkpoint);
+    compute_values(run);
+    for (const std::size_t output : run.outputs) {
+      sums_[output].add_repeated(values_[output].first(rows.size()), users, job_.kernels);
+    }
+  }
+}
+
+Violation BatchScorer::score_under(std::size_t rules_index, std::span<const Run> runs,
+                                   JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint) {
   const Rows rows = batch.hit_rows[rules_index].rows();
   const Lists lists = batch.list_rows[rules_index].rows();
   irregular_users_.clear();
@@ -115,7 +136,7 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
   }
   Violation gravest = Violation::none;
   std::size_t cutoff_set_index = job_.plan.cutoff_sets.size();  // the previous set; none yet
-  for (const Run& run : job_.plan.runs) {
+  for (const Run& run : runs) {
     if (run.judging_rules_index != rules_index) continue;
     if (run.cutoff_set_index != cutoff_set_index) {
       cutoff_set_index = run.cutoff_set_index;

@@ -31,6 +31,13 @@ class BatchScorer {
   // Adds the users to the sums, and those whose values depend on ties to the tally. Returns the
   // gravest rule that a user breaks, if any; the sums are then meaningless.
   Violation score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint);
+  // Adds the users to the sums of some of the plan's values.
+  Violation score_runs(std::span<const Run> runs, JudgedBatch& batch, Tally& tally,
+                       const Checkpoint& checkpoint);
+  // Adds users to the sums of these values: as many as `users` says of each row. No convention
+  // overrides their values.
+  void score_patterns(const PatternValues& values, std::span<const HitRow> rows,
+                      std::span<const Count> users, const Checkpoint& checkpoint);
 
   // Counts of the items of all users scored.
   [[nodiscard]] const std::vector<ItemCounter>& item_counters() const noexcept {
@@ -50,8 +57,8 @@ class BatchScorer {
   using Rows = std::span<const HitRow>;    // parallel to the users
   using Lists = std::span<const ListRow>;  // likewise; empty if no metric reads them
 
-  Violation score_under(std::size_t rules_index, JudgedBatch& batch, Tally& tally,
-                        const Checkpoint& checkpoint);
+  Violation score_under(std::size_t rules_index, std::span<const Run> runs, JudgedBatch& batch,
+                        Tally& tally, const Checkpoint& checkpoint);
   void compute_ratios(const Run& run, Rows rows, Lists lists, std::span<const HitCounts> hit_counts,
                       BatchRatios& ratios, const Checkpoint& checkpoint) const;
   void read_given(const Run& run, BatchRatios& ratios) const;

@@ -152,7 +152,7 @@ void Evaluation::report_violation(Violation gravest) {
   Worker worker(job_);
   const auto evaluate_user = [&](Count user) {
     const Violation added = worker.add_user(user, checkpoint);
-    return std::min(added, worker.score_batch(checkpoint));
+    return std::min(added, worker.finish_users(checkpoint));
   };
   throw_violation(job_, {0, users()}, gravest, worker.judge(), evaluate_user, checkpoint);
 }
@@ -183,7 +183,7 @@ Violation Evaluation::evaluate_blocks() {
   std::atomic<Violation> violation = Violation::none;
 
   const auto finish_group = [&](ThreadState& state, const Checkpoint& checkpoint) {
-    const Violation result = state.worker.score_batch(checkpoint);
+    const Violation result = state.worker.finish_users(checkpoint);
     if (result != Violation::none) violation = result;
     add_sums(state.worker, state.group);
   };

@@ -293,13 +293,20 @@ void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
   plan.tally_rules_index = find_or_add_judging_rules(plan.judging_rules, tally_rules, false);
 }
 
+std::size_t find_or_add_cutoff_set(Plan& plan, std::span<const Count> cutoffs) {
+  const auto match = std::ranges::find_if(plan.cutoff_sets, [&](const CutoffSet& cutoff_set) {
+    return std::ranges::equal(cutoff_set.cutoffs(), cutoffs);
+  });
+  const auto index = static_cast<std::size_t>(match - plan.cutoff_sets.begin());
+  if (match == plan.cutoff_sets.end()) {
+    plan.cutoff_sets.emplace_back(std::vector<Count>(cutoffs.begin(), cutoffs.end()));
+  }
+  return index;
+}
+
 void choose_cutoff_sets(Plan& plan, std::span<const std::vector<Count>> cutoffs) {
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    const auto match = std::ranges::find_if(plan.cutoff_sets, [&](const CutoffSet& cutoff_set) {
-      return std::ranges::equal(cutoff_set.cutoffs(), cutoffs[i]);
-    });
-    plan.runs[i].cutoff_set_index = static_cast<std::size_t>(match - plan.cutoff_sets.begin());
-    if (match == plan.cutoff_sets.end()) plan.cutoff_sets.emplace_back(cutoffs[i]);
+    plan.runs[i].cutoff_set_index = find_or_add_cutoff_set(plan, cutoffs[i]);
   }
 }
 
@@ -362,6 +369,74 @@ void check_group_tally(const MetricInfo& info, const PlannedValue& tally) {
   if (!info.reads_groups) refuse(tally, "a metric of groups of items", "another");
 }
 
+bool is_plain(const Request& request, std::span<const Run> runs) {
+  constexpr Count kFewUsers = 100;  // are judged before the runs are split
+  if (request.truth.row_count() <= kFewUsers) return false;
+  const auto* lists = std::get_if<Lists>(&request.predictions);
+  if (lists == nullptr || !lists->ranks.empty() || request.exclude) return false;
+  if (!request.grades.empty() || !request.item_tallies.empty() || !request.group_tallies.empty())
+    return false;
+  return std::ranges::all_of(runs, [](const Run& run) {
+    const MetricInfo& info = *run.info;
+    const Rules& rules = run.rules;
+    if (info.is_given || reads_list(info) || info.compares_lists || info.takes_item_count)
+      return false;
+    if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) return false;
+    const JudgingRules judging_rules(rules, run.uses_gains());
+    return rules.min_grade <= 1 && !run.reads_values() && judging_rules.gain_of(1) == 1;
+  });
+}
+
+// Whether the sums need the values of each user.
+bool counts_one_by_one(const Request& request, std::span<const Run> runs) {
+  if (request.weights || !request.per_user.empty() || !request.ratios.empty()) return true;
+  return std::ranges::any_of(runs, [](const Run& run) {
+    return run.rules.average == Average::micro || run.rules.average == Average::geometric;
+  });
+}
+
+std::vector<Run>& find_or_add_pattern(std::vector<PatternValues>& patterns, HitsRead reads,
+                                      Count cutoff) {
+  const auto match = std::ranges::find_if(patterns, [&](const PatternValues& existing) {
+    return existing.reads == reads && existing.cutoff == cutoff;
+  });
+  if (match != patterns.end()) return match->runs;
+  return patterns.emplace_back(reads, cutoff).runs;
+}
+
+// Splits the runs so that all cutoffs of one belong to the same pattern, or to none.
+void choose_patterns(Plan& plan) {
+  for (const Run& run : plan.runs) {
+    const std::vector<Count> cutoffs = [&] {
+      const auto all = plan.cutoff_sets[run.cutoff_set_index].cutoffs();
+      return std::vector<Count>(all.begin(), all.end());
+    }();
+    const auto add = [&](std::vector<Run>& runs, std::size_t begin, std::size_t size) {
+      if (size == 0) return;
+      Run& part = runs.emplace_back(run);
+      const auto outputs = std::span(run.outputs).subspan(begin, size);
+      part.outputs.assign(outputs.begin(), outputs.end());
+      part.cutoff_set_index = find_or_add_cutoff_set(plan, std::span(cutoffs).subspan(begin, size));
+    };
+    const auto pattern = [&](HitsRead reads, Count cutoff) -> std::vector<Run>& {
+      return find_or_add_pattern(plan.pattern_values, reads, cutoff);
+    };
+    const HitsRead reads = AllMetrics::kHitsRead[metric_index(*run.info)];
+    if (reads == HitsRead::first_rank) {
+      add(pattern(reads, 0), 0, cutoffs.size());
+      continue;
+    }
+    const auto low = static_cast<std::size_t>(std::ranges::upper_bound(cutoffs, kPatternRanks) -
+                                              cutoffs.begin());
+    if (low > 0) add(pattern(HitsRead::ranks, 0), 0, low);
+    if (reads == HitsRead::ranks) {
+      add(plan.runs_without_pattern, low, cutoffs.size() - low);
+      continue;
+    }
+    for (std::size_t i = low; i < cutoffs.size(); ++i) add(pattern(reads, cutoffs[i]), i, 1);
+  }
+}
+
 // Returns the order in which one pass reaches the values.
 std::vector<std::size_t> order_by_cutoff(std::span<const PlannedValue> values) {
   std::vector<std::size_t> order(values.size());
@@ -420,6 +495,13 @@ Plan make_plan(const Request& request) {
   choose_cutoff_sets(plan, cutoffs);
   choose_judging_rules(plan, request.tally_rules);
   choose_depths(plan);
+  plan.is_plain = is_plain(request, plan.runs);
+  if (!plan.is_plain) return plan;
+  if (counts_one_by_one(request, plan.runs)) {
+    plan.runs_without_pattern = plan.runs;
+  } else {
+    choose_patterns(plan);
+  }
   return plan;
 }
 

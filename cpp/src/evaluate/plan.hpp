@@ -46,6 +46,16 @@ struct Run {
   [[nodiscard]] bool uses_gains() const noexcept { return info->uses_gains || reads_values(); }
 };
 
+// Values that are the same for all users with the same number of relevant items, the same length of
+// the list, and the same pattern of hits: their ranks down to kPatternRanks, the first of their
+// ranks, or how many there are down to the cutoff.
+struct PatternValues {
+  HitsRead reads;
+  Count cutoff;  // of a count
+  std::vector<Run> runs = {};
+};
+inline constexpr Count kPatternRanks = 10;
+
 // Whether the item is refused for having no features. `foreign` is the number of an item outside
 // the catalogue.
 [[nodiscard]] inline bool refuses_for_features(const Run& run, ItemNumber item,
@@ -76,6 +86,12 @@ struct Plan {
   Count tie_free_list_depth = 0;      // likewise of all items of lists that a metric reads
   bool refuses_tied_repeats = false;  // of an item of the truth within a tie
   bool reads_values = false;          // of relevant items
+  // Whether the values of users without repeated items depend on nothing but the number of relevant
+  // items, the length of the list and the ranks of the hits.
+  bool is_plain = false;
+  // If so: the values that have a pattern, and the others. None has one if users count one by one.
+  std::vector<PatternValues> pattern_values = {};
+  std::vector<Run> runs_without_pattern = {};
   // The last rank that a metric reads of the lists, by judging rules; 0 if none.
   std::vector<Count> list_depths = {};
   // By judging rules: whether a metric of all lists reads the relevant items too.

@@ -1,12 +1,14 @@
 // The work of one thread: judges users one by one, and scores them in batches.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/checkpoint.hpp"
 #include "evaluate/batch_scorer.hpp"
 #include "evaluate/job.hpp"
 #include "evaluate/judged_batch.hpp"
+#include "evaluate/plain_users.hpp"
 #include "evaluate/user_judge.hpp"
 #include "evaluate/violations.hpp"
 #include "exactk/evaluate.hpp"
@@ -16,12 +18,16 @@ namespace exactk {
 class Worker {
  public:
   explicit Worker(const Job& job)
-      : judge_(job), scorer_(job), batch_(job.plan.judging_rules.size()) {}
+      : judge_(job), scorer_(job), batch_(job.plan.judging_rules.size()) {
+    if (job.plan.is_plain) plain_users_.emplace(job);
+  }
 
   [[nodiscard]] UserJudge& judge() noexcept { return judge_; }
 
   // Adds a user to the batch. Returns the rule that this user or one of the batch breaks, if any.
   Violation add_user(Count user, const Checkpoint& checkpoint) {
+    if (plain_users_ && plain_users_->add(user, scorer_, tally_, checkpoint))
+      return Violation::none;
     const Violation violation = judge_.judge(user, batch_, tally_, checkpoint);
     if (violation != Violation::none) {
       batch_.clear();
@@ -30,11 +36,10 @@ class Worker {
     return batch_.is_full() ? score_batch(checkpoint) : Violation::none;
   }
 
-  // Scores and sums the users of the batch, and empties it.
-  Violation score_batch(const Checkpoint& checkpoint) {
-    const Violation violation = scorer_.score(batch_, tally_, checkpoint);
-    batch_.clear();
-    return violation;
+  // Scores and sums all users added. Returns the gravest rule that one of them breaks, if any.
+  Violation finish_users(const Checkpoint& checkpoint) {
+    if (plain_users_) plain_users_->score(scorer_, tally_, checkpoint);
+    return score_batch(checkpoint);
   }
 
   // Sums over the users scored since the last `clear`.
@@ -53,9 +58,17 @@ class Worker {
   }
 
  private:
+  // Scores and sums the users of the batch, and empties it.
+  Violation score_batch(const Checkpoint& checkpoint) {
+    const Violation violation = scorer_.score(batch_, tally_, checkpoint);
+    batch_.clear();
+    return violation;
+  }
+
   UserJudge judge_;
   BatchScorer scorer_;
-  JudgedBatch batch_;
+  std::optional<PlainUsers> plain_users_;  // if the plan is plain
+  JudgedBatch batch_;                      // of the other users
   Tally tally_;
 };
 

@@ -12,6 +12,7 @@
 #include "exactk/types.hpp"
 #include "judge/batch.hpp"
 #include "judge/hit_row.hpp"
+#include "match/hit_bits.hpp"
 #include "match/list_matcher.hpp"
 
 namespace exactk {
@@ -31,6 +32,10 @@ class HitRows {
     list_ranks_.clear();
   }
   [[nodiscard]] std::span<const HitRow> rows() noexcept;  // valid until the next call of Judge
+
+  // Adds a user whose judged items are all relevant, with gain 1, and whose list has `length`
+  // items.
+  void add(Count relevant, Count length, HitBits hits);
 
  private:
   friend class Judge;

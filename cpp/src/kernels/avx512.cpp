@@ -2,11 +2,13 @@
 
 #include <immintrin.h>
 
+#include "kernels/bitwise_or.hpp"
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/mix_items.hpp"
 #include "kernels/resamples.hpp"
 #include "kernels/select.hpp"
+#include "kernels/short_lists.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
 #include "kernels/vectors.hpp"
@@ -208,7 +210,13 @@ struct Int64Lanes {
 
 const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .divide = &divide<Lanes>,
+                             .or_of_uint32 = &bitwise_or<Lanes, std::uint32_t>,
+                             .or_of_uint64 = &bitwise_or<Lanes, std::uint64_t>,
                              .mix_items = &mix_items<Lanes>,
+                             .int32_lists = kShortListKernels<Lanes, std::int32_t>,
+                             .int64_lists = kShortListKernels<Lanes, std::int64_t>,
+                             .uint32_lists = kShortListKernels<Lanes, std::uint32_t>,
+                             .uint64_lists = kShortListKernels<Lanes, std::uint64_t>,
                              .columns = kColumnKernels<Lanes, Float64Lanes>,
                              .resampling = kResamplingKernels<Lanes>,
                              .float32 = kScoreKernels<Float32Lanes>,

@@ -154,16 +154,53 @@ struct ResamplingKernels {
                       const std::int64_t* numbers, std::int64_t* sums);
 };
 
+// Lists and truths that are matched by a kernel, and the slots of its table: a power of 2, few
+// enough for the nearest cache.
+inline constexpr std::size_t kShortList = 128;
+inline constexpr std::size_t kShortTruth = 64;
+inline constexpr unsigned kShortSlotBits = 14;
+inline constexpr std::size_t kShortSlots = std::size_t{1} << kShortSlotBits;
+
+// Odd factors of the halves of an id.
+struct ShortFactors {
+  std::uint32_t low;
+  std::uint32_t high;
+};
+
+// The positions of a list, at most kShortList, as bits.
+struct PositionBits {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+template <class Id>
+struct ShortListKernels {
+  // Returns the positions of the list, which has from 1 to kShortList items, whose item is in the
+  // truth, which has at most kShortTruth. Clears `is_certain` if an item repeats in either, or if
+  // too many share slots to tell; the positions may then be any. `slots`: kShortSlots bytes of the
+  // thread, of which none is kShortList or more.
+  PositionBits (*match)(const std::int64_t* truth, std::size_t truth_size, const Id* list,
+                        std::size_t list_size, ShortFactors factors, std::uint8_t* slots,
+                        bool* is_certain);
+};
+
 struct Kernels {
   // Sums kTerms terms. Returns whether all of them are in [0, 1], as the sums require.
   bool (*sum_unit_terms)(const double* terms, UnitDigits* sums);
   // Computes kTerms quotients; `by_zero` if the denominator is 0.
   void (*divide)(const double* numerators, const double* denominators, double by_zero,
                  double* quotients);
+  // Return the bitwise "or" of the words.
+  std::uint32_t (*or_of_uint32)(const std::uint32_t* words, std::size_t size);
+  std::uint64_t (*or_of_uint64)(const std::uint64_t* words, std::size_t size);
   // Mixes each key with its grade, or with 1 if `grades` is null. `mixed` may be `keys`. Returns
   // the sum of what is mixed.
   std::uint64_t (*mix_items)(const std::uint64_t* keys, const double* grades, std::size_t size,
                              std::uint64_t* mixed);
+  ShortListKernels<std::int32_t> int32_lists;
+  ShortListKernels<std::int64_t> int64_lists;
+  ShortListKernels<std::uint32_t> uint32_lists;
+  ShortListKernels<std::uint64_t> uint64_lists;
   ColumnKernels columns;
   ResamplingKernels resampling;
   ScoreKernels<float> float32;

@@ -37,6 +37,7 @@ namespace exactk {
 template <class... Metrics>
 struct MetricList {
   static constexpr std::array<MetricInfo, sizeof...(Metrics)> info = {Metrics::info...};
+  static constexpr std::array<HitsRead, sizeof...(Metrics)> kHitsRead = {hits_read<Metrics>()...};
   static constexpr std::array<ScoreFunction, sizeof...(Metrics)> score = {
       score_function<Metrics>()...};
   static constexpr std::array<ScoreFunction, sizeof...(Metrics)> expected = {

@@ -9,6 +9,8 @@ namespace exactk {
 
 class Fbeta {
  public:
+  static constexpr HitsRead kHitsRead = HitsRead::count;
+
   static constexpr std::string_view kAliases[] = {"f", "f_beta"};
   static constexpr std::string_view kOwnFields[] = {"precision_over", "recall_over"};
   static constexpr MetricInfo info{

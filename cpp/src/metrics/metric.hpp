@@ -25,11 +25,17 @@
 // A metric that may count relevant items by their values names the metric that then stands for it:
 //
 //     using OfValues = ...;  // reads the values as gains
+//
+// A metric that reads less of the hits than their ranks says so, unless it has neither a
+// constructor nor `accumulate`:
+//
+//     static constexpr HitsRead kHitsRead = HitsRead::count;
 #pragma once
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -47,14 +53,16 @@
 
 namespace exactk {
 
+inline constexpr ListRow kNoListRow = {};
+
 // The values that are fixed for all cutoffs of one user.
 struct Context {
   const HitRow& row;
   const Rules& rules;
   const DiscountTable& discounts;  // with the prefix sums down to the last rank of an ideal ranking
   double parameter;
-  const Checkpoint& checkpoint;  // called during very long loops
-  ListRow list = {};             // if the metric reads the items of the list
+  const Checkpoint& checkpoint;      // called during very long loops
+  const ListRow& list = kNoListRow;  // if the metric reads the items of the list
   std::span<const double> item_values = {};
   const ItemDistances* distances = nullptr;  // if the metric reads the features of items
   const ItemTags* tags = nullptr;            // if it reads their tags
@@ -139,13 +147,12 @@ void score(const ScoringTask& task, BatchRatios& ratios) {
   const std::size_t cutoffs = task.cutoffs.size();
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
     const HitRow& row = task.rows[user];
-    const bool has_list = !task.lists.empty();
     const Context context{row,
                           task.rules,
                           task.discounts,
                           task.parameter,
                           task.checkpoint,
-                          has_list ? task.lists[user] : ListRow{},
+                          task.lists.empty() ? kNoListRow : task.lists[user],
                           task.item_values,
                           task.distances,
                           task.tags};
@@ -201,6 +208,21 @@ void score_expected(const ScoringTask& task, BatchRatios& ratios) {
       ratios.numerators[i][user] = ratio.numerator;
       ratios.denominators[i][user] = ratio.denominator;
     }
+  }
+}
+
+// What of the hits down to a cutoff a value depends on, if all relevant items have gain 1.
+enum class HitsRead : std::uint8_t { ranks, first_rank, count };
+
+template <class Metric>
+constexpr HitsRead hits_read() {
+  if constexpr (requires { Metric::kHitsRead; }) {
+    return Metric::kHitsRead;
+  } else if constexpr (std::constructible_from<Metric, const Context&> ||
+                       AccumulatesItems<Metric>) {
+    return HitsRead::ranks;
+  } else {
+    return HitsRead::count;
   }
 }
 

@@ -9,6 +9,8 @@ namespace exactk {
 
 class ReciprocalRank {
  public:
+  static constexpr HitsRead kHitsRead = HitsRead::first_rank;
+
   static constexpr std::string_view kAliases[] = {"rr", "mrr", "recip_rank"};
   static constexpr MetricInfo info{.name = "reciprocal_rank",
                                    .aliases = kAliases,

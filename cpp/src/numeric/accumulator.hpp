@@ -54,6 +54,22 @@ class Accumulator {
     unit_.add(std::span(unit_values).first(count), kernels);
   }
 
+  // Adds users with equal values: as many as `users` says of each, whose weight is 1.
+  void add_repeated(std::span<const double> values, std::span<const Count> users,
+                    const Kernels& kernels) noexcept {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (is_skipped(values[i])) continue;
+      users_ += users[i];
+      if (std::isnan(values[i])) {
+        undefined_ += users[i];
+      } else if (wide_) {
+        add_value(values[i], static_cast<double>(users[i]));
+      } else {
+        unit_.add_repeated(values[i], users[i], kernels);
+      }
+    }
+  }
+
   // Adds one user of a micro average.
   void add_ratio(double numerator, double denominator, double weight) noexcept {
     ++users_;

@@ -22,6 +22,13 @@ void write_bytes(Word word, std::span<std::uint8_t> bytes) {
 
 }  // namespace
 
+void UnitSums::add_repeated(double term, Count times, const Kernels& kernels) noexcept {
+  UnitSums once;
+  once.add({&term, 1}, kernels);
+  total_ += once.total_ * times;
+  for (std::size_t i = 0; i < squares_.size(); ++i) squares_[i] += once.squares_[i] * times;
+}
+
 bool UnitSums::add(std::span<const double> terms, const Kernels& kernels) noexcept {
   std::array<double, kTerms> padded;  // NOLINT(*-member-init): filled where it is used
   const double* first = terms.data();

@@ -21,6 +21,8 @@ class UnitSums {
  public:
   // Adds at most kTerms terms if all are in [0, 1], and returns whether they are. Rejects -0.0.
   bool add(std::span<const double> terms, const Kernels& kernels) noexcept;
+  // Adds a term in [0, 1] several times.
+  void add_repeated(double term, Count times, const Kernels& kernels) noexcept;
   void add(const UnitSums& other) noexcept;
   [[nodiscard]] ExactInteger total() const;
   [[nodiscard]] ExactInteger squares() const;

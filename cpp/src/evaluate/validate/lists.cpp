@@ -8,6 +8,8 @@
 #include "base/parallel.hpp"
 #include "evaluate/validate/search.hpp"
 #include "exactk/error.hpp"
+#include "exactk/isa.hpp"
+#include "kernels/dispatch.hpp"
 
 namespace exactk {
 namespace {
@@ -62,11 +64,16 @@ void check_present(const Lists& lists, const std::string& argument, const Checkp
   });
 }
 
+// Any instruction set gives the same bits.
 template <class T>
 std::uint64_t bits_of(std::span<const T> ids) {
-  T bits = 0;
-  for (const T id : ids) bits |= id;
-  return static_cast<std::uint64_t>(bits);
+  const Kernels& widest = kernels(available_isas().back());
+  const auto* words = reinterpret_cast<const std::make_unsigned_t<T>*>(ids.data());
+  if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+    return static_cast<std::uint64_t>(static_cast<T>(widest.or_of_uint32(words, ids.size())));
+  } else {
+    return widest.or_of_uint64(words, ids.size());
+  }
 }
 
 // An id is valid if bit 63, the sign bit of a negative one, is clear, so the "or" of all ids

@@ -1,0 +1,284 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "evaluate/plan.hpp"
+#include "exactk/error.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/isa.hpp"
+#include "exactk/metrics.hpp"
+#include "request.hpp"
+
+namespace exactk {
+namespace {
+
+using namespace tests;
+
+constexpr Count kCutoffs[] = {1, 3, 10, 11, 20, 63, 64, 65, 100, 128, 200, kNoCutoff};
+
+// All metrics that a plain plan may have.
+std::vector<PlannedValue> plain_values(const Rules& rules) {
+  std::vector<PlannedValue> values;
+  for (const MetricInfo& info : metric_table()) {
+    if (reads_list(info) || info.of_collection || info.compares_lists || info.takes_item_count)
+      continue;
+    if (info.pairwise || info.reads_features || info.reads_history) continue;
+    for (const Count cutoff : kCutoffs) {
+      const bool is_uncut = cutoff == kNoCutoff;
+      if (is_uncut && info.every_rank) continue;
+      values.push_back(value(std::string(info.name), cutoff, rules, parameter_of(info)));
+    }
+  }
+  return values;
+}
+
+struct Shape {
+  std::size_t shortest;  // lists
+  std::size_t longest;
+  std::size_t most_relevant;
+  std::size_t repeats;  // percentage of rows
+};
+
+Row draw_row(std::mt19937_64& random, std::size_t size, std::size_t repeats) {
+  std::set<std::int64_t> drawn;
+  while (drawn.size() < size) drawn.insert(static_cast<std::int64_t>(random() % 300));
+  Row row(drawn.begin(), drawn.end());
+  std::ranges::shuffle(row, random);
+  if (size > 1 && random() % 100 < repeats) row.back() = row[random() % (size - 1)];
+  return row;
+}
+
+Input random_input(const Shape& shape, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Row> truth;
+  std::vector<Row> predictions;
+  Input input{.truth = {}, .predictions = {}, .items = {}, .has_base = false};
+  const std::size_t users = 700;
+  for (std::size_t user = 0; user < users; ++user) {
+    const std::size_t length = shape.shortest + random() % (shape.longest - shape.shortest + 1);
+    truth.push_back(draw_row(random, random() % (shape.most_relevant + 1), shape.repeats));
+    predictions.push_back(draw_row(random, length, shape.repeats));
+  }
+  input.truth = lists(truth);
+  input.predictions = lists(predictions);
+  for (std::size_t user = 0; user < users; ++user) {
+    input.truth.present.push_back(truth[user].empty() && random() % 2 == 0 ? 0 : 1);
+    input.predictions.present.push_back(predictions[user].empty() && random() % 2 == 0 ? 0 : 1);
+  }
+  return input;
+}
+
+// The same request with the ranks of the items, which no plain plan has.
+Input with_ranks(Input input) {
+  std::vector<Count>& ranks = input.predictions.ranks;
+  for (std::size_t user = 0; user + 1 < input.predictions.indptr.size(); ++user) {
+    const Offset length = input.predictions.indptr[user + 1] - input.predictions.indptr[user];
+    for (Count rank = 1; rank <= length; ++rank) ranks.push_back(rank);
+  }
+  return input;
+}
+
+bool is_plain(Input& input) {
+  return make_plan({.truth = input.truth.view(),
+                    .grades = {},
+                    .predictions = input.predictions.view(),
+                    .exclude = {},
+                    .weights = {},
+                    .groups = {},
+                    .values = input.values,
+                    .tally_rules = input.tally_rules,
+                    .per_user = {}})
+      .is_plain;
+}
+
+void check_equal(const Sums& one, const Sums& other) {
+  CHECK(one.users == other.users);
+  CHECK(one.undefined == other.undefined);
+  CHECK(one.total.bytes == other.total.bytes);
+  CHECK(one.squares.bytes == other.squares.bytes);
+  CHECK(one.weight.bytes == other.weight.bytes);
+}
+
+void check_equal(const Tally& one, const Tally& other) {
+  CHECK(one.empty_truth == other.empty_truth);
+  CHECK(one.empty_predictions == other.empty_predictions);
+  CHECK(one.missing_predictions == other.missing_predictions);
+  CHECK(one.missing_truth == other.missing_truth);
+  CHECK(one.duplicates == other.duplicates);
+  CHECK(one.longest_list == other.longest_list);
+}
+
+// Evaluates with every instruction set, with and without ranks.
+void check_both_ways(const Input& input) {
+  Input ranked = with_ranks(input);
+  Input plain = input;
+  REQUIRE(is_plain(plain));
+  REQUIRE(!is_plain(ranked));
+  const Result expected = ranked.run();
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    plain.isa = isa;
+    const Result result = plain.run();
+    REQUIRE(result.sums.size() == expected.sums.size());
+    for (std::size_t i = 0; i < result.sums.size(); ++i) {
+      CAPTURE(input.values[i % input.values.size()].metric);
+      CAPTURE(input.values[i % input.values.size()].cutoff);
+      check_equal(result.sums[i], expected.sums[i]);
+    }
+    check_equal(result.tally, expected.tally);
+    CHECK(std::ranges::equal(plain.per_user, ranked.per_user, [](double one, double other) {
+      return one == other || (one != one && other != other);  // NOLINT(misc-redundant-expression)
+    }));
+    CHECK(plain.ratios == ranked.ratios);
+  }
+}
+
+Rules rules_of(const std::function<void(Rules&)>& change) {
+  Rules rules;
+  rules.duplicate_items = Duplicates::first;
+  rules.duplicate_truth = Duplicates::first;
+  change(rules);
+  return rules;
+}
+
+constexpr Shape kShapes[] = {
+    {10, 10, 1, 0},      // as if one item is left out
+    {100, 100, 20, 2},   // the usual lists
+    {0, 130, 70, 5},     // lists and truths of all lengths around the greatest
+    {5, 20, 30, 0},      // truths longer than lists
+    {120, 128, 64, 60},  // many repeats
+    {64, 65, 40, 0},
+};
+
+TEST_CASE("plain users have the sums and counts that they have with ranks") {
+  std::uint64_t seed = 0;
+  for (const Shape& shape : kShapes) {
+    CAPTURE(shape.longest);
+    Input input = random_input(shape, ++seed);
+    input.tally_rules = rules_of([](Rules&) {});
+    input.values = plain_values(input.tally_rules);
+    check_both_ways(input);
+  }
+}
+
+TEST_CASE("plain users have the same sums under any convention") {
+  const std::function<void(Rules&)> changes[] = {
+      [](Rules& r) { r.empty_truth = Empty::zero; },
+      [](Rules& r) { r.users = Users::both; },
+      [](Rules& r) { r.duplicate_items = Duplicates::count; },
+      [](Rules& r) { r.undefined = Undefined::nan; },
+      [](Rules& r) { r.undefined = Undefined::skip; },
+      [](Rules& r) { r.precision_over = Over::list; },
+      [](Rules& r) { r.discount = Discount::log2_floored; },
+      [](Rules& r) {
+        r.gain = Gain::binary;
+        r.ideal_over = Over::cutoff;
+      },
+      [](Rules& r) { r.ties = Ties::pessimistic; },
+  };
+  std::uint64_t seed = 100;
+  for (const auto& change : changes) {
+    CAPTURE(seed);
+    Input input = random_input({0, 110, 40, 3}, ++seed);
+    const Rules rules = rules_of(change);
+    input.tally_rules = rules_of([](Rules&) {});
+    for (const char* metric : {"precision", "recall", "ndcg", "average_precision", "hit_rate"}) {
+      for (const Count cutoff : {Count{5}, Count{10}, Count{50}}) {
+        input.values.push_back(value(metric, cutoff, rules));
+      }
+    }
+    check_both_ways(input);
+  }
+}
+
+TEST_CASE("plain users have the same sums one by one: weights, tables of users, averages") {
+  const auto input_of = [](const std::function<void(Rules&)>& change) {
+    Input input = random_input({0, 110, 40, 3}, 200);
+    const Rules rules = rules_of(change);
+    input.tally_rules = rules;
+    for (const char* metric : {"precision", "recall"}) {
+      for (const Count cutoff : {Count{5}, Count{50}}) {
+        input.values.push_back(value(metric, cutoff, rules));
+      }
+    }
+    return input;
+  };
+  const std::size_t users = 700;
+  SUBCASE("weights") {
+    Input input = input_of([](Rules&) {});
+    input.weights.emplace();
+    for (std::size_t i = 0; i < users; ++i)
+      input.weights->push_back(0.25 * static_cast<double>(i % 5));
+    check_both_ways(input);
+  }
+  SUBCASE("a table") {
+    Input input = input_of([](Rules&) {});
+    input.per_user.assign(input.values.size() * users, -1);
+    check_both_ways(input);
+  }
+  SUBCASE("micro averages") {
+    check_both_ways(input_of([](Rules& rules) { rules.average = Average::micro; }));
+  }
+  SUBCASE("geometric means") {
+    check_both_ways(input_of([](Rules& rules) { rules.average = Average::geometric; }));
+  }
+  SUBCASE("groups, on two threads") {
+    Input input = input_of([](Rules&) {});
+    input.group_count = 5;
+    for (std::size_t i = 0; i < users; ++i) input.groups.push_back(static_cast<Offset>(i * i % 5));
+    input.threads = 2;
+    check_both_ways(input);
+  }
+}
+
+TEST_CASE("plain users have the same sums with ids of any type") {
+  const Input input = [] {
+    Input made = random_input({0, 110, 40, 3}, 300);
+    made.tally_rules = rules_of([](Rules&) {});
+    made.values = {value("ndcg", 10, made.tally_rules), value("recall", 50, made.tally_rules)};
+    return made;
+  }();
+  const auto check = [&]<class Id>(std::int64_t factor, Id /*type*/) {
+    Input scaled = input;
+    for (std::int64_t& id : scaled.truth.ids()) id *= factor;
+    std::vector<Id> items;
+    for (const std::int64_t id : scaled.predictions.ids()) {
+      items.push_back(static_cast<Id>(id * factor));
+    }
+    scaled.predictions.items = std::move(items);
+    check_both_ways(scaled);
+  };
+  check(7'000'000, std::int32_t{});
+  check(14'000'000, std::uint32_t{});
+  for (unsigned bits = 0; bits < 55; bits += 9) {
+    check(std::int64_t{1} << bits, std::int64_t{});
+    check(std::int64_t{1} << bits, std::uint64_t{});
+  }
+}
+
+TEST_CASE("a repeated item of a plain user is an error by default") {
+  Input input = random_input({100, 100, 20, 0}, 400);
+  input.values = {value("ndcg", 10)};
+  static_cast<void>(input.run());
+  Row& items = input.predictions.ids();
+  items[60'099] = items[60'003];  // of user 600
+  try {
+    static_cast<void>(input.run());
+    FAIL("not refused");
+  } catch (const InputError& error) {
+    CHECK(error.fault().row == 600);
+    CHECK(error.fault().position == 99);
+  }
+}
+
+}  // namespace
+}  // namespace exactk
