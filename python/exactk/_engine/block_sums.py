@@ -10,6 +10,8 @@ from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
 from exactk._engine.differing_users import NO_FLAGS, UserFlags
 from exactk._engine.error_locations import explain_repeats
+from exactk._engine.evaluation import evaluate_plainly
+from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
 from exactk._engine.shared_items import SharedItems
 from exactk._engine.systems import in_system
@@ -85,6 +87,18 @@ class BlockSums:
         evaluation.end_pairs()
         self.row_count += block.row_count
         return users
+
+    def add_unkeyed(self, evaluation: Evaluation, inputs: AlignedInputs) -> None:
+        """Evaluate users without keys, exclusions and columns, and add them to the one system there is."""
+        (sums,) = self._systems.values()
+        keyed = KeyedTruth(inputs.truth, None, None)
+        _, report = evaluate_plainly(
+            evaluation.engine, inputs, keyed, evaluation.values, evaluation.convention, evaluation.num_threads
+        )
+        sums.add(report, NO_FLAGS, is_complete=inputs.is_complete)
+        sums.add_lists_beside(evaluation, inputs, report)
+        sums.add_items(inputs.truth, inputs.predictions)
+        self.row_count += len(inputs.truth)
 
     def merge(self, other: BlockSums) -> None:
         """Add the sums over blocks of other users."""

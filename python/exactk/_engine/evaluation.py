@@ -383,6 +383,16 @@ def state_of_outcome(
     )
 
 
+def evaluate_plainly(
+    engine: Engine, inputs: AlignedInputs, keyed: KeyedTruth, values: Plan, convention: Convention, num_threads: int
+) -> tuple[Problem, Report]:
+    """Return the evaluation of nothing but the truth and predictions, and its report."""
+    problem = Problem.without_options(inputs.truth, inputs.predictions, values.distinct_parts, convention, num_threads)
+    outcome = solve(engine, problem)
+    digest = engine.truth_digest(keyed, num_threads)
+    return problem, Report(state_of_outcome(problem, outcome, values, None, None, digest, None), inputs.users)
+
+
 def _ties_of_values(
     ties: tuple[TieCounts, ...], values: tuple[Value, ...], problem: Problem, outcome: Outcome
 ) -> tuple[TieCounts, ...]:

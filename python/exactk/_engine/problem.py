@@ -88,7 +88,7 @@ class Problem(NamedTuple):
     ) -> Problem:
         """Return an evaluation of nothing but the truth and predictions."""
         return cls(
-            truth, predictions, None, None, None, None, 1, tuple(values), convention, per_user, num_threads, ignore_progress
+            truth, predictions, None, None, None, None, 1, as_plan(values), convention, per_user, num_threads, ignore_progress
         )  # fmt: skip
 
     @property

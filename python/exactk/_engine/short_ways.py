@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._engine.core import core_engine
 from exactk._engine.differing_users import NO_FLAGS
-from exactk._engine.evaluation import state_of_outcome, tie_range
-from exactk._engine.problem import KeyedTruth, Problem
-from exactk._engine.rankings import solve
+from exactk._engine.evaluation import evaluate_plainly, tie_range
+from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import FEWEST_USERS, candidate_rows
 from exactk._engine.warnings import (
     EvaluatedSystem,
@@ -32,16 +31,17 @@ from exactk._inputs.small_inputs import small_inputs
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
 from exactk._plan.unused_fields import may_have_unused_fields
-from exactk._report.report import Report
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
+    from exactk._engine.problem import Problem
     from exactk._engine.sampled_candidates import CandidateRows
     from exactk._inputs.alignment import AlignedInputs
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike, Plan
+    from exactk._report.report import Report
 
 _READ_TWICE = frozenset({str, list, tuple})  # metrics of other types are iterators, which are read once
 
@@ -67,13 +67,9 @@ def evaluate_shortly(
         short = _inputs_of(truth, predictions, threads)
         if short is None:
             return None
-        judged, ranked = short.inputs.truth, short.inputs.predictions
-        problem = Problem.without_options(judged, ranked, values.distinct_parts, convention, threads)
-        outcome = solve(core_engine, problem)
-        digest = core_engine.truth_digest(short.keyed, threads)
+        problem, report = evaluate_plainly(core_engine, short.inputs, short.keyed, values, convention, threads)
     except ExactkError:
         return None
-    report = Report(state_of_outcome(problem, outcome, values, None, None, digest, None), short.inputs.users)
     has_lists = isinstance(short.inputs.predictions, Rankings)
     candidates = None if has_lists else candidate_rows(short.inputs, None, report)
     if short.numbers_items_by_user and (_may_be_samples(candidates) or has_no_hit(report)):

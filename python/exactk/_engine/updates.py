@@ -19,6 +19,7 @@ from exactk._inputs.alignment import without_truth
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
+from exactk._inputs.small_inputs import small_inputs
 from exactk._inputs.user_histories import TrainUsers
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.hints import with_complete_hint
@@ -67,6 +68,9 @@ class UpdateSums(NamedTuple):
 
     def plus(self, evaluation: Evaluation, update: Update) -> UpdateSums:
         """Return these sums and those of an update."""
+        shortly = self._plus_shortly(evaluation, update)
+        if shortly is not None:
+            return shortly
         classified = classify(update.predictions, "predictions")
         try:
             if classified.container is BLOCKS:
@@ -80,6 +84,25 @@ class UpdateSums(NamedTuple):
         except ExactkError as error:
             complete = with_complete_hint(_naming_columns(error), evaluation.convention, evaluation.values)
             raise ONE_SYSTEM.amended(complete, classified, evaluation.values) from error.__cause__
+
+    def _plus_shortly(self, evaluation: Evaluation, update: Update) -> UpdateSums | None:
+        """Return the sums if this is not the first update, and one that takes the short way of small inputs.
+
+        None otherwise, and wherever an error may be raised, so that each message is made in one place.
+        """
+        if self.optional is None or evaluation.items is not None or not evaluation.values.reads_hits_alone:
+            return None
+        if self.optional != update.optional or any(value is not None for value in update[2:]) or update.truth is None:
+            return None
+        try:
+            inputs = small_inputs(update.truth, update.predictions)
+            if inputs is None or inputs.truth.columns.grade is not None:
+                return None
+            sums = self.sums.copy()
+            sums.add_unkeyed(evaluation, inputs)
+            return self._replace(sums=sums, users=self.users.plus(None, len(inputs.truth), "truth"))
+        except ExactkError:
+            return None
 
     def _check_optional(self, update: Update) -> None:
         """Raise InputTypeError unless the truth, weights and groups are given as in earlier updates."""

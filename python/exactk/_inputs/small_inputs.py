@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk import _core
 from exactk._inputs.alignment import AlignedInputs
 from exactk._inputs.containers.sequences import rows_of_integers
 from exactk._inputs.model.lists import Lists, Rankings
-from exactk._inputs.model.rows import Rows, padded_rows, remove_padding
+from exactk._inputs.model.rows import Rows, matrix_rows, remove_padding
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.pair_lists import kind_of_pairs
 from exactk._inputs.registry import LIST, ClassifiedValue
@@ -69,8 +70,10 @@ def _rows_of(value: object, argument: str) -> Rows | None:
     """Return the rows of an id matrix or of a list of rows of integers, as copies."""
     if type(value) is np.ndarray:
         has_ids = value.dtype.kind in "iu" and np.can_cast(value.dtype, np.int64)  # uint64 has others
-        is_plain = value.ndim == 2 and has_ids and value.size <= _MOST_CELLS
-        return padded_rows(value.astype(np.int64), argument)._replace(is_owned=True) if is_plain else None
+        if value.ndim != 2 or not has_ids or value.size > _MOST_CELLS:
+            return None
+        ids = value.astype(np.int64, order="C")
+        return matrix_rows(ids, _core.padded_lengths(ids, argument), is_owned=True)
     if type(value) is not list or len(value) > _MOST_USERS or not _are_rows_of_integers(value):
         return None
     return None if kind_of_pairs(ClassifiedValue(value, LIST)) else rows_of_integers(value, argument)

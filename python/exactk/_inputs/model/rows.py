@@ -177,11 +177,11 @@ def padded_rows(ids: object, argument: str) -> Rows:
     return matrix_rows(array, _core.padded_lengths(array, argument))
 
 
-def matrix_rows(ids: Ids, lengths: Offsets | None) -> Rows:
+def matrix_rows(ids: Ids, lengths: Offsets | None, *, is_owned: bool = False) -> Rows:
     """Return the rows of a matrix, of the given lengths or full."""
     users, width = ids.shape
     indptr = np.arange(0, users * width + 1, width, dtype=np.int64) if width else np.zeros(users + 1, np.int64)
-    return Rows(indptr, ids.reshape(-1), lengths=lengths)
+    return Rows(indptr, ids.reshape(-1), lengths=lengths, is_owned=is_owned)
 
 
 def graded_rows(grades: object, argument: str) -> Rows:
