@@ -207,6 +207,64 @@ TEST_CASE("F31: every instruction set matches items in one slot, or is not certa
   CHECK(check_short_lists<std::int64_t>(std::uint64_t{1} << 32U, 1 << 30, no_high) > 0.25);
 }
 
+template <class Score>
+const ShortScoreKernels<Score>& short_score_kernels(Isa isa) {
+  if constexpr (std::is_same_v<Score, float>) {
+    return kernels(isa).float32_rows;
+  } else {
+    return kernels(isa).float64_rows;
+  }
+}
+
+// Ranks random positions of random rows, some of which have ties, NaN or scores that are too low.
+template <class Score>
+void check_short_scores(std::uint64_t distinct, double odd_share) {
+  constexpr Score kOdd[] = {std::numeric_limits<Score>::quiet_NaN(),
+                            std::numeric_limits<Score>::infinity(),
+                            -std::numeric_limits<Score>::infinity(), -2};
+  std::mt19937_64 random(11);
+  std::size_t certain = 0;
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<Score> scores(1 + random() % kShortList);
+    for (Score& score : scores) {
+      const bool is_odd = static_cast<double>(random() % 1000) < 1000 * odd_share;
+      score = is_odd ? kOdd[random() % std::size(kOdd)] : static_cast<Score>(random() % distinct);
+    }
+    const Score least = random() % 2 == 0 ? -1 : -std::numeric_limits<Score>::infinity();
+    PositionBits positions{};
+    PositionBits expected{};
+    bool is_exact = std::ranges::all_of(scores, [&](Score score) { return score >= least; });
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (random() % 10 != 0) continue;
+      (i < 64 ? positions.low : positions.high) |= std::uint64_t{1} << i % 64;
+      const auto above =
+          std::ranges::count_if(scores, [&](Score score) { return score > scores[i]; });
+      (above < 64 ? expected.low : expected.high) |= std::uint64_t{1} << above % 64;
+      is_exact = is_exact && std::ranges::count(scores, scores[i]) == 1;
+      is_exact = is_exact && (scores[i] > least || scores.size() % 16 == 0);
+    }
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      bool is_certain = !is_exact;
+      const PositionBits ranks = short_score_kernels<Score>(isa).rank(
+          scores.data(), scores.size(), least, positions, &is_certain);
+      CHECK(is_certain == is_exact);
+      certain += is_certain ? 1 : 0;
+      if (!is_certain) continue;
+      CHECK(ranks.low == expected.low);
+      CHECK(ranks.high == expected.high);
+    }
+  }
+  CHECK(certain > 100);
+}
+
+TEST_CASE("F31: every instruction set ranks a few items of a short row") {
+  check_short_scores<float>(1'000'000, 0);
+  check_short_scores<float>(500, 0.002);
+  check_short_scores<double>(1'000'000, 0);
+  check_short_scores<double>(500, 0.002);
+}
+
 TEST_CASE("every instruction set computes the bitwise or") {
   std::mt19937_64 random(10);
   for (std::size_t size = 0; size < 200; ++size) {

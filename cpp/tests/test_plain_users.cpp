@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -16,6 +18,7 @@
 #include "exactk/evaluate.hpp"
 #include "exactk/isa.hpp"
 #include "exactk/metrics.hpp"
+#include "exactk/scores.hpp"
 #include "request.hpp"
 
 namespace exactk {
@@ -262,6 +265,114 @@ TEST_CASE("plain users have the same sums with ids of any type") {
   for (unsigned bits = 0; bits < 55; bits += 9) {
     check(std::int64_t{1} << bits, std::int64_t{});
     check(std::int64_t{1} << bits, std::uint64_t{});
+  }
+}
+
+// Scores of the items of an input, and what each of them needs.
+template <class Score>
+struct ScoredInput {
+  Input input;
+  std::vector<Score> scores;
+  std::optional<double> min_score = {};
+
+  // Evaluates with or without exclusions, of which there are none; no plain plan has any.
+  [[nodiscard]] Result run(bool excludes, Isa isa) const {
+    const OwnedLists nothing = lists(std::vector<Row>(input.truth.indptr.size() - 1));
+    std::optional<Lists> exclude;
+    if (excludes) exclude = nothing.view();
+    const SparseScores sparse = {
+        .items = input.predictions.view(),
+        .scores = reinterpret_cast<const std::byte*>(scores.data()),
+        .type = sizeof(Score) == sizeof(float) ? ScoreType::float32 : ScoreType::float64,
+        .size = std::ssize(scores),
+        .stride = sizeof(Score),
+        .min_score = min_score};
+    return evaluate({.truth = input.truth.view(),
+                     .grades = {},
+                     .predictions = sparse,
+                     .exclude = exclude,
+                     .weights = {},
+                     .groups = {},
+                     .values = input.values,
+                     .tally_rules = input.tally_rules,
+                     .per_user = {},
+                     .isa = isa});
+  }
+
+  void check_both_ways() const {
+    const Result expected = run(true, Isa::scalar);
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      const Result result = run(false, isa);
+      for (std::size_t i = 0; i < result.sums.size(); ++i) {
+        CAPTURE(input.values[i].metric);
+        CAPTURE(input.values[i].cutoff);
+        check_equal(result.sums[i], expected.sums[i]);
+      }
+      check_equal(result.tally, expected.tally);
+      CHECK(result.tally.relevant_not_rankable == expected.tally.relevant_not_rankable);
+      CHECK(result.tally.candidates == expected.tally.candidates);
+      CHECK(result.tally.candidate_users == expected.tally.candidate_users);
+      CHECK(result.tally.fewest_candidates == expected.tally.fewest_candidates);
+      CHECK(result.tally.most_candidates == expected.tally.most_candidates);
+      CHECK(result.tally.tie_dependent == expected.tally.tie_dependent);
+      CHECK(result.tally.tie_spread == expected.tally.tie_spread);
+    }
+  }
+};
+
+template <class Score>
+ScoredInput<Score> random_scores(const Shape& shape, std::uint64_t seed, std::uint64_t distinct,
+                                 const std::function<void(Rules&)>& change) {
+  ScoredInput<Score> scored{.input = random_input(shape, seed), .scores = {}};
+  scored.input.tally_rules = rules_of([](Rules&) {});
+  std::mt19937_64 random(seed);
+  for (std::size_t i = 0; i < scored.input.predictions.ids().size(); ++i) {
+    scored.scores.push_back(static_cast<Score>(random() % distinct) / 8 - 1);
+  }
+  for (const char* metric : {"precision", "recall", "ndcg", "reciprocal_rank", "list_fill"}) {
+    for (const Count cutoff : {Count{1}, Count{10}, Count{20}, Count{100}, kNoCutoff}) {
+      if (cutoff == kNoCutoff && std::string(metric) == "list_fill") continue;
+      scored.input.values.push_back(value(metric, cutoff, rules_of(change)));
+    }
+  }
+  return scored;
+}
+
+TEST_CASE("plain users have the same sums and counts by scores") {
+  std::uint64_t seed = 500;
+  for (const Shape& shape : kShapes) {
+    for (const Ties ties : {Ties::lowest_id, Ties::highest_id, Ties::pessimistic, Ties::shared}) {
+      for (const std::uint64_t distinct : {std::uint64_t{40}, std::uint64_t{1} << 20U}) {
+        CAPTURE(shape.longest);
+        CAPTURE(distinct);
+        const auto change = [&](Rules& rules) { rules.ties = ties; };
+        random_scores<float>(shape, ++seed, distinct, change).check_both_ways();
+        random_scores<double>(shape, ++seed, distinct, change).check_both_ways();
+      }
+    }
+  }
+}
+
+TEST_CASE("plain users have the same sums and counts by scores that are no numbers, or too low") {
+  const auto change = [](Rules& rules) { rules.nan = NanScores::last; };
+  const auto check = [&]<class Score>(Score /*type*/, std::optional<double> min_score) {
+    auto scored = random_scores<Score>({0, 110, 40, 3}, 600, 1U << 20U, change);
+    for (std::size_t i = 0; i < scored.scores.size(); i += 997) {
+      scored.scores[i] = static_cast<Score>(i % 2 == 0 ? kNan : -kInfinity);
+    }
+    for (std::size_t i = 1; i < scored.scores.size(); i += 7) {
+      scored.scores[i] = std::nextafter(static_cast<Score>(0.7), static_cast<Score>(i % 2));
+    }
+    for (std::size_t i = 3; i < scored.scores.size(); i += 97)
+      scored.scores[i] = static_cast<Score>(0.7);
+    scored.min_score = min_score;
+    scored.check_both_ways();
+  };
+  for (const std::optional<double> min_score :
+       {std::optional<double>(), std::optional(0.7), std::optional(-1.0), std::optional(1e300)}) {
+    check(float{}, min_score);
+    check(double{}, min_score);
   }
 }
 

@@ -1,6 +1,8 @@
 #include "evaluate/plain_users.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -36,17 +38,41 @@ std::size_t pattern_count(HitsRead reads) {
   return reads == HitsRead::ranks ? std::size_t{1} << unsigned{kPatternRanks} : kShortList + 1;
 }
 
-// Returns the length that most lists have, as far as the first ones tell.
-Count usual_length(const Lists& lists) {
+// Returns the lowest and the highest length of the first lists, which mostly tell those of all.
+std::pair<Count, Count> usual_lengths(const Lists& lists) {
   constexpr Count kRows = 64;
-  Count length = 0;
+  std::pair<Count, Count> lengths = {kNoCutoff, 0};
   for (Count row = 0; row < std::min(kRows, lists.row_count()); ++row) {
-    length = std::max(length, lists.length(row));
+    lengths.first = std::min(lengths.first, lists.length(row));
+    lengths.second = std::max(lengths.second, lists.length(row));
   }
-  return length;
+  return lengths;
+}
+
+// Returns the lowest score that is ranked.
+template <class Score>
+Score least_score(const SparseScores& scores) {
+  constexpr Score kInfinity = std::numeric_limits<Score>::infinity();
+  if (!scores.min_score) return -kInfinity;
+  const auto least = static_cast<Score>(*scores.min_score);
+  return static_cast<double>(least) < *scores.min_score ? std::nextafter(least, kInfinity) : least;
 }
 
 }  // namespace
+
+bool PlainUsers::are_likely(const Job& job) {
+  if (!job.plan.is_plain) return false;
+  const Count shortest = usual_lengths(*item_lists(job.request.predictions)).first;
+  if (std::cmp_greater(shortest, kShortList)) return false;
+  const auto* scores = std::get_if<SparseScores>(&job.request.predictions);
+  if (scores == nullptr) return true;
+  const auto is_array_of = [&]<class Score>(Score /*type*/) {
+    return std::cmp_equal(scores->stride, sizeof(Score)) &&
+           reinterpret_cast<std::uintptr_t>(scores->scores) % alignof(Score) == 0;
+  };
+  return (scores->type == ScoreType::float32 && is_array_of(float{})) ||
+         (scores->type == ScoreType::float64 && is_array_of(double{}));
+}
 
 void PatternCounts::add(std::size_t relevant, HitBits hits) {
   std::vector<Count>& users = users_[relevant];
@@ -103,29 +129,31 @@ void WaitingUsers::score(BatchScorer& scorer, Tally& tally, const Checkpoint& ch
 
 PlainUsers::PlainUsers(const Job& job)
     : job_(job),
-      length_(std::min(usual_length(std::get<Lists>(job.request.predictions)), job.plan.depth)),
+      lists_(*item_lists(job.request.predictions)),
+      scores_(std::get_if<SparseScores>(&job.request.predictions)),
+      length_(std::min(usual_lengths(lists_).second, job.plan.depth)),
       matcher_(job.kernels),
       counts_(job.plan.pattern_values.begin(), job.plan.pattern_values.end()),
       counted_(job.plan.runs_without_pattern, job.plan.judging_rules.size()),
       others_(job.plan.runs, job.plan.judging_rules.size()) {}
 
 bool PlainUsers::add(Count user, BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint) {
-  const auto& lists = std::get<Lists>(job_.request.predictions);
-  if (!lists.has(user) || !job_.request.truth.has(user)) return false;
+  if (!lists_.has(user) || !job_.request.truth.has(user)) return false;
   const auto truth = int64_row_items(job_.request.truth, user);
   if (truth.empty()) return false;
   HitBits hits;
   const auto match = [&](const auto& items) {
-    return matcher_.match(truth, row_slice(items, lists, user), hits);
+    return matcher_.match(truth, row_slice(items, lists_, user), hits);
   };
-  if (!std::visit(match, lists.items)) return false;
-  const Count length = lists.length(user);
+  if (!std::visit(match, lists_.items)) return false;
+  const auto relevant = static_cast<Count>(truth.size());
+  const Count unscored = relevant - hits.count();
+  if (scores_ != nullptr && !rank(user, hits)) return false;
+  const Count length = lists_.length(user);
+  add_to_tally(length, unscored, tally);
   const Count depth = std::min(length, job_.plan.depth);
-  tally.longest_list = std::max(tally.longest_list, depth);
-  const WaitingUsers::Entry entry = {.user = user,
-                                     .relevant = static_cast<Count>(truth.size()),
-                                     .length = length,
-                                     .hits = hits.down_to(depth)};
+  const WaitingUsers::Entry entry = {
+      .user = user, .relevant = relevant, .length = length, .hits = hits.down_to(depth)};
   if (depth != length_) {
     others_.add(entry, scorer, tally, checkpoint);
     return true;
@@ -133,6 +161,29 @@ bool PlainUsers::add(Count user, BatchScorer& scorer, Tally& tally, const Checkp
   for (PatternCounts& counts : counts_) counts.add(truth.size(), hits);
   if (!job_.plan.runs_without_pattern.empty()) counted_.add(entry, scorer, tally, checkpoint);
   return true;
+}
+
+// Turns the positions of the hits into ranks, and returns whether that is possible.
+bool PlainUsers::rank(Count user, HitBits& hits) {
+  const auto rank_by = [&]<class Score>(Score least) {
+    const std::byte* const begin =
+        scores_->scores + lists_.begin(user) * static_cast<Offset>(sizeof(Score));
+    const auto* const first = reinterpret_cast<const Score*>(begin);
+    return matcher_.rank(std::span(first, static_cast<std::size_t>(lists_.length(user))), least,
+                         hits);
+  };
+  return scores_->type == ScoreType::float32 ? rank_by(least_score<float>(*scores_))
+                                             : rank_by(least_score<double>(*scores_));
+}
+
+void PlainUsers::add_to_tally(Count length, Count unscored, Tally& tally) const {
+  tally.longest_list = std::max(tally.longest_list, std::min(length, job_.plan.depth));
+  if (scores_ == nullptr) return;
+  tally.relevant_not_rankable += unscored;
+  ++tally.candidate_users;
+  tally.candidates += length;
+  tally.fewest_candidates = std::min(tally.fewest_candidates, length);
+  tally.most_candidates = std::max(tally.most_candidates, length);
 }
 
 void PlainUsers::score(BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint) {

@@ -1,5 +1,6 @@
-// Evaluates users under a plain plan whose lists and truths are short and without repeated items. A
-// kernel finds their hits. Values that have a pattern are computed once for all users who share it.
+// Evaluates users under a plain plan whose lists and truths are short, without repeated items and
+// tied hits. Kernels find the ranks of the hits. Values that have a pattern are computed once for
+// all users who share it.
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 #include "evaluate/job.hpp"
 #include "evaluate/judged_batch.hpp"
 #include "exactk/evaluate.hpp"
+#include "exactk/scores.hpp"
 #include "judge/judge.hpp"
 #include "match/hit_bits.hpp"
 #include "match/short_matcher.hpp"
@@ -68,6 +70,9 @@ class WaitingUsers {
 
 class PlainUsers {
  public:
+  // Whether many users are likely to be added.
+  [[nodiscard]] static bool are_likely(const Job& job);
+
   explicit PlainUsers(const Job& job);
 
   // Adds the user if that is possible, and returns whether it is.
@@ -76,8 +81,13 @@ class PlainUsers {
   void score(BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint);
 
  private:
+  bool rank(Count user, HitBits& hits);
+  void add_to_tally(Count length, Count unscored, Tally& tally) const;
+
   const Job& job_;
-  Count length_;  // of the lists whose users are counted, down to the last cutoff
+  const Lists& lists_;          // of the predictions
+  const SparseScores* scores_;  // null: lists are ranked
+  Count length_;                // of the lists whose users are counted, down to the last cutoff
   ShortMatcher matcher_;
   std::vector<PatternCounts> counts_;  // parallel to the plan's pattern values
   WaitingUsers counted_;               // who lack the values without a pattern

@@ -372,8 +372,11 @@ void check_group_tally(const MetricInfo& info, const PlannedValue& tally) {
 bool is_plain(const Request& request, std::span<const Run> runs) {
   constexpr Count kFewUsers = 100;  // are judged before the runs are split
   if (request.truth.row_count() <= kFewUsers) return false;
+  const bool has_scores = std::holds_alternative<SparseScores>(request.predictions);
   const auto* lists = std::get_if<Lists>(&request.predictions);
-  if (lists == nullptr || !lists->ranks.empty() || request.exclude) return false;
+  const bool has_lists = lists != nullptr && lists->ranks.empty();
+  if (!(has_lists || has_scores) || request.exclude || request.tally_rules.min_grade > 1)
+    return false;
   if (!request.grades.empty() || !request.item_tallies.empty() || !request.group_tallies.empty())
     return false;
   return std::ranges::all_of(runs, [](const Run& run) {

@@ -86,8 +86,8 @@ struct Plan {
   Count tie_free_list_depth = 0;      // likewise of all items of lists that a metric reads
   bool refuses_tied_repeats = false;  // of an item of the truth within a tie
   bool reads_values = false;          // of relevant items
-  // Whether the values of users without repeated items depend on nothing but the number of relevant
-  // items, the length of the list and the ranks of the hits.
+  // Whether the values of users without repeated or tied items depend on nothing but the number of
+  // relevant items, the length of the list and the ranks of the hits.
   bool is_plain = false;
   // If so: the values that have a pattern, and the others. None has one if users count one by one.
   std::vector<PatternValues> pattern_values = {};

@@ -19,7 +19,7 @@ class Worker {
  public:
   explicit Worker(const Job& job)
       : judge_(job), scorer_(job), batch_(job.plan.judging_rules.size()) {
-    if (job.plan.is_plain) plain_users_.emplace(job);
+    if (PlainUsers::are_likely(job)) plain_users_.emplace(job);
   }
 
   [[nodiscard]] UserJudge& judge() noexcept { return judge_; }
@@ -67,7 +67,7 @@ class Worker {
 
   UserJudge judge_;
   BatchScorer scorer_;
-  std::optional<PlainUsers> plain_users_;  // if the plan is plain
+  std::optional<PlainUsers> plain_users_;  // if there may be some
   JudgedBatch batch_;                      // of the other users
   Tally tally_;
 };

@@ -7,6 +7,7 @@
 #include "kernels/resamples.hpp"
 #include "kernels/select.hpp"
 #include "kernels/short_lists.hpp"
+#include "kernels/short_scores.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
 #include "kernels/vectors.hpp"
@@ -143,6 +144,8 @@ const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .int64_lists = kShortListKernels<Lanes, std::int64_t>,
                              .uint32_lists = kShortListKernels<Lanes, std::uint32_t>,
                              .uint64_lists = kShortListKernels<Lanes, std::uint64_t>,
+                             .float32_rows = {&rank_short_row<Lanes, float>},
+                             .float64_rows = {&rank_short_row<Lanes, double>},
                              .columns = kColumnKernels<Lanes, ScoreLanes<double, kLowestDouble>>,
                              .resampling = kResamplingKernels<Lanes>,
                              .float32 = kScoreKernels<ScoreLanes<float, kLowestFloat>>,

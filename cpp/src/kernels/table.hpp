@@ -184,6 +184,15 @@ struct ShortListKernels {
                         bool* is_certain);
 };
 
+template <class Score>
+struct ShortScoreKernels {
+  // Returns the ranks, as positions from 0 on, of the items at these positions of a row, which has
+  // at most kShortList scores. Clears `is_certain` if any score is NaN or below `least`, or if one
+  // of these items ties with another item or with `least`; the ranks may then be any.
+  PositionBits (*rank)(const Score* scores, std::size_t size, Score least, PositionBits positions,
+                       bool* is_certain);
+};
+
 struct Kernels {
   // Sums kTerms terms. Returns whether all of them are in [0, 1], as the sums require.
   bool (*sum_unit_terms)(const double* terms, UnitDigits* sums);
@@ -201,6 +210,8 @@ struct Kernels {
   ShortListKernels<std::int64_t> int64_lists;
   ShortListKernels<std::uint32_t> uint32_lists;
   ShortListKernels<std::uint64_t> uint64_lists;
+  ShortScoreKernels<float> float32_rows;
+  ShortScoreKernels<double> float64_rows;
   ColumnKernels columns;
   ResamplingKernels resampling;
   ScoreKernels<float> float32;

@@ -1,4 +1,4 @@
-// Matches short lists with short truths, by a kernel.
+// Matches short lists with short truths, and ranks them by short rows of scores, by kernels.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +38,24 @@ class ShortMatcher {
     hits = {positions.low, positions.high};
     failures_ = is_certain ? 0 : failures_ + 1;
     if (failures_ > kUsualFailures) skipped_ = std::min(failures_ - kUsualFailures, kMostSkipped);
+    return is_certain;
+  }
+
+  // Finds the ranks of the items at the positions of the hits. Returns false if a score is NaN or
+  // below `least`, or if the item of a hit ties with another.
+  template <class Score>
+  bool rank(std::span<const Score> scores, Score least, HitBits& hits) const {
+    bool is_certain = false;
+    const ShortScoreKernels<Score>& row_kernels = [&]() -> const ShortScoreKernels<Score>& {
+      if constexpr (std::is_same_v<Score, float>) {
+        return kernels_.float32_rows;
+      } else {
+        return kernels_.float64_rows;
+      }
+    }();
+    const PositionBits ranks =
+        row_kernels.rank(scores.data(), scores.size(), least, {hits.low, hits.high}, &is_certain);
+    hits = {ranks.low, ranks.high};
     return is_certain;
   }
 
