@@ -16,6 +16,7 @@ from benchmarks.machine import machine, run_description
 from benchmarks.results import Cell, Table, share, with_unit
 from benchmarks.scaling import kinds_of_scores, series, series_table, thread_counts
 from benchmarks.score_tables import kinds_table, score_promises, scores_table
+from benchmarks.shapes import shapes_table
 from benchmarks.stages import TRUTH, VALIDATION, WHOLE, repeats_share, stages
 from benchmarks.timing import Sample
 from benchmarks.versus.field import BUILT, Field
@@ -41,6 +42,7 @@ def main() -> None:
         workload_table(list_lines, speeds),
         scores_table(score_lines),
         kinds_table(kinds),
+        shapes_table(),
         Table("Parts", ["figure", "measured"], figures),
         *(series_table(what, LISTS_100.name, measurements) for what, measurements in series().items()),
     ]
