@@ -90,8 +90,9 @@ class Axes(NamedTuple):
 
 
 def history_chart(workloads: Sequence[str]) -> str:
-    """Return the times of some workloads over the runs of the first machine, as SVG."""
-    data = json.loads(min(FOLDER.glob("*.json")).read_text(encoding="utf-8"))
+    """Return the times of some workloads over the runs of the machine that was measured last, as SVG."""
+    machines = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
+    data = max(machines, key=lambda machine: _last_date(machine["runs"], workloads))
     series = {name: _points(data["runs"], name) for name in workloads}
     times = [value for points in series.values() for _, value in points]
     axes = Axes(len(data["runs"]), math.floor(math.log10(min(times))), math.floor(math.log10(max(times))) + 1)
@@ -102,6 +103,11 @@ def history_chart(workloads: Sequence[str]) -> str:
         + "\n".join([*_grid(axes, data["runs"]), *_lines(axes, series)])
         + "\n</svg>\n"
     )
+
+
+def _last_date(runs: Sequence[Mapping[str, Any]], workloads: Sequence[str]) -> str:
+    """Return the date of the last run that has one of the workloads; empty if none has."""
+    return max((run["date"] for run in runs if not run["figures"].keys().isdisjoint(workloads)), default="")
 
 
 def _points(runs: Sequence[Mapping[str, Any]], workload: str) -> list[tuple[int, float]]:
