@@ -88,6 +88,11 @@ class BlockSums:
         self.row_count += block.row_count
         return users
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no block was added."""
+        return not self._systems
+
     def add_unkeyed(self, evaluation: Evaluation, inputs: AlignedInputs) -> None:
         """Evaluate users without keys, exclusions and columns, and add them to the one system there is."""
         (sums,) = self._systems.values()

@@ -90,7 +90,7 @@ class UpdateSums(NamedTuple):
 
         None otherwise, and wherever an error may be raised, so that each message is made in one place.
         """
-        if self.optional is None or evaluation.items is not None or not evaluation.values.reads_hits_alone:
+        if self.sums.is_empty or evaluation.items is not None or not evaluation.values.reads_hits_alone:
             return None
         if self.optional != update.optional or any(value is not None for value in update[2:]) or update.truth is None:
             return None
