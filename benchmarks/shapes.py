@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import exactk
 from benchmarks.comparisons import cpu_seconds
@@ -36,13 +37,13 @@ class Shaped:
         return cpu_seconds(lambda: exactk.evaluate(self.truth, self.lists, metrics, num_threads=1, **self.options))
 
 
-def shaped(data: Data, keep: np.ndarray[Any, Any] | None = None, **grades: Any) -> Shaped:  # noqa: ANN401 - of Truth
+def shaped(data: Data, keep: NDArray[np.bool_] | None = None, grades: NDArray[np.float64] | None = None) -> Shaped:
     """Return the arrays of a workload; `keep` marks the items of the lists that are kept."""
     users, length = data.predictions.shape
     lengths = np.full(users, length) if keep is None else keep.sum(axis=1)
     items = data.predictions.reshape(-1) if keep is None else data.predictions[keep]
     lists = exactk.Rankings(np.concatenate([[0], np.cumsum(lengths)]), items)
-    return Shaped(exactk.Truth(data.indptr, data.items, **grades), lists)
+    return Shaped(exactk.Truth(data.indptr, data.items, grades), lists)
 
 
 def usual() -> Shaped:

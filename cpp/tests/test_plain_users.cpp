@@ -139,7 +139,7 @@ void check_both_ways(const Input& input) {
     }
     check_equal(result.tally, expected.tally);
     CHECK(std::ranges::equal(plain.per_user, ranked.per_user, [](double one, double other) {
-      return one == other || (one != one && other != other);  // NOLINT(misc-redundant-expression)
+      return one == other || (std::isnan(one) && std::isnan(other));
     }));
     CHECK(plain.ratios == ranked.ratios);
   }

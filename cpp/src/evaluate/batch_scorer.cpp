@@ -90,12 +90,8 @@ BatchScorer::BatchScorer(const Job& job)
       item_counters_(make_item_counters(job)),
       group_counters_(make_group_counters(job)) {}
 
-Violation BatchScorer::score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint) {
-  return score_runs(job_.plan.runs, batch, tally, checkpoint);
-}
-
-Violation BatchScorer::score_runs(std::span<const Run> runs, JudgedBatch& batch, Tally& tally,
-                                  const Checkpoint& checkpoint) {
+Violation BatchScorer::score(std::span<const Run> runs, JudgedBatch& batch, Tally& tally,
+                             const Checkpoint& checkpoint) {
   users_ = batch.users;
   weights_.clear();
   if (job_.request.weights) {

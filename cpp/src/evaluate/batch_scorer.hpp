@@ -28,12 +28,11 @@ class BatchScorer {
  public:
   explicit BatchScorer(const Job& job);
 
-  // Adds the users to the sums, and those whose values depend on ties to the tally. Returns the
-  // gravest rule that a user breaks, if any; the sums are then meaningless.
-  Violation score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint);
-  // Adds the users to the sums of some of the plan's values.
-  Violation score_runs(std::span<const Run> runs, JudgedBatch& batch, Tally& tally,
-                       const Checkpoint& checkpoint);
+  // Adds the users to the sums of the values of these runs, and those whose values depend on ties
+  // to the tally. Returns the gravest rule that a user breaks, if any; the sums are then
+  // meaningless.
+  Violation score(std::span<const Run> runs, JudgedBatch& batch, Tally& tally,
+                  const Checkpoint& checkpoint);
   // Adds users to the sums of these values: as many as `users` says of each row. No convention
   // overrides their values.
   void score_patterns(const PatternValues& values, std::span<const HitRow> rows,

@@ -1,10 +1,11 @@
 #include "evaluate/plain_users.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 #include <variant>
+
+#include "rank/scores/score_row.hpp"
 
 namespace exactk {
 namespace {
@@ -52,10 +53,8 @@ std::pair<Count, Count> usual_lengths(const Lists& lists) {
 // Returns the lowest score that is ranked.
 template <class Score>
 Score least_score(const SparseScores& scores) {
-  constexpr Score kInfinity = std::numeric_limits<Score>::infinity();
-  if (!scores.min_score) return -kInfinity;
-  const auto least = static_cast<Score>(*scores.min_score);
-  return static_cast<double>(least) < *scores.min_score ? std::nextafter(least, kInfinity) : least;
+  return scores.min_score ? least_from<Score>(*scores.min_score)
+                          : -std::numeric_limits<Score>::infinity();
 }
 
 }  // namespace
@@ -115,7 +114,7 @@ void WaitingUsers::score(BatchScorer& scorer, Tally& tally, const Checkpoint& ch
   std::array<const Entry*, kMost> ordered;  // NOLINT(*-member-init): filled as far as it is read
   for (const Entry& entry : entries_) ordered[begins[hits_of(entry)]++] = &entry;
   const auto score_batch = [&] {
-    scorer.score_runs(runs_, batch_, tally, checkpoint);
+    scorer.score(runs_, batch_, tally, checkpoint);
     batch_.clear();
   };
   for (const Entry* entry : std::span(ordered).first(entries_.size())) {

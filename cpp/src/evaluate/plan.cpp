@@ -410,7 +410,7 @@ std::vector<Run>& find_or_add_pattern(std::vector<PatternValues>& patterns, Hits
 // Splits the runs so that all cutoffs of one belong to the same pattern, or to none.
 void choose_patterns(Plan& plan) {
   for (const Run& run : plan.runs) {
-    const std::vector<Count> cutoffs = [&] {
+    const std::vector<Count> cutoffs = [&] {  // a copy, as the sets grow
       const auto all = plan.cutoff_sets[run.cutoff_set_index].cutoffs();
       return std::vector<Count>(all.begin(), all.end());
     }();

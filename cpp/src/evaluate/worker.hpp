@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/checkpoint.hpp"
@@ -18,7 +19,7 @@ namespace exactk {
 class Worker {
  public:
   explicit Worker(const Job& job)
-      : judge_(job), scorer_(job), batch_(job.plan.judging_rules.size()) {
+      : runs_(job.plan.runs), judge_(job), scorer_(job), batch_(job.plan.judging_rules.size()) {
     if (PlainUsers::are_likely(job)) plain_users_.emplace(job);
   }
 
@@ -60,11 +61,12 @@ class Worker {
  private:
   // Scores and sums the users of the batch, and empties it.
   Violation score_batch(const Checkpoint& checkpoint) {
-    const Violation violation = scorer_.score(batch_, tally_, checkpoint);
+    const Violation violation = scorer_.score(runs_, batch_, tally_, checkpoint);
     batch_.clear();
     return violation;
   }
 
+  std::span<const Run> runs_;
   UserJudge judge_;
   BatchScorer scorer_;
   std::optional<PlainUsers> plain_users_;  // if there may be some

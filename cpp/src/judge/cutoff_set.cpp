@@ -24,13 +24,6 @@ std::size_t CutoffSet::count_below(Count rank) const noexcept {
 
 void CutoffSet::count_hits(const HitRow& row, std::span<HitCounts> counts,
                            const Checkpoint& checkpoint) const {
-  if (row.has_hit_bits) {
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const Count hits = row.hit_bits.down_to(cutoffs_[i]).count();
-      counts[i] = {.judged = hits, .hits = hits};
-    }
-    return;
-  }
   std::ranges::fill(counts, HitCounts{});
   in_chunks(row.judged_items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const JudgedItem& item : row.judged_items.subspan(begin, end - begin)) {

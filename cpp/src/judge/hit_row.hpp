@@ -6,17 +6,12 @@
 #include <span>
 
 #include "exactk/types.hpp"
-#include "match/hit_bits.hpp"
 #include "rank/ranked_list.hpp"
 
 namespace exactk {
 
 // A judged item that the ranking reaches.
 struct JudgedItem {
-  JudgedItem() noexcept {}  // NOLINT(*-use-equals-default,*-member-init): that would clear them
-  JudgedItem(Count at, Count hits_to, double its_gain, bool is_relevant) noexcept
-      : rank(at), hits(hits_to), gain(its_gain), relevant(is_relevant) {}
-
   Count rank;
   Count hits;   // relevant items down to this one, inclusive
   double gain;  // 0 if not relevant
@@ -46,8 +41,6 @@ struct HitRow {
   bool unit_gains = true;                    // every relevant item has gain 1
   bool lacks_values = false;                 // gains are values, and a relevant item has none
   bool hits_repeat = false;                  // a relevant item counts at more than one rank
-  bool has_hit_bits = false;                 // whether hit_bits are all judged items
-  HitBits hit_bits = {};
 
   // Returns the rank of the list's last item.
   [[nodiscard]] Count depth() const noexcept {

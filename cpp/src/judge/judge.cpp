@@ -148,7 +148,7 @@ void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, 
     row.hits_repeat = row.hits_repeat || (match.is_repeat && entry.relevant);
     row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
     relevant += entry.relevant ? 1 : 0;
-    judged_items.emplace_back(match.rank, relevant, entry.gain, entry.relevant);
+    judged_items.push_back({match.rank, relevant, entry.gain, entry.relevant});
     if (!matches.ties.empty()) ties_.push_back(matches.ties[index]);
   });
 }
@@ -221,7 +221,7 @@ void Judge::judge_plain(const JudgingRules& rules, const Matches& matches, HitRo
     if (match.is_repeat && first_only) continue;
     row.hits_repeat = row.hits_repeat || (match.is_repeat && relevant);
     hits += relevant ? 1 : 0;
-    judged_items.emplace_back(match.rank, hits, relevant ? 1.0 : 0.0, relevant);
+    judged_items.push_back({match.rank, hits, relevant ? 1.0 : 0.0, relevant});
   }
   row.judged_items = std::span(judged_items).subspan(begin);
   if (hits > 0) row.first_hit = row.judged_items.front().rank;
@@ -262,18 +262,11 @@ void HitRows::add(Count relevant, Count length, HitBits hits) {
   HitRow& row = rows_.emplace_back();
   row.recommended = length;
   row.relevant = relevant;
-  row.has_hit_bits = true;
-  row.hit_bits = hits;
   row.first_hit = hits.first_rank();
   const std::size_t begin = judged_items_.size();
-  judged_items_.resize(begin + static_cast<std::size_t>(hits.count()));
-  const std::span<JudgedItem> items = std::span(judged_items_).subspan(begin);
   Count count = 0;
-  for_each_rank(hits, [&](Count rank) {
-    JudgedItem& item = items[static_cast<std::size_t>(count)];
-    item = {rank, ++count, 1.0, true};
-  });
-  row.judged_items = items;
+  for_each_rank(hits, [&](Count rank) { judged_items_.push_back({rank, ++count, 1.0, true}); });
+  row.judged_items = std::span(judged_items_).subspan(begin);
 }
 
 // Rebuilds the spans, because the vectors may have moved since the rows were made.

@@ -64,15 +64,13 @@ void check_present(const Lists& lists, const std::string& argument, const Checkp
   });
 }
 
-// Any instruction set gives the same bits.
 template <class T>
-std::uint64_t bits_of(std::span<const T> ids) {
-  const Kernels& widest = kernels(available_isas().back());
+std::uint64_t bits_of(std::span<const T> ids, const Kernels& kernels) {
   const auto* words = reinterpret_cast<const std::make_unsigned_t<T>*>(ids.data());
   if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
-    return static_cast<std::uint64_t>(static_cast<T>(widest.or_of_uint32(words, ids.size())));
+    return static_cast<std::uint64_t>(static_cast<T>(kernels.or_of_uint32(words, ids.size())));
   } else {
-    return widest.or_of_uint64(words, ids.size());
+    return kernels.or_of_uint64(words, ids.size());
   }
 }
 
@@ -110,13 +108,15 @@ template <class T>
 std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::string& argument,
                         const Execution& execution) {
   std::atomic<std::uint64_t> bits = 0;
+  const Kernels& widest = kernels(available_isas().back());  // all give the same bits
   const auto size = static_cast<Count>(ids.size());
   const auto chunk = static_cast<Count>(kChunk);
   if (lists.lengths.empty()) {
     const auto check_block = [&](int /*worker*/, Count block, const Checkpoint& /*checkpoint*/) {
       const Count begin = block * chunk;
       bits |= bits_of(ids.subspan(static_cast<std::size_t>(begin),
-                                  static_cast<std::size_t>(std::min(chunk, size - begin))));
+                                  static_cast<std::size_t>(std::min(chunk, size - begin))),
+                      widest);
     };
     const Count blocks = (size + chunk - 1) / chunk;
     // Checking a million ids takes about as long as starting a thread.
@@ -127,7 +127,7 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
     for_each_row(lists, checkpoint, [&](Count row) {
       const auto list = row_slice(ids, lists, row);
       in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-        bits |= bits_of(list.subspan(begin, end - begin));
+        bits |= bits_of(list.subspan(begin, end - begin), widest);
       });
     });
   }

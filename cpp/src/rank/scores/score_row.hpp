@@ -39,6 +39,14 @@ auto with_key_type(ScoreType type, const Visitor& visitor) {
   }
 }
 
+// Returns the lowest number that is not below the bound: rounding may have gone down.
+template <class Number>
+[[nodiscard]] Number least_from(double bound) noexcept {
+  const auto nearest = static_cast<Number>(bound);
+  if (static_cast<double>(nearest) >= bound) return nearest;
+  return std::nextafter(nearest, std::numeric_limits<Number>::infinity());
+}
+
 template <class Key>
 class ScoreRow {
  public:
@@ -289,13 +297,8 @@ Key ScoreRow<Key>::key_at(std::size_t position) const noexcept {
 template <class Key>
 Key ScoreRow<Key>::least_key(double min_score, bool& none) const noexcept {
   none = false;
-  if constexpr (std::is_same_v<Key, double>) {
-    return min_score;
-  } else if constexpr (std::is_same_v<Key, float>) {
-    // The lowest float that is not below min_score: rounding may have gone down.
-    const auto nearest = static_cast<float>(min_score);
-    if (static_cast<double>(nearest) >= min_score) return nearest;
-    return std::nextafter(nearest, std::numeric_limits<float>::infinity());
+  if constexpr (std::is_floating_point_v<Key>) {
+    return least_from<Key>(min_score);
   } else {
     const bool is_unsigned = type_ == ScoreType::uint64;
     const double whole = std::ceil(min_score);
