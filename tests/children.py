@@ -32,7 +32,7 @@ def evaluate_once(_: int = 0) -> float:
 
 
 def multiply_once(_: int = 0) -> float:
-    """Return 0.5, by two threads and products of BLAS."""
+    """Return 0.5, by two threads and products of vectors."""
     users, items = np.ones((600, 1), np.float32), np.arange(-500.0, 500)[:, np.newaxis]
     return exactk.precision_at_k([[999]] * 600, exactk.Embeddings(users, items), 2, num_threads=2)
 
@@ -177,7 +177,6 @@ def factors_in_little_memory(threads: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)  # of ties, which are many
         expected = exactk.evaluate(None, pairs, metrics)
-        exactk.topk(exactk.Embeddings(users[:2], items), 2)  # loads BLAS
         _limit_memory(300 * MEBIBYTE)
         try:
             np.empty((1024, 100_000), np.float32)
@@ -200,7 +199,6 @@ def memory_of_factors(threads: str) -> None:
         vectors = np.random.default_rng(0).standard_normal((items, width), np.float32)
         for similarity in ("dot", "cosine", "euclidean"):
             model = exactk.Embeddings(vectors[:users], vectors, similarity)
-            exactk.topk(exactk.Embeddings(vectors[:2], vectors[:9]), 2)  # loads BLAS
             truth = np.zeros((users, 1), int)
             added = _added_memory(partial(exactk.evaluate, truth, model, [f"recall@{k}"], num_threads=count))
             sys.stdout.write(f"{users} x {items} x {width}, {similarity} at {k}: {added / 1e6:.1f} MB\n")

@@ -20,7 +20,6 @@ import scipy.sparse
 import exactk
 from core_rules import core_rules
 from exactk import _core
-from exactk._runtime.optional import sgemm
 
 TRUTH = [[1, 2], [3], [5, 0]]
 KEYED = {"a": ["x", "a key that is longer than any string within a string object"], "b": ["y"]}
@@ -136,9 +135,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "padded": lambda: _core.padded_lengths(np.array([[1, -1], [2, 3]]), "x").tolist(),  # type: ignore[union-attr]
     "rules": lambda: make_each(*[lambda: core_rules(gain="exp2", ties="raise", gain_table=[1.0, 2.0])] * 3),
     "planned_value": lambda: make_each(lambda: _core.PlannedValue("ndcg", 3, 0.5, core_rules(gain_table=[1.0]))),
-    "BLAS": lambda: make_each(
-        lambda: _core.Embeddings(VALUES, VALUES, None, "dot", False, None, None, sgemm(), "u", "i")
-    ),
     "metric_table": lambda: [
         (info.name, info.aliases, info.formula, info.parameter and info.parameter.name) for info in _core.metric_table()
     ],

@@ -31,7 +31,6 @@ from exactk._engine.topk import TopKProblem
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import SIMILARITIES
 from exactk._inputs.model.rows import Rows
-from exactk._runtime.optional import sgemm
 from exactk._runtime.progress import ignore_progress
 from exactk.reference.ranking import reference_ranker
 from exactk.reference.resampling import resample_sums, sign_flip_sums
@@ -39,7 +38,7 @@ from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, parameter_of, with_lay
 from test_reference import assert_same
 
 if TYPE_CHECKING:
-    from exactk._engine.blas import CorePredictions, CoreScored
+    from exactk._engine.core import CorePredictions, CoreScored
 
 CORPUS = Path(__file__).with_name("fuzz_corpus.txt")
 Array = np.ndarray[Any, Any]
@@ -206,7 +205,7 @@ class RawSparseScores:
 
 @dataclass
 class RawEmbeddings:
-    """The arguments of one `_core.Embeddings`, but for BLAS."""
+    """The arguments of one `_core.Embeddings`."""
 
     users: Array
     items: Array
@@ -261,10 +260,10 @@ class RawEmbeddings:
             candidates = candidates.repeat(times)
         return replace(self, users=np.tile(self.users, (times, 1)), candidates=candidates)
 
-    def core(self, product: Any) -> _core.Embeddings:
+    def core(self) -> _core.Embeddings:
         candidates = None if self.candidates is None else self.candidates.core("candidates")
         vectors = (self.users, self.items, self.item_bias, self.similarity)
-        return _core.Embeddings(*vectors, self.narrowed, self.min_score, candidates, product, "users", "items")
+        return _core.Embeddings(*vectors, self.narrowed, self.min_score, candidates, "users", "items")
 
     def api(self) -> exactk.Embeddings:
         return exactk.Embeddings(self.users, self.items, self.similarity, self.min_score, item_bias=self.item_bias)
@@ -495,12 +494,12 @@ class Case:
         self.against_reference = False  # it is slow
         return self
 
-    def core_predictions(self, product: Any) -> CorePredictions:
-        """Return what the core takes; embeddings with a product of matrices, or with None."""
+    def core_predictions(self) -> CorePredictions:
+        """Return what the core takes."""
         if self.scores is not None:
             return self.scores.core()
         if self.embeddings is not None:
-            return self.embeddings.core(product)
+            return self.embeddings.core()
         lists = self.predictions.core("predictions")
         if self.sparse_scores is None:
             return lists
@@ -719,8 +718,7 @@ def check(data: bytes) -> None:
     case = Case.read(data)
     _check_matrix(case.predictions)
     try:
-        truth, predictions = case.truth.core("truth"), case.core_predictions(sgemm())
-        without_blas = case.core_predictions(None)
+        truth, predictions = case.truth.core("truth"), case.core_predictions()
         exclude = None if case.exclude is None else case.exclude.core("exclude")
         rules = core_rules(**case.fields, min_grade=case.min_grade, gain_table=case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
@@ -733,7 +731,7 @@ def check(data: bytes) -> None:
         return
     result_or_refusal(truth.validate, "truth", case.grades)
 
-    def evaluate(threads: int, isa: str, predictions: CorePredictions) -> Any:
+    def evaluate(threads: int, isa: str) -> Any:
         result = result_or_refusal(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
@@ -741,12 +739,11 @@ def check(data: bytes) -> None:
         )
         return plain_result(result) if isinstance(result, _core.Result) else result
 
-    scalar, widest = evaluate(1, "scalar", without_blas), evaluate(case.threads, "", predictions)
-    assert scalar == widest, "other threads, the widest instruction set, or products of BLAS change the outcome"
+    scalar, widest = evaluate(1, "scalar"), evaluate(case.threads, "")
+    assert scalar == widest, "other threads or the widest instruction set change the outcome"
     if not isinstance(predictions, _core.Lists):
-        assert not isinstance(without_blas, _core.Lists)
-        _check_topk(case, predictions, without_blas, exclude)
-    _check_judged_lists(case, truth, (without_blas, predictions), exclude, rules)
+        _check_topk(case, predictions, exclude)
+    _check_judged_lists(case, truth, predictions, exclude, rules)
     if isinstance(scalar[-1], bytes):  # and no refusal
         _check_range(case, np.frombuffer(scalar[-1]).reshape(len(values), -1))
     if case.against_reference and case.items is None:
@@ -756,38 +753,38 @@ def check(data: bytes) -> None:
 def _check_judged_lists(
     case: Case,
     truth: _core.Lists,
-    both: tuple[CorePredictions, CorePredictions],
+    predictions: CorePredictions,
     exclude: _core.Lists | None,
     rules: _core.Rules,
 ) -> None:
-    """The lists are the same for any number of threads and instruction set, multiplied or not."""
+    """The lists are the same for any number of threads and instruction set."""
     k = min(1000, next((cutoff for _, cutoff, _ in case.values if cutoff is not None), 3))
     result = result_or_refusal(_core.PlannedValue, "num_hits", k, 0, rules)
     if not isinstance(result, _core.PlannedValue):
         return
 
-    def judge(predictions: CorePredictions, threads: int, isa: str) -> Any:
+    def judge(threads: int, isa: str) -> Any:
         users = len(case.truth.indptr) - 1
         lists = result_or_refusal(
             _core.judge_lists, truth, case.grades, predictions, exclude, result, 0, users, threads, isa, None
         )
         return [array.tobytes() for array in lists] if isinstance(lists[0], np.ndarray) else lists
 
-    assert judge(both[0], 1, "scalar") == judge(both[1], case.threads, ""), "threads or instructions change the lists"
+    assert judge(1, "scalar") == judge(case.threads, ""), "threads or instructions change the lists"
 
 
-def _check_topk(case: Case, scores: CoreScored, without_blas: CoreScored, exclude: _core.Lists | None) -> None:
-    """The best items are those of the reference, for any number of threads and instruction set, multiplied or not."""
+def _check_topk(case: Case, scores: CoreScored, exclude: _core.Lists | None) -> None:
+    """The best items are those of the reference, for any number of threads and instruction set."""
     ties, nan = case.fields.get("ties", "lowest_id"), case.fields.get("nan", "raise")
     # The largest cutoffs are legal here too, and need much memory.
     k = min(1000, next((cutoff for _, cutoff, _ in case.values if cutoff is not None), 3))
 
-    def best(scores: CoreScored, threads: int, isa: str) -> Any:
+    def best(threads: int, isa: str) -> Any:
         result = result_or_refusal(_core.topk, scores, k, exclude, ties, nan, threads, isa, None)
         return as_bits(result) if isinstance(result[0], np.ndarray) else result
 
-    scalar = best(without_blas, 1, "scalar")
-    assert scalar == best(scores, case.threads, ""), "threads, instructions or products of BLAS change the best items"
+    scalar = best(1, "scalar")
+    assert scalar == best(case.threads, ""), "threads or instructions change the best items"
     narrowed = case.embeddings is not None and case.embeddings.narrowed  # which the front door does by its own rules
     if isinstance(scalar[0], list) and case.against_reference and not narrowed:
         try:

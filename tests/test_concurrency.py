@@ -23,7 +23,6 @@ import exactk
 from core_results import plain_result
 from core_rules import core_rules
 from exactk import _core
-from exactk._runtime import optional
 from jobs import METRICS, long_evaluation, uniform_lists
 from strategies import Evaluation, parameter_of
 
@@ -239,10 +238,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     rows = {"none": 0, "for all": 1, "for each": users}[restriction]
     ids = np.tile(np.arange(0, items, 2), rows)
     candidates = _core.Lists(ids, np.arange(rows + 1) * (items // 2), None, None, "x") if rows else None
-    sgemm = optional.sgemm()
-    model = _core.Embeddings(
-        user_vectors, item_vectors, bias, similarity, False, None, candidates, sgemm, "users", "items"
-    )
+    model = _core.Embeddings(user_vectors, item_vectors, bias, similarity, False, None, candidates, "users", "items")
     truth = exactk.as_truth([range(user) for user in range(users)]).core
     excluded = exactk.as_exclusions([range(0, user, 2) for user in range(users)])
     exclude = None if excluded is None else excluded.core
@@ -395,10 +391,9 @@ def test_f21_the_core_itself_holds_its_vectors() -> None:
     chosen = np.arange(0, 900, 2)
     expected = exactk.topk(exactk.Embeddings(users, items, candidates=chosen, item_bias=bias), 5).ids
     lists = _core.Lists(chosen.copy(), np.array([0, 450]), None, None, "x")
-    sgemm = optional.sgemm()
     arrays = (users.copy(), items.copy(), bias.copy())
-    model = _core.Embeddings(*arrays, "dot", False, None, lists, sgemm, "x", "x")
-    del arrays, lists, sgemm
+    model = _core.Embeddings(*arrays, "dot", False, None, lists, "x", "x")
+    del arrays, lists
     waste = [np.full_like(array, 3) for array in (users, items, bias, chosen)]  # over what was freed, if it was
     assert _core.topk(model, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() == expected.tolist()
     assert len(waste) == 4

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import exactk
-from exactk import _core
-from exactk._engine import blas
-from exactk._runtime import optional
 from exactk.reference.similarity import similarities
 from strategies import examples
 
@@ -30,12 +23,10 @@ METRICS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=["BLAS", "no BLAS"])
-def blas_or_none(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Screened by products of matrices, or scored one by one as without SciPy."""
-    if request.param == "no BLAS":
-        monkeypatch.setattr(blas, "sgemm", lambda: None)
-    return str(request.param)
+@pytest.fixture(params=["scalar", ""], ids=["scalar", "widest"])
+def isa(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Screen by products that are rounded in different ways."""
+    monkeypatch.setenv("EXACTK_ISA", request.param)
 
 
 @st.composite
@@ -117,9 +108,9 @@ def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, 
     exclude = data.draw(st.one_of(st.none(), rows_of_ids(model, 20)))
     ties: Any = data.draw(st.sampled_from(["lowest_id", "highest_id", "input_order", "raise"]))
     expected = result_or_error(lambda: exactk.reference.topk(model, k, exclude, ties=ties))
-    for product in (optional.sgemm, lambda: None):
+    for isa in ("scalar", ""):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(blas, "sgemm", product)
+            patch.setenv("EXACTK_ISA", isa)
             result = result_or_error(lambda: exactk.topk(model, k, exclude, ties=ties, num_threads=threads))
         if isinstance(expected, exactk.TopK):
             assert result.ids.tolist() == expected.ids.tolist()
@@ -143,9 +134,9 @@ def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: in
         few = [f"{metric}(ties={data.draw(st.sampled_from(EVERY_TIE))})" for metric in few]
     options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
     expected = exactk.reference.evaluate(truth, model, few, **options)
-    for product in (optional.sgemm, lambda: None):
+    for isa in ("scalar", ""):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(blas, "sgemm", product)
+            patch.setenv("EXACTK_ISA", isa)
             report = exactk.evaluate(truth, model, few, num_threads=threads, **options)
         assert report.counts == expected.counts
         for metric in expected.metrics:
@@ -154,7 +145,8 @@ def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: in
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @pytest.mark.parametrize("kind", ["normal", "whole", "near", "tiny", "huge"])
-def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, blas_or_none: str) -> None:
+@pytest.mark.usefixtures("isa")
+def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str) -> None:
     rng = np.random.default_rng(6)
     items = rng.normal(size=(700, 5))
     if kind == "whole":  # many score the same
@@ -175,7 +167,7 @@ def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, blas_or_none:
         options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
         report = exactk.evaluate(truth, model, metrics, **options)
         expected = exactk.reference.evaluate(truth, model, metrics, **options)
-        assert report.counts == expected.counts, blas_or_none
+        assert report.counts == expected.counts
         for metric in expected.metrics:
             np.testing.assert_allclose(report.per_user[metric], expected.per_user[metric], rtol=4e-16)
 
@@ -191,14 +183,15 @@ def test_more_may_be_excluded_than_is_screened() -> None:
     assert (report["auc"], report["recall@50"]) == (expected["auc"], expected["recall@50"])
 
 
-def test_whole_numbers_score_as_numpy_has_it(blas_or_none: str) -> None:
+@pytest.mark.usefixtures("isa")
+def test_whole_numbers_score_as_numpy_has_it() -> None:
     rng = np.random.default_rng(5)
     users, items = rng.integers(-9, 10, size=(30, 12)), rng.integers(-9, 10, size=(900, 12))
     for dtype in (np.float16, np.float32, np.float64):
         best = exactk.topk(exactk.Embeddings(users.astype(dtype), items.astype(dtype)), 50)
         scores = (users @ items.T).astype(np.float64)
         expected = np.argsort(-scores, axis=1, kind="stable")[:, :50]
-        assert np.array_equal(best.ids, expected), blas_or_none
+        assert np.array_equal(best.ids, expected)
         assert np.array_equal(best.scores, np.take_along_axis(scores, expected, axis=1))
         far = exactk.topk(exactk.Embeddings(users.astype(dtype), items.astype(dtype), "euclidean"), 50)
         distances = np.sqrt(((users[:, None] - items) ** 2).sum(axis=2))
@@ -215,7 +208,8 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.* relevant items? (is|are) in exclude")
-def test_an_evaluation_is_that_of_the_lists_of_topk(blas_or_none: str) -> None:
+@pytest.mark.usefixtures("isa")
+def test_an_evaluation_is_that_of_the_lists_of_topk() -> None:
     rng = np.random.default_rng(2)
     users, items = rng.normal(size=(50, 20)), rng.normal(size=(2000, 20))
     truth, seen = rng.permuted(np.tile(np.arange(2000), (50, 1)), axis=1)[:, :4], rng.integers(0, 2000, size=(50, 1))
@@ -224,7 +218,7 @@ def test_an_evaluation_is_that_of_the_lists_of_topk(blas_or_none: str) -> None:
     lists = exactk.topk(model, 20, seen).ids
     report = exactk.evaluate(truth, model, ["ndcg@20", "recall@5"], exclude=seen, groups=groups)
     expected = exactk.evaluate(truth, lists, ["ndcg@20", "recall@5"], groups=groups)
-    assert report["ndcg@20"] == expected["ndcg@20"], blas_or_none
+    assert report["ndcg@20"] == expected["ndcg@20"]
     assert report.by_group[1]["recall@5"] == expected.by_group[1]["recall@5"]
 
 
@@ -252,7 +246,8 @@ def test_scores_that_are_one_when_narrowed_are_tied(name: str) -> None:
     assert report.per_user["precision@9"].tolist() == [1, 1, 1]
 
 
-def test_blocks_are_evaluated_as_the_whole(blas_or_none: str) -> None:
+@pytest.mark.usefixtures("isa")
+def test_blocks_are_evaluated_as_the_whole() -> None:
     rng = np.random.default_rng(4)
     users, items = rng.normal(size=(60, 9)), rng.normal(size=(500, 9))
     truth = rng.integers(0, 500, size=(60, 3)).tolist()
@@ -263,7 +258,7 @@ def test_blocks_are_evaluated_as_the_whole(blas_or_none: str) -> None:
 
     convention = exactk.conventions["standard"].replace(duplicate_truth="first")
     whole = exactk.evaluate(truth, exactk.Embeddings(users, items), ["recall@30"], convention=convention)
-    assert exactk.evaluate(None, blocks(), ["recall@30"], convention=convention).state == whole.state, blas_or_none
+    assert exactk.evaluate(None, blocks(), ["recall@30"], convention=convention).state == whole.state
 
 
 def test_a_vector_is_exactly_as_similar_to_itself_as_can_be() -> None:
@@ -358,7 +353,8 @@ def test_f08_scores_that_single_precision_cannot_tell_apart_are_tied(
 
 @pytest.mark.parametrize("similarity", ["dot", "cosine", "euclidean"])
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_f08_a_number_that_is_none_is_refused(similarity: Any, bad: float, blas_or_none: str) -> None:
+@pytest.mark.usefixtures("isa")
+def test_f08_a_number_that_is_none_is_refused(similarity: Any, bad: float) -> None:
     good, wrong = np.ones((400, 5), np.float32), np.ones((400, 5), np.float32)
     wrong[[271, 300], [3, 1]] = bad
     for users, items, argument in ((wrong, good, "embeddings.user_vectors"), (good, wrong, "embeddings.item_vectors")):
@@ -371,7 +367,6 @@ def test_f08_a_number_that_is_none_is_refused(similarity: Any, bad: float, blas_
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         with pytest.raises(exactk.InputError, match=r"embeddings\.item_vectors"):
             evaluate([[1]] * 3, exactk.Embeddings(good[:3], wrong, similarity), "recall@1")
-    assert blas_or_none
 
 
 @pytest.mark.parametrize("evaluate", [exactk.topk, exactk.reference.topk], ids=["core", "reference"])
@@ -435,48 +430,3 @@ def test_nobody_and_nothing() -> None:
     assert exactk.topk(exactk.Embeddings(some, none), 2).ids.tolist() == [[-1, -1]] * 2
     with pytest.warns(exactk.EvaluationWarning, match="no column"):
         assert exactk.evaluate([[0], [1]], exactk.Embeddings(some, none), "recall@2")["recall@2"] == 0
-
-
-def blas_threads() -> list[int]:
-    """Return the limits of SciPy's BLAS and NumPy's. That of faiss, where a page has loaded it, has one a thread."""
-    return [
-        pool["num_threads"]
-        for pool in threadpool_info()
-        if Path(pool["filepath"]).parent.name in {"numpy.libs", "scipy.libs"}
-    ]
-
-
-def test_f28_blas_is_limited_to_a_thread_a_call_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = np.random.default_rng(0).normal(size=(600, 8))
-    model = exactk.Embeddings(drawn, drawn)
-    exactk.topk(model, 3)  # loads BLAS
-    core, thread_counts = _core.topk, []
-
-    def record_threads(*arguments: Any) -> Any:
-        thread_counts.append(blas_threads())
-        return core(*arguments)
-
-    monkeypatch.setattr(_core, "topk", record_threads)
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        assert before
-        exactk.topk(model, 3)
-        assert blas_threads() == before
-        with pytest.raises(exactk.InputError):
-            exactk.topk(model, 3, ties="expected")  # type: ignore[arg-type]
-        assert blas_threads() == before
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda _: exactk.topk(model, 3), range(20)))
-        assert blas_threads() == before
-    assert len(thread_counts) == 22
-    assert {threads for counts in thread_counts for threads in counts} == {1}
-
-
-def test_without_scipy_the_results_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = np.random.default_rng(0).normal(size=(600, 8))
-    expected = exactk.neighbors(drawn, 5)
-    monkeypatch.setitem(sys.modules, "scipy.linalg", None)
-    assert optional.sgemm() is None
-    neighbors = exactk.neighbors(drawn, 5)
-    assert np.array_equal(neighbors.ids, expected.ids)
-    assert np.array_equal(neighbors.scores, expected.scores)

@@ -6,8 +6,6 @@ Every call ends in a result or in an error of Python; none ends the process, and
 from __future__ import annotations
 
 import copy
-import ctypes
-import datetime as dt
 import io
 import itertools
 import math
@@ -22,7 +20,6 @@ import pytest
 import exactk
 from core_rules import STANDARD, core_rules
 from exactk import _core
-from exactk._runtime import optional
 from strategies import parameter_of
 
 ARRAYS: list[Any] = [
@@ -87,7 +84,7 @@ def sound_sparse_scores() -> _core.SparseScores:
 
 def sound_embeddings() -> _core.Embeddings:
     users, items = np.array([[0.5, 1.0], [2.0, 0.0]]), np.array([[1, 2], [3, 4], [5, 6]], np.float32)
-    return _core.Embeddings(users, items, None, "dot", False, None, None, optional.sgemm(), "users", "items")
+    return _core.Embeddings(users, items, None, "dot", False, None, None, "users", "items")
 
 
 def sound_rules() -> _core.Rules:
@@ -155,7 +152,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         _core.Embeddings,
         lambda: [
             np.zeros((2, 3), np.float32), np.zeros((5, 3)), np.zeros(5, np.float16), "dot", False, 0.5, sound_lists(),
-            optional.sgemm(), "x", "x",
+            "x", "x",
         ],
     ),
     "topk of embeddings": (_core.topk, lambda: [sound_embeddings(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
@@ -434,9 +431,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
     for present in [*flags, np.array([True, False]), np.array([False, False]), np.array([True])]:
         try:
-            embeddings = _core.Embeddings(
-                matrix, matrix, None, "dot", False, None, None, present, optional.sgemm(), "x", "x"
-            )
+            embeddings = _core.Embeddings(matrix, matrix, None, "dot", False, None, None, present, "x", "x")
         except HARMLESS:
             continue
         results += has_result(
@@ -541,11 +536,11 @@ def test_every_hostile_array_of_embeddings() -> None:
     pairs = [*((array, items) for array in hostile), *((users, array) for array in hostile), (items[:2], items)]
     pairs += [(array, array) for array in hostile]
     for (users, items), bias in itertools.product(pairs, [None, np.ones(20), *hostile]):
-        for similarity, sgemm in itertools.product(["dot", "cosine", "euclidean"], [None, optional.sgemm()]):
+        for similarity in ["dot", "cosine", "euclidean"]:
             if bias is not None and similarity != "dot":
                 continue
             try:
-                given = _core.Embeddings(users, items, bias, similarity, False, None, None, sgemm, "x", "x")
+                given = _core.Embeddings(users, items, bias, similarity, False, None, None, "x", "x")
             except HARMLESS:
                 continue
             results += has_result(
@@ -607,36 +602,10 @@ def test_every_hostile_array_of_embeddings() -> None:
 )
 def test_embeddings_that_are_none(position: int, wrong: object, argument: str) -> None:
     vectors = (np.ones((2, 3)), np.ones((5, 3)), np.ones(5))
-    given: list[Any] = [*vectors, "dot", False, None, None, None, "the users", "the items"]
+    given: list[Any] = [*vectors, "dot", False, None, None, "the users", "the items"]
     given[position] = wrong
     with pytest.raises(exactk.ExactkError, match=argument):
         _core.Embeddings(*given)
-
-
-def capsule(name: bytes) -> Any:
-    """Return a capsule of the name, with a pointer to nothing that can be called."""
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(ctypes.addressof(ctypes.c_char_p(name)), name, None)
-
-
-NAMES = [b"", b"sgemm", b"void (char *, char *)"]
-
-
-def test_a_capsule_of_another_function_is_not_called() -> None:
-    """The name says what stands behind it: of the functions of BLAS, that of one alone is as it must be."""
-    blas = pytest.importorskip("scipy.linalg.cython_blas").__pyx_capi__
-    others = [blas[name] for name in ("dgemm", "saxpy", "cgemm", "sgemv")]
-    users, items = np.random.default_rng(1).random((2, 40, 5))
-    best = []
-    for sgemm in [None, optional.sgemm(), dt.datetime_CAPI, *others, *map(capsule, NAMES)]:
-        given = _core.Embeddings(users, items, None, "dot", False, None, None, sgemm, "x", "x")
-        best.append(_core.topk(given, 3, None, "lowest_id", "raise", 1, "", None)[0].tolist())
-    assert best == best[:1] * len(best)
-    none: list[Any] = [len, ctypes.c_void_p(1), 0, b"sgemm"]
-    for sgemm in none:
-        with pytest.raises(TypeError):
-            _core.Embeddings(users, items, None, "dot", False, None, None, sgemm, "x", "x")
 
 
 def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
@@ -644,7 +613,7 @@ def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
         columns = _core.Lists(np.array(items, np.int64), np.array(indptr), None, None, "x")
         restricted = _core.Scores(np.zeros((2, 3)), None, columns, "x")
         vectors = np.ones((3, 2))
-        compared = _core.Embeddings(vectors[:2], vectors, None, "dot", False, None, columns, None, "x", "x")
+        compared = _core.Embeddings(vectors[:2], vectors, None, "dot", False, None, columns, "x", "x")
         for scores in (restricted, compared):
             with pytest.raises(exactk.InputError, match="candidates"):
                 _core.topk(scores, 2, None, "lowest_id", "raise", 2, "", None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk import _core
-from exactk._engine.blas import core_view
+from exactk._engine.core import core_view
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.problem import Outcome, Problem
 from exactk._engine.systems import ONE_SYSTEM
@@ -56,11 +56,11 @@ def count_with_core(problem: Problem, cutoffs: tuple[int | None, ...], threads: 
     request = _core.ItemTallyRequest(rules, cutoffs, True)
     exclude = None if problem.exclude is None else problem.exclude.core
     assert problem.items is not None
-    with core_view(problem.predictions, problem.candidates) as predictions:
-        result = _core.evaluate(
-            problem.truth.core, problem.truth.grades, predictions, exclude, None, None, 1, [], rules, False, threads, "",
-            None, problem.items.core, [request], None, None, None, [], None,
-        )  # fmt: skip
+    predictions = core_view(problem.predictions, problem.candidates)
+    result = _core.evaluate(
+        problem.truth.core, problem.truth.grades, predictions, exclude, None, None, 1, [], rules, False, threads, "",
+        None, problem.items.core, [request], None, None, None, [], None,
+    )  # fmt: skip
     return CountedLists(*result.item_tallies[0])
 
 

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tomllib
-import warnings
 from importlib.machinery import ModuleSpec
 from itertools import chain
 from pathlib import Path
@@ -19,13 +18,11 @@ import pytest
 from scipy import sparse
 
 import exactk
-from exactk._engine import blas
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commands import Run
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "exactk"
@@ -53,7 +50,6 @@ NEEDS: dict[str, list[tuple[str, str]]] = {
         ("make_scorer()", "__import__('exactk.compat.sklearn').compat.sklearn.make_scorer(max)"),
         ("get_scorer()", "__import__('exactk.compat.sklearn').compat.sklearn.get_scorer('top_k_accuracy')"),
     ],
-    "threadpoolctl": [],
     "torch": [
         ("exactk.torch", "__import__('exactk.torch')"),
         ("exactk.compat.torchmetrics", "__import__('exactk.compat.torchmetrics').compat.torchmetrics.RetrievalMAP"),
@@ -95,7 +91,7 @@ def test_without_a_library_a_feature_says_what_to_install(library: str, tmp_path
         "pyarrow": "arrow",
         "pyspark": "spark",
         "rich": "progress",
-        "scipy": "embeddings",
+        "scipy": "compare",
         "torchmetrics": "torch",
     }.get(library, library)
     assert process.stdout.splitlines() == [
@@ -120,14 +116,12 @@ def test_extras_are_those_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras: dict[str, list[str]] = project["optional-dependencies"]
     together = extras.pop("all")
-    compare = extras["compare"]  # SciPy comes with embeddings too
     libraries = {
         {"scikit-learn": "sklearn"}.get(name := re.split(r"\[|>=", text)[0], name): extra
         for extra, texts in extras.items()
         for text in texts
-        if texts is not compare and not text.startswith("exactk[")
+        if not text.startswith("exactk[")
     }
-    assert compare == [text for text in extras["embeddings"] if text.startswith("scipy")]
     assert libraries == optional.EXTRAS
     small = [extra for extra in extras if extra not in {"spark", "dask", "ray", "torch", "ir-measures", "sklearn"}]
     assert together == [f"exactk[{','.join(small)}]"]
@@ -156,62 +150,6 @@ def test_one_module_imports_optional_libraries() -> None:
     libraries = {path: set(imported_libraries(path)) for path in PACKAGE.rglob("*.py")}
     found = {path.relative_to(PACKAGE).as_posix(): names for path, names in libraries.items() if names}
     assert found == {"_runtime/optional.py": set(optional.EXTRAS)}
-
-
-@pytest.fixture
-def without_blas(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Rank embeddings as in a new process without SciPy."""
-    monkeypatch.setattr(blas, "sgemm", lambda: None)
-    blas._warn_of_missing_blas.cache_clear()
-    yield
-    blas._warn_of_missing_blas.cache_clear()
-
-
-VECTORS = np.random.default_rng(0).normal(size=(6, 3))
-MODEL = exactk.Embeddings(VECTORS, VECTORS)
-SLOW = "needs threadpoolctl: pip install 'exactk[embeddings]'; without it the results are the same, but take several"
-
-
-@pytest.mark.usefixtures("without_blas")
-def test_without_blas_a_warning_says_so_once() -> None:
-    with warnings.catch_warnings(action="always", record=True) as caught:
-        exactk.compare([[1]] * 6, {"a": MODEL, "b": MODEL, "c": MODEL}, ["P@1", "mrr"])
-        exactk.topk(MODEL, 2)
-        exactk.evaluate([[1]] * 6, MODEL, "P@1")
-    (warning,) = (one for one in caught if "fast ranking" in str(one.message))
-    assert str(warning.message).startswith("fast ranking of embeddings needs ")
-    assert SLOW in str(warning.message)
-    assert warning.category is exactk.EvaluationWarning
-    assert warning.filename == __file__
-
-
-@pytest.mark.usefixtures("without_blas")
-@pytest.mark.filterwarnings("error:fast ranking")
-def test_the_warning_as_an_error_is_raised_each_time() -> None:
-    for _ in range(2):
-        with pytest.raises(exactk.EvaluationWarning, match="fast ranking"):
-            exactk.topk(MODEL, 2)
-
-
-@pytest.mark.usefixtures("without_blas")
-@pytest.mark.filterwarnings("error:fast ranking")
-def test_where_blas_is_of_no_use_nothing_is_said() -> None:
-    exactk.topk(MODEL, 1, candidates=[[1, 2]] * 6)
-    exactk.topk(VECTORS, 1)
-    exactk.reference.topk(MODEL, 1)
-
-
-def test_with_blas_nothing_is_said() -> None:
-    with warnings.catch_warnings(action="error"):
-        exactk.topk(MODEL, 2)
-
-
-def test_the_doctor_says_how_fast_embeddings_are(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "\nembeddings     fast, by SciPy's BLAS\n" in run("doctor").out
-    monkeypatch.setattr(optional, "sgemm", lambda: None)
-    monkeypatch.setattr(optional, "has", lambda library: library != "scipy")
-    expected = "slow; fast ranking of embeddings needs scipy: pip install 'exactk[embeddings]'"
-    assert f"\nembeddings     {expected}\n" in run("doctor").out
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "scipy.sparse"])

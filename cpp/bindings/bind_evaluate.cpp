@@ -238,20 +238,19 @@ void bind_evaluate(py::module_& module) {
   bind_class<OwnedEmbeddings>(module, "Embeddings",
                               "Users and items as vectors; see exactk/embeddings.hpp.")
       .def(py::init<py::array, py::array, std::optional<py::array>, const std::string&, bool,
-                    std::optional<double>, std::optional<const OwnedLists*>,
-                    const std::optional<py::capsule>&, const std::string&, const std::string&>(),
+                    std::optional<double>, std::optional<const OwnedLists*>, const std::string&,
+                    const std::string&>(),
            py::arg("users").noconvert(), py::arg("items").noconvert(),
            py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
-           py::arg("min_score"), py::arg("candidates"), py::arg("sgemm"), py::arg("users_argument"),
+           py::arg("min_score"), py::arg("candidates"), py::arg("users_argument"),
            py::arg("items_argument"))
       .def(py::init<py::array, py::array, std::optional<py::array>, const std::string&, bool,
                     std::optional<double>, std::optional<const OwnedLists*>,
-                    const std::optional<py::array>&, const std::optional<py::capsule>&,
-                    const std::string&, const std::string&>(),
+                    const std::optional<py::array>&, const std::string&, const std::string&>(),
            py::arg("users").noconvert(), py::arg("items").noconvert(),
            py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
            py::arg("min_score"), py::arg("candidates"), py::arg("present").noconvert(),
-           py::arg("sgemm"), py::arg("users_argument"), py::arg("items_argument"));
+           py::arg("users_argument"), py::arg("items_argument"));
   module.def(
       "topk", &best_positions, py::arg("scores").none(false), py::arg("k"), py::arg("exclude"),
       py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"), py::arg("progress"),

@@ -213,34 +213,21 @@ class OwnedSparseScores {
           .row_stride = array.strides(0)};
 }
 
-// Returns the C function behind a function of scipy.linalg.cython_blas, or null if it has another
-// signature, as a BLAS with 64-bit integers does.
-[[nodiscard]] inline Sgemm* sgemm_of(const std::optional<py::capsule>& capsule) {
-  if (!capsule || capsule->name() == nullptr) return nullptr;
-  const std::string float_pointer = "__pyx_t_5scipy_6linalg_11cython_blas_s *";
-  const std::string signature = "void (char *, char *, int *, int *, int *, " + float_pointer +
-                                ", " + float_pointer + ", int *, " + float_pointer + ", int *, " +
-                                float_pointer + ", " + float_pointer + ", int *)";
-  if (signature != capsule->name()) return nullptr;
-  return reinterpret_cast<Sgemm*>(capsule->get_pointer<void>());
-}
-
 // Holds the arrays that `embeddings` refers to.
 class OwnedEmbeddings {
  public:
   OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,
                   const std::string& similarity, bool float32_scores,
                   std::optional<double> min_score, std::optional<const OwnedLists*> candidates,
-                  const std::optional<py::capsule>& sgemm, const std::string& users_argument,
-                  const std::string& items_argument)
+                  const std::string& users_argument, const std::string& items_argument)
       : OwnedEmbeddings(std::move(users), std::move(items), std::move(item_bias), similarity,
-                        float32_scores, min_score, candidates, std::nullopt, sgemm, users_argument,
+                        float32_scores, min_score, candidates, std::nullopt, users_argument,
                         items_argument) {}
   OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,
                   const std::string& similarity, bool float32_scores,
                   std::optional<double> min_score, std::optional<const OwnedLists*> candidates,
-                  const std::optional<py::array>& present, const std::optional<py::capsule>& sgemm,
-                  const std::string& users_argument, const std::string& items_argument)
+                  const std::optional<py::array>& present, const std::string& users_argument,
+                  const std::string& items_argument)
       : users_(std::move(users)),
         items_(std::move(items)),
         item_bias_(std::move(item_bias)),
@@ -252,8 +239,7 @@ class OwnedEmbeddings {
                    .similarity = similarity_of(similarity),
                    .float32_scores = float32_scores,
                    .min_score = min_score,
-                   .present = present_,
-                   .sgemm = sgemm_of(sgemm)};
+                   .present = present_};
     check_size(present, embeddings_.users.rows, users_argument + ".present");
     if (users_.shape(1) != items_.shape(1)) {
       throw InputError({.argument = items_argument,

@@ -254,19 +254,6 @@ TEST_CASE("F24: an allocation fails while a fault is reported") {
   }
 }
 
-// NOLINTBEGIN(readability-non-const-parameter,misc-const-correctness): as Sgemm has them
-void multiply(char*, char*, int* m, int* n, int* k, float*, float* a, int* lda, float* b, int* ldb,
-              float*, float* c, int* ldc) {
-  const std::ptrdiff_t width = *k;
-  for (std::ptrdiff_t user = 0; user < *n; ++user) {
-    const float* const one = b + user * *ldb;
-    for (std::ptrdiff_t item = 0; item < *m; ++item) {
-      c[user * *ldc + item] = std::inner_product(one, one + width, a + item * *lda, 0.0F);
-    }
-  }
-}
-// NOLINTEND(readability-non-const-parameter,misc-const-correctness)
-
 TEST_CASE("F24: a failed allocation ends one search for the best items, and no other") {
   constexpr Count kUsers = 20;
   constexpr Count kItems = 90;
@@ -281,15 +268,14 @@ TEST_CASE("F24: a failed allocation ends one search for the best items, and no o
   users.rows = kUsers;
   std::vector<std::int64_t> positions(2 * kUsers);
   std::vector<double> scores(positions.size());
-  TopKRequest request{.scores = Embeddings{.users = users,
-                                           .items = vectors,
-                                           .width = 3,
-                                           .similarity = Similarity::cosine,
-                                           .sgemm = &multiply},
-                      .k = 2,
-                      .exclude = {},
-                      .positions = positions,
-                      .best_scores = scores};
+  TopKRequest request{
+      .scores =
+          Embeddings{
+              .users = users, .items = vectors, .width = 3, .similarity = Similarity::cosine},
+      .k = 2,
+      .exclude = {},
+      .positions = positions,
+      .best_scores = scores};
   topk(request);
   const std::vector<std::int64_t> expected = positions;
   for (const int threads : {1, 3}) {

@@ -427,6 +427,31 @@ TEST_CASE("F31: every instruction set counts the scores above each of them") {
   }
 }
 
+TEST_CASE("F31: every instruction set lists the scores that are at least a bound") {
+  std::mt19937_64 random(9);
+  for (std::size_t size = 0; size <= 200; ++size) {
+    std::vector<float> scores(size);
+    for (float& score : scores) score = static_cast<float>(random() % 5);
+    if (size > 7) scores[7] = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> expected;
+    std::vector<std::uint32_t> expected_positions;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!(scores[i] >= 3)) continue;
+      expected.push_back(scores[i]);
+      expected_positions.push_back(static_cast<std::uint32_t>(i + 1000));
+    }
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      std::vector<float> listed(size);
+      std::vector<std::uint32_t> positions(size);
+      const std::size_t count = kernels(isa).float32.list_at_least(scores.data(), size, 3, 1000,
+                                                                   listed.data(), positions.data());
+      CHECK(std::ranges::equal(std::span(listed).first(count), expected));
+      CHECK(std::ranges::equal(std::span(positions).first(count), expected_positions));
+    }
+  }
+}
+
 TEST_CASE("F31: every instruction set counts the scores that beat each bound") {
   std::mt19937_64 random(3);
   for (std::size_t size = 0; size <= 200; ++size) {
@@ -573,6 +598,54 @@ TEST_CASE("F31: every instruction set adds the terms of vectors in the same orde
     CAPTURE(width);
     check_vectors<float>(width, random);
     check_vectors<double>(width, random);
+  }
+}
+
+// Checks the products of drawn vectors, which are whole numbers and so exact in any order.
+void check_products(const ProductKernels& table, std::size_t users, std::size_t items,
+                    std::size_t width, std::mt19937_64& random) {
+  const std::size_t stride = width + random() % 3;  // of items
+  const auto draw = [&](std::size_t size) {
+    std::vector<float> numbers(size);
+    for (float& number : numbers) number = static_cast<float>(random() % 7) - 3;
+    return numbers;
+  };
+  const std::vector<float> user_rows = draw(users * width);
+  const std::vector<float> item_rows = draw(items * stride);
+  const std::size_t panels = (items + kPanelItems - 1) / kPanelItems;
+  std::vector<float> packed(panels * kPanelItems * width, 99);
+  for (std::size_t begin = 0; begin < items; begin += kPanelItems) {
+    const std::vector<float> rows(item_rows.begin() + static_cast<std::ptrdiff_t>(begin * stride),
+                                  item_rows.end());
+    table.pack(rows.data(), std::min(kPanelItems, items - begin), stride, width,
+               &packed[begin * width]);
+  }
+  const std::size_t product_stride = panels * kPanelItems + random() % 3;
+  std::vector<float> products(users * product_stride, 99);
+  table.multiply(user_rows.data(), users, width, packed.data(), panels, products.data(),
+                 product_stride);
+  for (std::size_t user = 0; user < users; ++user) {
+    for (std::size_t item = 0; item < product_stride; ++item) {
+      float expected = item < panels * kPanelItems ? 0 : 99;  // beyond the items, and the panels
+      for (std::size_t i = 0; i < width && item < items; ++i) {
+        expected += user_rows[user * width + i] * item_rows[item * stride + i];
+      }
+      REQUIRE(products[user * product_stride + item] == expected);
+    }
+  }
+}
+
+TEST_CASE("F31: every instruction set multiplies vectors") {
+  std::mt19937_64 random(8);
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    const ProductKernels& table = kernels(isa).products;
+    for (std::size_t users = 0; users <= 30; ++users) {
+      check_products(table, users, 1 + random() % 70, 1 + random() % 40, random);
+    }
+    for (const std::size_t width : {1U, 255U, 256U, 257U, 600U}) {
+      check_products(table, 13, 33, width, random);
+    }
   }
 }
 

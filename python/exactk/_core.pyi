@@ -436,7 +436,6 @@ class Embeddings:
         float32_scores: bool,
         min_score: typing.SupportsFloat | typing.SupportsIndex | None,
         candidates: Lists | None,
-        sgemm: typing_extensions.CapsuleType | None,
         users_argument: str,
         items_argument: str,
     ) -> None: ...
@@ -451,7 +450,6 @@ class Embeddings:
         min_score: typing.SupportsFloat | typing.SupportsIndex | None,
         candidates: Lists | None,
         present: numpy.ndarray | None,
-        sgemm: typing_extensions.CapsuleType | None,
         users_argument: str,
         items_argument: str,
     ) -> None: ...

@@ -170,45 +170,6 @@ Repeat sparse_scores() {
   };
 }
 
-// Products in place of BLAS's. The first repeat computes them and the others copy them, since the
-// instructions of BLAS are not the core's.
-class RecordedProducts {
- public:
-  void begin_repeat() { call_ = 0; }
-
-  // Returns the products of the next call of a repeat, which is the same in every repeat.
-  template <class Compute>
-  const std::vector<float>& of_next_call(const Compute& compute) {
-    if (call_ == products_.size()) products_.push_back(compute());
-    return products_[call_++];
-  }
-
- private:
-  std::vector<std::vector<float>> products_;
-  std::size_t call_ = 0;
-};
-
-RecordedProducts recorded_products;  // BLAS's interface has no argument for them
-
-void multiply(char* /*transpose_a*/, char* /*transpose_b*/, int* m, int* n, int* k,
-              float* /*alpha*/, float* a, int* lda, float* b, int* ldb, float* /*beta*/, float* c,
-              int* ldc) {
-  const std::vector<float>& products = recorded_products.of_next_call([&] {
-    std::vector<float> computed;
-    for (int user = 0; user < *n; ++user) {
-      for (int item = 0; item < *m; ++item) {
-        const float* const numbers = a + std::ptrdiff_t{item} * *lda;
-        computed.push_back(
-            std::inner_product(numbers, numbers + *k, b + std::ptrdiff_t{user} * *ldb, 0.0F));
-      }
-    }
-    return computed;
-  });
-  for (std::ptrdiff_t user = 0; user < *n; ++user) {
-    std::copy_n(products.begin() + user * *m, *m, c + user * *ldc);
-  }
-}
-
 Vectors vectors_of(std::span<const float> numbers, std::size_t width) {
   return {.numbers = std::as_bytes(numbers).data(),
           .rows = static_cast<Count>(numbers.size() / width),
@@ -222,22 +183,19 @@ Repeat embeddings() {
   constexpr std::size_t kWidth = 16;
   constexpr std::size_t kBest = 20;
   Random random(4);
-  return
-      [users = draw_floats(kUsers * kWidth, random), items = draw_floats(kItems * kWidth, random)] {
-        std::vector<std::int64_t> positions(kUsers * kBest);
-        std::vector<double> best_scores(kUsers * kBest);
-        recorded_products.begin_repeat();
-        TopKRequest request;
-        request.scores = Embeddings{.users = vectors_of(users, kWidth),
-                                    .items = vectors_of(items, kWidth),
-                                    .width = kWidth,
-                                    .sgemm = &multiply};
-        request.k = kBest;
-        request.positions = positions;
-        request.best_scores = best_scores;
-        request.isa = counted_isa();
-        topk(request);
-      };
+  return [users = draw_floats(kUsers * kWidth, random),
+          items = draw_floats(kItems * kWidth, random)] {
+    std::vector<std::int64_t> positions(kUsers * kBest);
+    std::vector<double> best_scores(kUsers * kBest);
+    TopKRequest request;
+    request.scores = Embeddings{
+        .users = vectors_of(users, kWidth), .items = vectors_of(items, kWidth), .width = kWidth};
+    request.k = kBest;
+    request.positions = positions;
+    request.best_scores = best_scores;
+    request.isa = counted_isa();
+    topk(request);
+  };
 }
 
 std::string draw_trec_run(std::size_t rows, std::uint64_t queries, Random& random) {

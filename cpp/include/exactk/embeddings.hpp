@@ -27,11 +27,6 @@ struct Vectors {
   std::ptrdiff_t row_stride = 0;  // in bytes
 };
 
-// BLAS's single-precision matrix product with the Fortran calling convention. It must round as IEEE
-// 754 requires, but may add in any order.
-using Sgemm = void(char* transpose_a, char* transpose_b, int* m, int* n, int* k, float* alpha,
-                   float* a, int* lda, float* b, int* ldb, float* beta, float* c, int* ldc);
-
 // An item's id is its row. Items that score below min_score are not recommended.
 struct Embeddings {
   Vectors users;
@@ -46,7 +41,6 @@ struct Embeddings {
   // present[u] == 0 means that the user has no list, whatever the vector; empty: every user has
   // one.
   std::span<const std::uint8_t> present = {};
-  Sgemm* sgemm = nullptr;  // null: not available, and every score is computed on its own
 
   [[nodiscard]] bool has(Count user) const noexcept {
     return present.empty() || present[static_cast<std::size_t>(user)] != 0;

@@ -1,4 +1,4 @@
-// Four lanes. Compiled with -mavx2.
+// Four lanes. Compiled with -mavx2 -mfma.
 
 #include <immintrin.h>
 
@@ -6,6 +6,7 @@
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/mix_items.hpp"
+#include "kernels/panel_products.hpp"
 #include "kernels/resamples.hpp"
 #include "kernels/select.hpp"
 #include "kernels/short_lists.hpp"
@@ -269,6 +270,14 @@ struct Int64Lanes {
   static void store(std::uint32_t* to, Counts counts) { store_low_halves(to, counts); }
 };
 
+struct ProductLanes : Float32Lanes {
+  static constexpr std::size_t kPartVectors = 4;
+  static constexpr std::size_t kPartUsers = 3;
+  static Vector multiply_add(Vector one, Vector other, Vector sum) {
+    return _mm256_fmadd_ps(one, other, sum);
+  }
+};
+
 }  // namespace
 
 const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
@@ -284,6 +293,7 @@ const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                            .float64_rows = {&rank_short_row<Lanes, double>},
                            .columns = kColumnKernels<Lanes, Float64Lanes>,
                            .resampling = kResamplingKernels<Lanes>,
+                           .products = kProductKernels<ProductLanes>,
                            .float32 = kScoreKernels<Float32Lanes>,
                            .float64 = kScoreKernels<Float64Lanes>,
                            .int64 = kScoreKernels<Int64Lanes>,

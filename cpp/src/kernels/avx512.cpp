@@ -6,6 +6,7 @@
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/mix_items.hpp"
+#include "kernels/panel_products.hpp"
 #include "kernels/resamples.hpp"
 #include "kernels/select.hpp"
 #include "kernels/short_lists.hpp"
@@ -207,6 +208,14 @@ struct Int64Lanes {
   }
 };
 
+struct ProductLanes : Float32Lanes {
+  static constexpr std::size_t kPartVectors = 2;
+  static constexpr std::size_t kPartUsers = 12;
+  static Vector multiply_add(Vector one, Vector other, Vector sum) {
+    return _mm512_fmadd_ps(one, other, sum);
+  }
+};
+
 }  // namespace
 
 const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
@@ -222,6 +231,7 @@ const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .float64_rows = {&rank_short_row<Lanes, double>},
                              .columns = kColumnKernels<Lanes, Float64Lanes>,
                              .resampling = kResamplingKernels<Lanes>,
+                             .products = kProductKernels<ProductLanes>,
                              .float32 = kScoreKernels<Float32Lanes>,
                              .float64 = kScoreKernels<Float64Lanes>,
                              .int64 = kScoreKernels<Int64Lanes>,

@@ -1,9 +1,10 @@
-// One lane, for any CPU.
+// One lane, for any CPU; four for products.
 
 #include "kernels/bitwise_or.hpp"
 #include "kernels/columns.hpp"
 #include "kernels/divide.hpp"
 #include "kernels/mix_items.hpp"
+#include "kernels/panel_products.hpp"
 #include "kernels/resamples.hpp"
 #include "kernels/select.hpp"
 #include "kernels/short_lists.hpp"
@@ -133,6 +134,23 @@ struct ScoreLanes {
   static void store(std::uint32_t* to, Counts counts) { *to = counts; }
 };
 
+// In vectors of four, which compilers split where a CPU has none.
+// In vectors of four, which compilers split where a CPU has none.
+struct ProductLanes {
+  static constexpr std::size_t kWidth = 4;
+  static constexpr std::size_t kPartVectors = 4;
+  static constexpr std::size_t kPartUsers = 2;
+  using Vector [[gnu::vector_size(16)]] = float;
+  static Vector load(const float* from) {
+    Vector numbers;
+    __builtin_memcpy(&numbers, from, sizeof numbers);
+    return numbers;
+  }
+  static void store(float* to, Vector numbers) { __builtin_memcpy(to, &numbers, sizeof numbers); }
+  static Vector broadcast(float number) { return Vector{number, number, number, number}; }
+  static Vector multiply_add(Vector one, Vector other, Vector sum) { return one * other + sum; }
+};
+
 }  // namespace
 
 const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
@@ -148,6 +166,7 @@ const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .float64_rows = {&rank_short_row<Lanes, double>},
                              .columns = kColumnKernels<Lanes, ScoreLanes<double, kLowestDouble>>,
                              .resampling = kResamplingKernels<Lanes>,
+                             .products = kProductKernels<ProductLanes>,
                              .float32 = kScoreKernels<ScoreLanes<float, kLowestFloat>>,
                              .float64 = kScoreKernels<ScoreLanes<double, kLowestDouble>>,
                              .int64 = kScoreKernels<ScoreLanes<std::int64_t, kLowestInteger>>,

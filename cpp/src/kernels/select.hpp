@@ -49,11 +49,11 @@ bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
                              : group_maxima<Lanes, true>(scores, chunks, excluded, maxima);
 }
 
-template <class Lanes>
-std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
-                          typename Lanes::Score least, std::uint32_t* positions) {
+// Calls visitor(position) with the positions of the scores that are at least `least`, ascending.
+template <class Lanes, class Visitor>
+void visit_at_least(const typename Lanes::Score* scores, std::size_t size,
+                    typename Lanes::Score least, const Visitor& visitor) {
   const auto bound = Lanes::broadcast(least);
-  std::size_t count = 0;
   std::size_t begin = 0;
   for (; begin + kWord <= size; begin += kWord) {
     std::uint64_t bits = 0;
@@ -61,14 +61,33 @@ std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
       bits |= std::uint64_t{Lanes::at_least(Lanes::load(scores + begin + i), bound)} << i;
     }
     for (; bits != 0; bits &= bits - 1) {
-      positions[count++] =
-          static_cast<std::uint32_t>(begin) + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+      visitor(begin + static_cast<std::size_t>(__builtin_ctzll(bits)));
     }
   }
   for (; begin < size; ++begin) {
-    positions[count] = static_cast<std::uint32_t>(begin);
-    count += scores[begin] >= least ? 1 : 0;
+    if (scores[begin] >= least) visitor(begin);
   }
+}
+
+template <class Lanes>
+std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
+                          typename Lanes::Score least, std::uint32_t* positions) {
+  std::size_t count = 0;
+  visit_at_least<Lanes>(scores, size, least, [&](std::size_t position) {
+    positions[count++] = static_cast<std::uint32_t>(position);
+  });
+  return count;
+}
+
+template <class Lanes>
+std::size_t list_at_least(const typename Lanes::Score* scores, std::size_t size,
+                          typename Lanes::Score least, std::uint32_t first,
+                          typename Lanes::Score* listed, std::uint32_t* positions) {
+  std::size_t count = 0;
+  visit_at_least<Lanes>(scores, size, least, [&](std::size_t position) {
+    listed[count] = scores[position];
+    positions[count++] = first + static_cast<std::uint32_t>(position);
+  });
   return count;
 }
 
@@ -203,6 +222,7 @@ template <class Lanes>
 inline constexpr ScoreKernels<typename Lanes::Score> kScoreKernels = {
     .group_maxima = &group_maxima<Lanes>,
     .find_at_least = &find_at_least<Lanes>,
+    .list_at_least = &list_at_least<Lanes>,
     .count_beating = &count_beating<Lanes>,
     .count_around = &count_around<Lanes>,
     .count_above = &count_above<Lanes>};

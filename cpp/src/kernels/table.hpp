@@ -75,6 +75,10 @@ struct ScoreKernels {
   // Writes the positions of the scores that are at least `least`, ascending. Returns their number.
   std::size_t (*find_at_least)(const Score* scores, std::size_t size, Score least,
                                std::uint32_t* positions);
+  // Lists the scores that are at least `least`, with their positions from `first` on, ascending.
+  // Returns their number.
+  std::size_t (*list_at_least)(const Score* scores, std::size_t size, Score least,
+                               std::uint32_t first, Score* listed, std::uint32_t* positions);
   // Adds to each bound's count the scores that beat it. Only greater scores beat the bounds from
   // index `strict` on; equal scores also beat those before.
   void (*count_beating)(const Score* scores, std::size_t size, const Score* bounds,
@@ -103,6 +107,20 @@ struct VectorKernels {
   // Computes the squared distance between one vector and each of the others.
   void (*squared_distances)(const double* one, const Number* const* others, std::size_t count,
                             std::size_t width, double* squares);
+};
+
+// Items of a panel of packed vectors.
+inline constexpr std::size_t kPanelItems = 32;
+
+struct ProductKernels {
+  // Packs up to kPanelItems rows, `stride` numbers apart: number j of item i becomes number
+  // j x kPanelItems + i of the panel. Items that are missing become 0.
+  void (*pack)(const float* rows, std::size_t count, std::size_t stride, std::size_t width,
+               float* panel);
+  // Multiplies vectors of users, row by row, with the items of all panels. The products of a user
+  // are `stride` apart. Terms may be added in any order, and multiplied and added at once.
+  void (*multiply)(const float* vectors, std::size_t count, std::size_t width, const float* panels,
+                   std::size_t panel_count, float* products, std::size_t stride);
 };
 
 // How an item's key and the bits of its grade are mixed for digests. States keep digests, so the
@@ -214,6 +232,7 @@ struct Kernels {
   ShortScoreKernels<double> float64_rows;
   ColumnKernels columns;
   ResamplingKernels resampling;
+  ProductKernels products;
   ScoreKernels<float> float32;
   ScoreKernels<double> float64;
   ScoreKernels<std::int64_t> int64;

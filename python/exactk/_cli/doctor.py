@@ -9,7 +9,6 @@ import numpy as np
 import exactk
 from exactk._cli.arguments import add_command
 from exactk._cli.output import print_text
-from exactk._runtime import optional
 from exactk._runtime.isa import available_isas, requested_isa
 from exactk._runtime.threads import default_threads
 from exactk._runtime.versions import OPTIONAL_LIBRARIES, format_facts, installation_facts, version_of
@@ -41,8 +40,7 @@ def add_doctor(commands: Commands) -> None:
 
 def run_doctor(_: argparse.Namespace) -> int:
     libraries = {name: f"{version_of(name)}; for {purpose}" for name, purpose in OPTIONAL_LIBRARIES.items()}
-    embeddings = "fast, by SciPy's BLAS" if optional.sgemm() else f"slow; {optional.describe_missing_blas()}"
-    print_text(format_facts(installation_facts() | libraries | {"embeddings": embeddings}) + "\n")
+    print_text(format_facts(installation_facts() | libraries) + "\n")
     passed = [_run_check(name, check) for name, check in _CHECKS.items()]
     return 0 if all(passed) else 2
 

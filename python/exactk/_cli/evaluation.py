@@ -78,7 +78,7 @@ def check_comparison(arguments: argparse.Namespace, systems: Mapping[str, Sequen
     check_gates(arguments, compared)
     if option := asked_differences(arguments):
         check_pairs(arguments, compared)
-        optional.require("scipy", option, "compare")
+        optional.require("scipy", option)
 
 
 class EvaluationRequest(NamedTuple):

@@ -80,7 +80,7 @@ def add_report(commands: Commands) -> None:
 
 
 def run_report(arguments: argparse.Namespace) -> int:
-    optional.require("jinja2", "exactk report", "report")
+    optional.require("jinja2", "exactk report")
     systems = find_systems(arguments.systems)
     if len(systems) == 1:
         _check_one_system(arguments)

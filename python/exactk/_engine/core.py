@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import count, cycle, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
 from exactk import _core
 from exactk._engine.base_lists import most_items
-from exactk._engine.blas import core_view
 from exactk._engine.paired_problem import PairedEngine
 from exactk._engine.problem import (
     Engine,
@@ -27,6 +26,7 @@ from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.predictions import MatrixScores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import core_rules
 from exactk._plan.metric_strings import as_plan
@@ -46,8 +46,22 @@ if TYPE_CHECKING:
 
     from exactk._engine.paired_problem import PairedProblem
     from exactk._engine.topk import BestIndices, TopKProblem
+    from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.predictions import Predictions, Scored
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
+
+    CoreScored: TypeAlias = _core.Scores | _core.SparseScores | _core.Embeddings
+    CorePredictions: TypeAlias = _core.Lists | CoreScored
+
+
+@overload
+def core_view(predictions: Scored, candidates: CandidateItems | None) -> CoreScored: ...
+@overload
+def core_view(predictions: Predictions, candidates: CandidateItems | None) -> CorePredictions: ...
+def core_view(predictions: Predictions, candidates: CandidateItems | None) -> CorePredictions:
+    """Return the core's view of the predictions, of which these items may be ranked if they are of a matrix."""
+    return predictions.core_for(candidates) if isinstance(predictions, MatrixScores) else predictions.core
 
 
 def _evaluate(problem: Problem) -> Outcome:
@@ -56,32 +70,31 @@ def _evaluate(problem: Problem) -> Outcome:
     plan = as_plan(problem.values)
     given = [problem.given[value.identity] for value in plan if value.custom is not None] if plan.has_customs else []
     base = _base_lists(problem)
-    with core_view(problem.predictions, problem.candidates) as predictions:
-        result = _core.evaluate(
-            problem.truth.core,
-            problem.truth.grades,
-            predictions,
-            None if problem.exclude is None else problem.exclude.core,
-            None if problem.weights is None else problem.weights.values,
-            None if problem.groups is None else problem.groups.values,
-            problem.group_count,
-            _planned_values(problem.values),
-            _tally_rules(problem.convention),
-            problem.per_user,
-            problem.num_threads,
-            requested_isa(),
-            problem.report_progress,
-            None if problem.items is None else problem.items.core,
-            [
-                _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists)
-                for tally in problem.item_tallies
-            ],
-            np.concatenate(given).ravel() if given else None,
-            None if problem.histories is None else problem.histories.histories.core,
-            None if problem.histories is None else problem.histories.rows,
-            [value.core for value in problem.group_tallies],
-            base,
-        )
+    result = _core.evaluate(
+        problem.truth.core,
+        problem.truth.grades,
+        core_view(problem.predictions, problem.candidates),
+        None if problem.exclude is None else problem.exclude.core,
+        None if problem.weights is None else problem.weights.values,
+        None if problem.groups is None else problem.groups.values,
+        problem.group_count,
+        _planned_values(problem.values),
+        _tally_rules(problem.convention),
+        problem.per_user,
+        problem.num_threads,
+        requested_isa(),
+        problem.report_progress,
+        None if problem.items is None else problem.items.core,
+        [
+            _core.ItemTallyRequest(core_rules(tally.rules), tally.cutoffs, tally.has_short_lists)
+            for tally in problem.item_tallies
+        ],
+        np.concatenate(given).ravel() if given else None,
+        None if problem.histories is None else problem.histories.histories.core,
+        None if problem.histories is None else problem.histories.rows,
+        [value.core for value in problem.group_tallies],
+        base,
+    )
     counts = _counts_of_tally(problem, result.tally)
     item_counts = tuple(ItemCounts(*counts) for counts in result.item_tallies)
     group_counts = tuple(GroupCounts(*counts) for counts in result.group_tallies)
@@ -119,9 +132,9 @@ def _base_lists(problem: Problem) -> _core.Lists | None:
     cutoffs = [value.cutoff for value in readers]
     depth = most_items(predictions) if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
     rules = readers[0].rules  # by which all of them rank
-    with naming_base(), core_view(predictions, base.candidates) as scores:
+    with naming_base():
         best, _ = _core.topk(
-            scores,
+            core_view(predictions, base.candidates),
             max(1, min(depth, most_items(predictions))),
             None if base.exclude is None else base.exclude.core,
             rules["ties"],
@@ -238,21 +251,20 @@ def _user_hashes(users: Snapshot | NDArray[Any] | None) -> NDArray[np.uint64] | 
 
 def _judge_lists(problem: Problem, users: range) -> JudgedCells:
     """Judge lists with the C++ core."""
-    with core_view(problem.predictions, problem.candidates) as predictions:
-        return JudgedCells(
-            *_core.judge_lists(
-                problem.truth.core,
-                problem.truth.grades,
-                predictions,
-                None if problem.exclude is None else problem.exclude.core,
-                problem.values[0].core,
-                users.start,
-                len(users),
-                problem.num_threads,
-                requested_isa(),
-                problem.report_progress,
-            )
+    return JudgedCells(
+        *_core.judge_lists(
+            problem.truth.core,
+            problem.truth.grades,
+            core_view(problem.predictions, problem.candidates),
+            None if problem.exclude is None else problem.exclude.core,
+            problem.values[0].core,
+            users.start,
+            len(users),
+            problem.num_threads,
+            requested_isa(),
+            problem.report_progress,
         )
+    )
 
 
 core_engine = Engine(_evaluate, _truth_digest, _judge_lists)
@@ -261,17 +273,16 @@ core_engine = Engine(_evaluate, _truth_digest, _judge_lists)
 
 def core_ranker(problem: TopKProblem) -> BestIndices:
     """Rank with the C++ core."""
-    with core_view(problem.scores, problem.candidates) as scores:
-        return _core.topk(
-            scores,
-            problem.k,
-            None if problem.exclude is None else problem.exclude.core,
-            problem.ties,
-            problem.nan,
-            problem.num_threads,
-            requested_isa(),
-            problem.report_progress,
-        )
+    return _core.topk(
+        core_view(problem.scores, problem.candidates),
+        problem.k,
+        None if problem.exclude is None else problem.exclude.core,
+        problem.ties,
+        problem.nan,
+        problem.num_threads,
+        requested_isa(),
+        problem.report_progress,
+    )
 
 
 def _core_paired_sums(problem: PairedProblem) -> list[list[list[PairedSums]]]:

@@ -71,12 +71,9 @@ class Embeddings(CanonicalEmbeddings):
     Scores are float64 and have the same bits on every machine: the terms of a pair are added to eight sums, term ``j``
     to sum ``j mod 8``, which are then added as ``((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7))``.
 
-    With SciPy and threadpoolctl (the extra ``exactk[embeddings]``), single-precision products from SciPy's BLAS rule
-    out most items, with a rigorous error bound; only items that the bound cannot separate are scored in float64. While
-    BLAS is in use, it is limited to one thread per call in the whole process. The results are the same without BLAS,
-    but take several times as long, of which a warning tells once per process. Every item is scored in float64 if:
+    Products in single precision rule out most items, with a rigorous error bound; only items that the bound cannot
+    separate are scored in float64. Every item is, which takes several times as long, if:
 
-    - SciPy or threadpoolctl is not installed;
     - there are candidates per user;
     - lists are deep: in `exactk.topk`, k exceeds a quarter of the items, or 16,384; in `exactk.evaluate`, the deepest
       cutoff exceeds a quarter of few items;

@@ -272,7 +272,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         )
 
     def _paired_state(self) -> PairedState:
-        optional.require("scipy", "comparison.differences", "compare")
+        optional.require("scipy", "comparison.differences")
         if self._paired is not None:
             return self._paired
         systems = self._options.compared_systems(self._reports)

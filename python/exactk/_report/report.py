@@ -326,7 +326,7 @@ class Report(Exports, Mapping[str, float]):
         >>> round(low, 4), round(high, 4)
         (-0.0456, 1.5456)
         """
-        optional.require("scipy", "report.interval", "compare")
+        optional.require("scipy", "report.interval")
         check_confidence(confidence)
         index = self.index_of(metric)
         groups = self._state.groups or {}

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     import rich.progress
-    from threadpoolctl import ThreadpoolController
 
 
 EXTRAS: Mapping[str, str] = MappingProxyType(
@@ -36,9 +35,8 @@ EXTRAS: Mapping[str, str] = MappingProxyType(
         "pyspark": "spark",
         "ray": "ray",
         "rich": "progress",
-        "scipy": "embeddings",
+        "scipy": "compare",
         "sklearn": "sklearn",
-        "threadpoolctl": "embeddings",
         "torch": "torch",
         "torchmetrics": "torch",
     }
@@ -51,18 +49,15 @@ def has(library: str) -> bool:
     return find_spec(library) is not None
 
 
-def require(library: str, purpose: str, extra: str = "") -> None:
+def require(library: str, purpose: str) -> None:
     """Raise if a library is missing, naming the feature that needs it and the extra that installs it."""
     if not has(library):
-        raise ImportError(describe_missing(library, purpose, extra))
+        raise ImportError(describe_missing(library, purpose))
 
 
-def describe_missing(library: str, purpose: str, extra: str = "") -> str:
-    """Return what needs a library that is missing, and how to install it: one sentence for all libraries.
-
-    Without `extra`, the extra is that of `EXTRAS`.
-    """
-    return f"{purpose} needs {library}: pip install 'exactk[{extra or EXTRAS[library]}]'"
+def describe_missing(library: str, purpose: str) -> str:
+    """Return what needs a library that is missing, and how to install it: one sentence for all libraries."""
+    return f"{purpose} needs {library}: pip install 'exactk[{EXTRAS[library]}]'"
 
 
 def _imported(library: str) -> Any:  # noqa: ANN401 - a module
@@ -166,28 +161,6 @@ def ordered_categories(column: Any) -> list[Any]:  # noqa: ANN401 - of any libra
         array = column.combine_chunks() if isinstance(column, arrow.ChunkedArray) else column
         categories = array.dictionary.to_pylist()
     return categories
-
-
-def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
-    """Return BLAS's matrix product, as SciPy exports it to C; None without SciPy and threadpoolctl."""
-    try:
-        import threadpoolctl  # noqa: F401, PLC0415 - without it, the threads of BLAS cannot be limited
-        from scipy.linalg import cython_blas  # noqa: PLC0415 - an optional library
-    except ImportError:
-        return None
-    return cython_blas.__pyx_capi__["sgemm"]
-
-
-def describe_missing_blas() -> str:
-    """Return what embeddings lack where `sgemm` returns None."""
-    return describe_missing("threadpoolctl" if has("scipy") else "scipy", "fast ranking of embeddings")
-
-
-def threadpool_controller() -> ThreadpoolController:
-    """Return a controller of the threads of all BLAS libraries loaded so far."""
-    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - an optional library
-
-    return ThreadpoolController()
 
 
 def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:

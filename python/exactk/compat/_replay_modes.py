@@ -64,7 +64,7 @@ class ConfidenceInterval(CalculationDescriptor):
 
     def cpu(self, distribution: Distribution) -> Any:  # noqa: ANN401 - a number
         """Return half the width; of one user, 0 with frames of Polars, and otherwise NaN with a warning of SciPy."""
-        optional.require("scipy", "ConfidenceInterval", "compare")
+        optional.require("scipy", "ConfidenceInterval")
         stats = optional.scipy_stats()
         quantile = stats.norm.ppf((1 + self.alpha) / 2)
         if not optional.is_polars(distribution):

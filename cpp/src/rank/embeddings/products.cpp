@@ -16,9 +16,6 @@ constexpr std::size_t kMaxExcluded = std::size_t{1} << 13U;
 // Memory limit for the users of a block, and for the items of a tile.
 constexpr Count kPanelBytes = Count{1} << 23U;
 
-// BLAS indexes in 32 bits, which a tile of rows further apart could overflow.
-constexpr std::ptrdiff_t kMaxStride = std::ptrdiff_t{1} << 22U;
-
 // With this many users, the products of a tile fill about half of an L2 cache.
 constexpr Count kMaxUsers = 512;
 
@@ -56,7 +53,6 @@ float clamp_to_float(double product) noexcept {
 }
 
 bool Products::can_multiply(const Embeddings& source) noexcept {
-  if (source.sgemm == nullptr) return false;
   return !source.candidates || source.candidates->row_count() == 1;
 }
 
@@ -69,6 +65,7 @@ Count Products::max_users(const Embeddings& source, Count bytes_per_user) noexce
 Products::Products(const Embeddings& source, const Norms& norms, const Kernels& kernels)
     : source_(source),
       norms_(norms),
+      kernels_(kernels),
       similarities_(source, kernels),
       size_(static_cast<std::size_t>(source.items.rows)),
       width_(panel_width(source)) {
@@ -76,26 +73,25 @@ Products::Products(const Embeddings& source, const Norms& norms, const Kernels& 
     candidate_items_ = int64_row_items(*source.candidates, 0);
     size_ = candidate_items_.size();
   }
-  constexpr std::size_t kMinItems = 16;
   const std::size_t most = kPanelBytes / 2 / sizeof(float) / width_;
-  while (tile_items_ > std::max(most, kMinItems)) tile_items_ /= 2;
+  while (tile_items_ > std::max(most, kPanelItems)) tile_items_ /= 2;
+  items_.resize(tile_items_ * width_);
+  rows_.resize(kPanelItems * width_);
   choose_scale();
 }
 
-// Multiplies items in place if BLAS can read them and none is so long or so short that products
-// would leave the range of single precision. Otherwise items are packed and scaled.
+// Items are multiplied as they are if they are vectors of float and none is so long or so short
+// that products would leave its range. Otherwise they are converted and scaled.
 void Products::choose_scale() {
   const Vectors& items = source_.items;
   const double length = std::sqrt(norms_.largest_square);
   constexpr double kFar = 0x1p60;
-  constexpr auto kSize = static_cast<std::ptrdiff_t>(sizeof(float));
-  const bool is_readable = items.type == ScoreType::float32 && items.row_stride % kSize == 0 &&
-                           items.row_stride / kSize >= static_cast<std::ptrdiff_t>(width_) &&
-                           items.row_stride / kSize <= kMaxStride;
+  const bool is_readable = items.type == ScoreType::float32 && items.row_stride >= 0 &&
+                           items.row_stride % std::ptrdiff_t{sizeof(float)} == 0;
   const bool is_in_float_range = length == 0 || (length > 1 / kFar && length < kFar);
-  is_packed_ = !is_readable || !is_in_float_range || source_.candidates || source_.item_bias ||
-               source_.similarity != Similarity::dot;
-  if (is_packed_) scale_ = scale_to_unit(std::max(length, norms_.largest_bias));
+  is_converted_ = !is_readable || !is_in_float_range || source_.candidates || source_.item_bias ||
+                  source_.similarity != Similarity::dot;
+  if (is_converted_) scale_ = scale_to_unit(std::max(length, norms_.largest_bias));
 }
 
 std::int64_t Products::item_at(std::size_t position) const noexcept {
@@ -251,8 +247,8 @@ double Products::error_of(const TileUser& user, const Tile& tile) noexcept {
          user.error_by_square * tile.square + user.error;
 }
 
-// Copies an item in the form in which it is multiplied. `square` is that of its length, if needed.
-void Products::pack_item(std::int64_t item, double square, float* row) const {
+// Converts an item to what is multiplied. `square` is that of its length, if needed.
+void Products::convert_item(std::int64_t item, double square, float* row) const {
   const bool is_cosine = source_.similarity == Similarity::cosine;
   similarities_.scale_item(item, is_cosine ? 1 / std::sqrt(square) : scale_, row);
   if (source_.similarity == Similarity::euclidean) {
@@ -262,55 +258,55 @@ void Products::pack_item(std::int64_t item, double square, float* row) const {
   }
 }
 
-// Copies the items at up to kTileItems positions.
+// Packs converted items, at up to kTileItems positions.
 template <class PositionOf>
-void Products::pack_items(std::size_t size, const PositionOf& position_of, float* rows) {
+void Products::pack_converted(std::size_t size, const PositionOf& position_of, float* panels) {
   std::array<std::int64_t, kTileItems> items{};
   std::array<double, kTileItems> squares{};
   for (std::size_t i = 0; i < size; ++i) items[i] = item_at(position_of(i));
   if (source_.similarity != Similarity::dot) {
     similarities_.compute_squares(source_.items, std::span(items).first(size), squares);
   }
-  for (std::size_t i = 0; i < size; ++i) pack_item(items[i], squares[i], rows + i * width_);
+  for (std::size_t begin = 0; begin < size; begin += kPanelItems) {
+    const std::size_t count = std::min(kPanelItems, size - begin);
+    for (std::size_t i = 0; i < count; ++i) {
+      convert_item(items[begin + i], squares[begin + i], &rows_[i * width_]);
+    }
+    kernels_.products.pack(rows_.data(), count, width_, width_, panels + begin * width_);
+  }
+}
+
+// Packs the items of the tile from where they are.
+void Products::pack_tile() {
+  const auto row_stride = static_cast<std::size_t>(source_.items.row_stride);
+  for (std::size_t begin = 0; begin < tile_.size; begin += kPanelItems) {
+    const std::byte* const first = source_.items.numbers + (tile_.begin + begin) * row_stride;
+    kernels_.products.pack(reinterpret_cast<const float*>(first),
+                           std::min(kPanelItems, tile_.size - begin), row_stride / sizeof(float),
+                           width_, &items_[begin * width_]);
+  }
 }
 
 void Products::load_tile(std::size_t begin) {
   tile_ = tile_at(begin);
-  if (!is_packed_) return;
-  items_.resize(tile_items_ * width_);
-  pack_items(tile_.size, [&](std::size_t i) { return tile_.begin + i; }, items_.data());
+  if (is_converted_) {
+    pack_converted(tile_.size, [&](std::size_t i) { return tile_.begin + i; }, items_.data());
+  } else {
+    pack_tile();
+  }
 }
 
-// Multiplies users with rows of items; the products of a user are `result_stride` apart.
-void Products::multiply_rows(const float* item_rows, std::size_t count, std::size_t stride,
-                             std::size_t result_stride, std::vector<float>& products) {
-  char transposed = 'T';
-  char not_transposed = 'N';
-  auto rows = static_cast<int>(count);
-  auto columns = static_cast<int>(group_size_);
-  auto width = static_cast<int>(width_);
-  auto item_stride = static_cast<int>(stride);
-  auto product_stride = static_cast<int>(result_stride);
-  float one = 1;
-  float zero = 0;
-  // BLAS does not write to its factors.
-  source_.sgemm(&transposed, &not_transposed, &rows, &columns, &width, &one,
-                const_cast<float*>(item_rows), &item_stride, &panel_[group_begin_ * width_], &width,
-                &zero, products.data(), &product_stride);
+// Multiplies the group with packed items; the products of a user are `stride` apart.
+void Products::multiply_panels(const float* panels, std::size_t count, std::size_t stride,
+                               std::vector<float>& products) {
+  kernels_.products.multiply(&panel_[group_begin_ * width_], group_size_, width_, panels,
+                             (count + kPanelItems - 1) / kPanelItems, products.data(), stride);
 }
 
 void Products::multiply_tile(std::size_t begin, std::size_t size) {
   group_begin_ = begin;
   group_size_ = size;
-  if (is_packed_) {
-    multiply_rows(items_.data(), tile_.size, width_, tile_items_, products_);
-    return;
-  }
-  const Offset row_stride = source_.items.row_stride;
-  const std::byte* const first =
-      source_.items.numbers + static_cast<std::ptrdiff_t>(tile_.begin) * row_stride;
-  multiply_rows(reinterpret_cast<const float*>(first), tile_.size,
-                static_cast<std::size_t>(row_stride) / sizeof(float), tile_items_, products_);
+  multiply_panels(items_.data(), tile_.size, tile_items_, products_);
 }
 
 std::size_t Products::sample_size() const noexcept {
@@ -328,7 +324,7 @@ void Products::draw_sample() {
   }
   sample_items_.resize(kSampleItems * width_);
   for (std::size_t begin = 0; begin < kSampleItems; begin += kTileItems) {
-    pack_items(
+    pack_converted(
         kTileItems, [&](std::size_t i) { return sample_positions_[begin + i]; },
         &sample_items_[begin * width_]);
   }
@@ -338,7 +334,7 @@ void Products::multiply_sample(std::size_t begin, std::size_t size) {
   group_begin_ = begin;
   group_size_ = size;
   sample_products_.resize(std::max(sample_products_.size(), size * kSampleItems));
-  multiply_rows(sample_items_.data(), kSampleItems, width_, kSampleItems, sample_products_);
+  multiply_panels(sample_items_.data(), kSampleItems, kSampleItems, sample_products_);
 }
 
 std::span<const float> Products::sample_of_user(std::size_t index) {

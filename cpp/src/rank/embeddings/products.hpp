@@ -1,6 +1,6 @@
 // Multiplies the vectors of a block of users with those of the items, one tile at a time, so that
-// the tile stays in a near cache. BLAS computes the products in single precision, so each comes
-// with an error bound.
+// the tile stays in a near cache. Products are in single precision, so each comes with an error
+// bound.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ struct TileProducts {
 
 class Products {
  public:
-  // Whether the source can be multiplied: BLAS is available and all users share their candidates.
+  // Whether the source can be multiplied: all users share their candidates.
   [[nodiscard]] static bool can_multiply(const Embeddings& source) noexcept;
   // Returns how many users to multiply together if the caller needs `bytes_per_user` for each.
   [[nodiscard]] static Count max_users(const Embeddings& source, Count bytes_per_user) noexcept;
@@ -133,31 +133,34 @@ class Products {
   [[nodiscard]] Tile tile_at(std::size_t begin) const;
   [[nodiscard]] Tile tile_of(double square, double bias) const noexcept;
   [[nodiscard]] static double error_of(const TileUser& user, const Tile& tile) noexcept;
-  void pack_item(std::int64_t item, double square, float* row) const;
+  void convert_item(std::int64_t item, double square, float* row) const;
+  void pack_tile();
   template <class PositionOf>
-  void pack_items(std::size_t size, const PositionOf& position_of, float* rows);
-  void multiply_rows(const float* item_rows, std::size_t count, std::size_t stride,
-                     std::size_t result_stride, std::vector<float>& products);
+  void pack_converted(std::size_t size, const PositionOf& position_of, float* panels);
+  void multiply_panels(const float* panels, std::size_t count, std::size_t stride,
+                       std::vector<float>& products);
 
   const Embeddings& source_;
   const Norms& norms_;
+  const Kernels& kernels_;
   Similarities similarities_;
   std::span<const std::int64_t> candidate_items_;  // if only some may be ranked
   std::size_t size_;                               // number of positions
   std::size_t width_;                              // width of the rows that are multiplied
   std::size_t tile_items_ = kTileItems;            // positions per tile
   double scale_ = 1;                               // scale of the items
-  bool is_packed_ = false;                         // whether items are copied to be multiplied
+  bool is_converted_ = false;                      // whether items are converted before
   std::vector<TileUser> users_;
   std::size_t user_count_ = 0;  // users of the current block
   Tile tile_{};
   std::vector<float> panel_;
-  std::vector<float> items_;
+  std::vector<float> rows_;      // converted items of a panel
+  std::vector<float> items_;     // packed, of the tile
   std::size_t group_begin_ = 0;  // the users who are multiplied
   std::size_t group_size_ = 0;
   std::vector<float> products_;
   std::vector<std::uint32_t> sample_positions_;  // ascending
-  std::vector<float> sample_items_;
+  std::vector<float> sample_items_;              // packed
   std::vector<float> sample_products_;
   std::vector<std::int64_t> ids_;
   std::vector<double> scores_;

@@ -93,14 +93,10 @@ bool Shortlists::add_tile(std::size_t index, const TileUser& user, const TilePro
     raise_bound(list, tile.products);
   }
   const double bound = std::max(list.bound, list.expected_bound);
-  const std::size_t count =
-      kernels_.float32.find_at_least(tile.products.data(), tile.products.size(),
-                                     clamp_to_float(bound - tile.error), tile_positions_.data());
-  for (std::size_t i = 0; i < count; ++i) {
-    list.products[list.size + i] = tile.products[tile_positions_[i]];
-    list.positions[list.size + i] = static_cast<std::uint32_t>(tile.begin) + tile_positions_[i];
-  }
-  list.size += count;
+  list.size += kernels_.float32.list_at_least(
+      tile.products.data(), tile.products.size(), clamp_to_float(bound - tile.error),
+      static_cast<std::uint32_t>(tile.begin), &list.products[list.size],
+      &list.positions[list.size]);
   if (list.size + products_.tile_items() > capacity_) prune(list, user, checkpoint);
   return 2 * list.scored_items < tile.end() + 16 * capacity_;
 }

@@ -81,7 +81,7 @@ class CanonicalEmbeddings:
             raise type_error("exclude_self", "True or False", repr(exclude_self))
         for name, part in (parts | {"exclude_self": bool(exclude_self)}).items():
             object.__setattr__(self, name, read_only(part) if isinstance(part, np.ndarray) else part)
-        object.__setattr__(self, "core", self.core_for(None, None))
+        object.__setattr__(self, "core", self.core_for(None))
         if exclude_self and self.self_items is None and len(self.user_vectors) != self.item_count:
             raise input_error("exclude_self", f"as many users as items ({self.item_count})", str(len(self)))
         if self.candidates is not None:
@@ -93,8 +93,8 @@ class CanonicalEmbeddings:
         embeddings._freeze(**(parts | changes))  # noqa: SLF001 - its own
         return embeddings
 
-    def core_for(self, candidates: CandidateItems | None, sgemm: Any) -> _core.Embeddings:  # noqa: ANN401 - a capsule or None
-        """Return the core's view, restricted to these items, which may use BLAS."""
+    def core_for(self, candidates: CandidateItems | None) -> _core.Embeddings:
+        """Return the core's view, restricted to these items."""
         return _core.Embeddings(
             self.user_vectors,
             self.item_vectors,
@@ -104,7 +104,6 @@ class CanonicalEmbeddings:
             self.min_score,
             None if candidates is None else candidates.core,
             self.present,
-            sgemm,
             *self.arguments,
         )
 
