@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/checkpoint.hpp"
+#include "base/prefetch.hpp"
 #include "exactk/scores.hpp"
 #include "exactk/types.hpp"
 #include "numeric/half.hpp"
@@ -93,6 +94,7 @@ class ScoreRow {
   void choose_layout(const std::byte* scores, std::ptrdiff_t row_stride);
   void select_row(Count user, const Checkpoint& checkpoint);
   void copy_ids(Count user, const Checkpoint& checkpoint);
+  void prefetch_row(Count user) const;
   // The column is read again and another thread may have changed it, so it is clamped to existing
   // columns.
   [[nodiscard]] std::size_t column(std::size_t position) const noexcept {
@@ -209,12 +211,30 @@ void ScoreRow<Key>::choose_layout(const std::byte* scores, std::ptrdiff_t row_st
                        reinterpret_cast<std::uintptr_t>(scores) % alignof(Key) == 0;
 }
 
+// Fetches the user's ids and scores while the user before is ranked. CPUs do so by themselves, but
+// not beyond the page that is read.
+template <class Key>
+[[gnu::always_inline]] inline void ScoreRow<Key>::prefetch_row(Count user) const {
+  const Lists& lists = sparse_scores_->items;
+  if (user >= lists.row_count() || stride_ < 0) return;
+  const std::size_t size = std::visit(
+      [&](const auto& items) {
+        const auto row = row_slice(items, lists, user);
+        prefetch(row.data(), row.size_bytes());
+        return row.size();
+      },
+      lists.items);
+  prefetch(sparse_scores_->scores + lists.begin(user) * stride_,
+           size * static_cast<std::size_t>(stride_));
+}
+
 template <class Key>
 void ScoreRow<Key>::select_user(Count user, const Checkpoint& checkpoint) {
   if (is_sparse()) {
     row_ = sparse_scores_->scores + sparse_scores_->items.begin(user) * stride_;
     copy_ids(user, checkpoint);
     size_ = ids_.size();
+    prefetch_row(user + 1);
     return;
   }
   select_row(user, checkpoint);
