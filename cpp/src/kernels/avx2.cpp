@@ -139,6 +139,13 @@ struct Lanes {
         _mm_add_epi64(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256(numbers, 1));
     return _mm_cvtsi128_si64(_mm_add_epi64(pairs, _mm_unpackhi_epi64(pairs, pairs)));
   }
+  // Adds up partial sums in the order of VectorKernels.
+  static double fold(const Doubles* sums) {
+    const __m256d fours = _mm256_add_pd(sums[0], sums[1]);
+    const __m128d pairs =
+        _mm_add_pd(_mm256_castpd256_pd128(fours), _mm256_extractf128_pd(fours, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(pairs, _mm_unpackhi_pd(pairs, pairs)));
+  }
   static bool any_bit(Integers numbers) { return _mm256_testz_si256(numbers, numbers) == 0; }
   static bool any_negative(Integers numbers) {
     return _mm256_movemask_pd(_mm256_castsi256_pd(numbers)) != 0;

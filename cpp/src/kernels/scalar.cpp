@@ -93,6 +93,11 @@ struct Lanes {
     return static_cast<Integers>(low(one) * low(other));
   }
   static std::int64_t sum(Integers numbers) { return static_cast<std::int64_t>(numbers); }
+  // Adds up partial sums in the order of VectorKernels.
+  static double fold(const Doubles* sums) {
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+           ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  }
   static bool any_bit(Integers numbers) { return numbers != 0; }
   static bool any_negative(Integers numbers) { return numbers >> 63U != 0; }
 };

@@ -37,14 +37,16 @@ double sum_of_terms(const One* one, const Other* other, std::size_t width) {
       sums[v] = Lanes::plus(sums[v], term);
     }
   }
-  double partial[kPartialSums];
-  for (std::size_t v = 0; v < kVectors; ++v) Lanes::store(partial + v * Lanes::kWidth, sums[v]);
-  for (std::size_t i = begin; i < width; ++i) {
-    partial[i - begin] +=
-        Term::scalar_term(static_cast<double>(one[i]), static_cast<double>(other[i]));
+  if (begin < width) {
+    double partial[kPartialSums];
+    for (std::size_t v = 0; v < kVectors; ++v) Lanes::store(partial + v * Lanes::kWidth, sums[v]);
+    for (std::size_t i = begin; i < width; ++i) {
+      partial[i - begin] +=
+          Term::scalar_term(static_cast<double>(one[i]), static_cast<double>(other[i]));
+    }
+    for (std::size_t v = 0; v < kVectors; ++v) sums[v] = Lanes::load(partial + v * Lanes::kWidth);
   }
-  return ((partial[0] + partial[4]) + (partial[2] + partial[6])) +
-         ((partial[1] + partial[5]) + (partial[3] + partial[7]));
+  return Lanes::fold(sums);
 }
 
 template <class Lanes, class Term, class Number>
