@@ -101,6 +101,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "metric_table": list,
     "order_by_user": lambda: [_codes(), 3, np.arange(4.0), "x"],
     "padded_lengths": CALLS["padded_lengths"][1],
+    "run_starts": lambda: [_codes(), "x"],
     "PairedValue": lambda: [[0], 0, False, True, False],
     "paired_sums": lambda: [
         [np.eye(2), np.ones((2, 2))], [_core.PairedValue([0], 0, False, True, False)], [(1, 0)], None, None, 1, None, 1, 1, "", None,

@@ -614,6 +614,25 @@ def test_a_large_file_that_is_not_sorted_says_that_it_is_read_whole(
     exactk.evaluate(given, exactk.Batches(lambda: frames), METRICS)  # the caller's frames are in memory as it is
 
 
+@pytest.mark.parametrize("group_rows", [1, 3, 7, 8, 100])
+def test_parquet_is_evaluated_alike_whatever_its_row_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group_rows: int
+) -> None:
+    """Small row groups are read together, larger ones in parts; a dictionary has a chunk for each."""
+    monkeypatch.setattr(source, "_LARGE", 0)
+    monkeypatch.setattr("exactk._files.columnar._PART_ROWS", 7)
+    rows = 60
+    items = pa.array([f"item {row * 7 % 11}" for row in range(rows)]).dictionary_encode()
+    columns = {"user": [f"user {row // 4}" for row in range(rows)], "item": items, "score": np.arange(rows, 0, -1.0)}
+    table = pa.table(columns)
+    truth = {f"user {user}": [f"item {user % 11}", "another"] for user in range(15)}
+    path = write_file(tmp_path, "a.parquet", parquet(table, row_group_size=group_rows))
+    sizes = [len(frame) for _, frame in exactk.read(path, "predictions").named_frames()]
+    assert sum(sizes) == rows
+    assert max(sizes) == (6 if group_rows == 3 else 7)
+    assert exactk.evaluate(truth, exactk.read(path, "predictions"), METRICS) == exactk.evaluate(truth, table, METRICS)
+
+
 def test_a_part_is_read_while_another_is_made_use_of() -> None:
     started: list[int] = []
 

@@ -159,6 +159,16 @@ using PyColumnsByUser =
     py::typing::Tuple<py::array_t<Offset>, std::optional<py::typing::List<py::array>>>;
 
 // Returns the columns grouped by user, or None if they already are.
+py::array_t<Offset> find_run_starts(const py::array& codes, const std::string& argument) {
+  const auto rows = view<Code>(codes, argument);
+  const Execution execution = interruptible_execution();
+  const std::vector<Offset> starts = [&] {
+    const GilRelease release;
+    return run_starts(rows, execution);
+  }();
+  return py::array_t<Offset>(static_cast<py::ssize_t>(starts.size()), starts.data());
+}
+
 PyColumnsByUser group_by_user(const py::array& codes, Count users,
                               const std::vector<py::array>& columns, int threads,
                               const std::string& argument) {
@@ -241,6 +251,8 @@ void bind_vocabulary(py::module_& module) {
            "Return the first `size` integers, in code order.")
       .def("as_packed", &packed_keys, py::arg("size"),
            "Return the first `size` strings, in code order, as encode_packed takes them.");
+  module.def("run_starts", &find_run_starts, py::arg("codes").noconvert(), py::arg("argument"),
+             "Return the positions of the rows whose user is another than that of the row before.");
   module.def(
       "group_by_user", &group_by_user, py::arg("codes").noconvert(), py::arg("users"),
       py::arg("columns"), py::arg("threads"), py::arg("argument"),

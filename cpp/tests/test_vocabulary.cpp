@@ -324,6 +324,21 @@ TEST_CASE("integers are ordered with a sign, or with bit 63") {
   CHECK(positions_in_key_order(wide, wide.size(), execution) == Codes{3, 1, 2, 0});
 }
 
+TEST_CASE("the rows where another user begins") {
+  std::mt19937_64 random(11);
+  for (std::size_t size = 0; size <= 200; ++size) {
+    Codes users(size);
+    for (std::size_t i = 1; i < size; ++i) {
+      users[i] = random() % 12 == 0 ? static_cast<Code>(random() % 3) : users[i - 1];
+    }
+    std::vector<Offset> expected;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i == 0 || users[i] != users[i - 1]) expected.push_back(static_cast<Offset>(i));
+    }
+    CHECK(run_starts(users, execution) == expected);
+  }
+}
+
 TEST_CASE("rows that are already grouped by user keep their order") {
   const Codes users{0, 0, 2, 3};
   const Grouping grouping = group_rows(users, 5, "users", execution);

@@ -64,6 +64,7 @@ __all__: list[str] = [
     "register_errors",
     "require_memory",
     "resample_sums",
+    "run_starts",
     "sign_flip_sums",
     "split_rows",
     "text_rows",
@@ -917,6 +918,11 @@ def resample_sums(
 ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
     """
     Return the sum of each column's integers, and the sums of shape (columns, count) in which each unit counts as often as it is drawn. A column's integers are its numbers times 2^scale, rounded; see exactk/resampling.hpp.
+    """
+
+def run_starts(codes: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64]:
+    """
+    Return the positions of the rows whose user is another than that of the row before.
     """
 
 def sign_flip_sums(

@@ -26,6 +26,10 @@ struct RowCounts {
 [[nodiscard]] RowCounts count_rows(std::span<const Code> codes, Count users,
                                    const std::string& argument, const Execution& execution);
 
+// Returns the positions of the rows whose user is another than that of the row before.
+[[nodiscard]] std::vector<Offset> run_starts(std::span<const Code> codes,
+                                             const Execution& execution);
+
 // A column to copy: elements of 1, 2, 4 or 8 bytes at a fixed stride, and their destination.
 struct ColumnCopy {
   const std::byte* from;

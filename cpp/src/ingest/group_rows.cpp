@@ -11,6 +11,7 @@
 #include "base/checkpoint.hpp"
 #include "base/parallel.hpp"
 #include "base/read_once.hpp"
+#include "base/runs.hpp"
 #include "exactk/error.hpp"
 
 namespace exactk {
@@ -77,6 +78,20 @@ void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> 
 }
 
 }  // namespace
+
+std::vector<Offset> run_starts(std::span<const Code> codes, const Execution& execution) {
+  std::vector<Offset> starts;
+  if (codes.empty()) return starts;
+  starts.push_back(0);
+  Code last = read_once(codes.front());
+  in_chunks(codes.size(), timed_checkpoint(execution.poll),
+            [&](std::size_t begin, std::size_t end) {
+              visit_changes(codes.subspan(begin, end - begin), last, [&](std::size_t position) {
+                starts.push_back(static_cast<Offset>(begin + position));
+              });
+            });
+  return starts;
+}
 
 RowCounts count_rows(std::span<const Code> codes, Count users, const std::string& argument,
                      const Execution& execution) {

@@ -13,6 +13,7 @@
 #include "base/checkpoint.hpp"
 #include "base/parallel.hpp"
 #include "base/read_once.hpp"
+#include "base/runs.hpp"
 #include "exactk/error.hpp"
 #include "ingest/code_table.hpp"
 
@@ -201,14 +202,12 @@ bool collect_runs(std::span<const T> column, Runs<T>& runs, const Checkpoint& ch
   bool are_long = true;
   T last = read_once(column[0]);
   const auto collect = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; are_long && i < end; ++i) {
-      const T key = read_once(column[i]);
-      if (key == last) continue;
+    if (!are_long) return;
+    visit_changes(column.subspan(begin, end - begin), last, [&](std::size_t position) {
       runs.keys.push_back(last);
-      runs.ends.push_back(i);
-      last = key;
-    }
-    are_long = are_long && runs.keys.size() <= end / kRunLength;
+      runs.ends.push_back(begin + position);
+    });
+    are_long = runs.keys.size() <= end / kRunLength;
   };
   in_chunks(column.size(), checkpoint, collect, kRows);
   runs.keys.push_back(last);

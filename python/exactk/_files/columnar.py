@@ -11,7 +11,7 @@ from exactk._files.source import Source, memory_size
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
@@ -84,8 +84,9 @@ class Parquet(_Columnar):
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield the rows in parts."""
         with self._open() as parquet_file:
-            for part in parquet_file.iter_batches(_PART_ROWS, columns=columns.all):
-                yield _validated(part)
+            for groups in _runs_of_groups(parquet_file.metadata):
+                for part in _read_groups(parquet_file, groups, columns.all):
+                    yield _validated(part)
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
@@ -132,6 +133,31 @@ class Ipc(_Columnar):
         yield from reader
         if stream.read(1):
             raise self.file.fault("one Arrow IPC stream", "more bytes after its end")
+
+
+def _runs_of_groups(metadata: Any) -> Iterator[list[int]]:  # noqa: ANN401 - pyarrow has no types
+    """Yield the row groups in runs of about the rows of a part; a longer one is a run of its own."""
+    run: list[int] = []
+    rows = 0
+    for group in range(metadata.num_row_groups):
+        added = metadata.row_group(group).num_rows
+        if run and rows + added > _PART_ROWS:
+            yield run
+            run, rows = [], 0
+        run.append(group)
+        rows += added
+    if run:
+        yield run
+
+
+def _read_groups(parquet_file: Any, groups: list[int], columns: list[str]) -> Iterable[Any]:  # noqa: ANN401 - pyarrow has no types
+    """Read row groups, whole if they fit a part, because pyarrow then allocates each column once."""
+    if sum(parquet_file.metadata.row_group(group).num_rows for group in groups) > _PART_ROWS:
+        batches: Iterable[Any] = parquet_file.iter_batches(_PART_ROWS, groups, columns)
+        return batches
+    table = parquet_file.read_row_groups(groups, columns)
+    batches = table.combine_chunks().to_batches()  # a dictionary has a chunk per group
+    return batches
 
 
 def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types

@@ -318,7 +318,7 @@ def read_blocks(reader: Reader) -> Generator[Block]:
     finished = _FinishedUsers()
     carried: list[LongRows] = []
     for batch in reader:
-        starts = np.concatenate([[0], np.flatnonzero(batch.user_codes[1:] != batch.user_codes[:-1]) + 1])
+        starts = _core.run_starts(batch.user_codes, "predictions")
         ready: list[Block] = []
         if carried and carried[0].user_codes[0] == batch.user_codes[0]:
             carried.append(batch.between(0, starts[1] if len(starts) > 1 else None))

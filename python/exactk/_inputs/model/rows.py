@@ -127,6 +127,8 @@ def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
     shared = min(size, len(sources))
     if np.array_equal(sources[:shared], np.arange(shared)) and absent[shared:].all():
         return resize(rows, len(sources))
+    if size and rows.lengths is None and _are_consecutive(sources):
+        return _consecutive(rows, int(sources[0]), int(sources[-1]) + 1, sources)
     lengths, starts, present = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64), ~absent
     if size:
         existing = np.where(absent, 0, sources)
@@ -146,6 +148,26 @@ def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
         lengths=None,
         find_row=reindexed(rows.find_row, sources),
         is_owned=True,
+    )
+
+
+def _are_consecutive(sources: NDArray[np.int64]) -> bool:
+    """Return whether the rows follow one another, as those of a part of a sorted file do."""
+    return bool(len(sources) and sources[0] >= 0 and np.array_equal(sources, np.arange(sources[0], sources[0] + len(sources))))
+
+
+def _consecutive(rows: Rows, begin: int, end: int, sources: NDArray[np.int64]) -> Rows:
+    """Return consecutive rows, whose items are not copied."""
+    first, last = rows.indptr[begin], rows.indptr[end]
+    present = None if rows.present is None else rows.present[begin:end]
+    return rows._replace(
+        indptr=rows.indptr[begin : end + 1] - first,
+        items=rows.items[first:last],
+        grades=None if rows.grades is None else rows.grades[first:last],
+        scores=None if rows.scores is None else rows.scores[first:last],
+        ranks=None if rows.ranks is None else rows.ranks[first:last],
+        present=None if present is None or present.all() else present,
+        find_row=reindexed(rows.find_row, sources),
     )
 
 
