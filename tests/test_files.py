@@ -627,10 +627,12 @@ def test_parquet_is_evaluated_alike_whatever_its_row_groups(
     table = pa.table(columns)
     truth = {f"user {user}": [f"item {user % 11}", "another"] for user in range(15)}
     path = write_file(tmp_path, "a.parquet", parquet(table, row_group_size=group_rows))
-    sizes = [len(frame) for _, frame in exactk.read(path, "predictions").named_frames()]
+    batches = exactk.read(path, "predictions")
+    assert isinstance(batches, exactk.Batches)
+    sizes = [len(frame) for _, frame in batches.named_frames()]
     assert sum(sizes) == rows
     assert max(sizes) == (6 if group_rows == 3 else 7)
-    assert exactk.evaluate(truth, exactk.read(path, "predictions"), METRICS) == exactk.evaluate(truth, table, METRICS)
+    assert exactk.evaluate(truth, batches, METRICS) == exactk.evaluate(truth, table, METRICS)
 
 
 def test_a_part_is_read_while_another_is_made_use_of() -> None:

@@ -11,7 +11,7 @@ from exactk._files.source import Source, memory_size
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
@@ -150,14 +150,13 @@ def _runs_of_groups(metadata: Any) -> Iterator[list[int]]:  # noqa: ANN401 - pya
         yield run
 
 
-def _read_groups(parquet_file: Any, groups: list[int], columns: list[str]) -> Iterable[Any]:  # noqa: ANN401 - pyarrow has no types
-    """Read row groups, whole if they fit a part, because pyarrow then allocates each column once."""
+def _read_groups(parquet_file: Any, groups: list[int], columns: list[str]) -> Iterator[Any]:  # noqa: ANN401 - pyarrow has no types
+    """Yield the rows of row groups: all at once if they fit a part, because pyarrow then allocates each column once."""
     if sum(parquet_file.metadata.row_group(group).num_rows for group in groups) > _PART_ROWS:
-        batches: Iterable[Any] = parquet_file.iter_batches(_PART_ROWS, groups, columns)
-        return batches
-    table = parquet_file.read_row_groups(groups, columns)
-    batches = table.combine_chunks().to_batches()  # a dictionary has a chunk per group
-    return batches
+        yield from parquet_file.iter_batches(_PART_ROWS, groups, columns)
+    else:
+        table = parquet_file.read_row_groups(groups, columns)
+        yield from table.combine_chunks().to_batches()  # a dictionary has a chunk per group
 
 
 def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types

@@ -153,7 +153,9 @@ def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
 
 def _are_consecutive(sources: NDArray[np.int64]) -> bool:
     """Return whether the rows follow one another, as those of a part of a sorted file do."""
-    return bool(len(sources) and sources[0] >= 0 and np.array_equal(sources, np.arange(sources[0], sources[0] + len(sources))))
+    return bool(
+        len(sources) and sources[0] >= 0 and np.array_equal(sources, np.arange(sources[0], sources[0] + len(sources)))
+    )
 
 
 def _consecutive(rows: Rows, begin: int, end: int, sources: NDArray[np.int64]) -> Rows:
