@@ -25,6 +25,7 @@ from exactk._engine.warnings import (
 from exactk._report.report import Report
 from exactk._report.state import StateSums
 from exactk._report.user_table import UserTable
+from exactk._runtime.copies import changed_copy
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -139,8 +140,8 @@ class BlockSums:
         return sums
 
     def copy(self) -> BlockSums:
-        """Return sums that grow independently."""
-        return BlockSums.from_plain(self.to_plain())
+        """Return sums that grow independently, but nothing that is kept of each user."""
+        return changed_copy(self, _systems={name: system.copy() for name, system in self._systems.items()})
 
     @property
     def states(self) -> dict[str, State]:
@@ -214,6 +215,12 @@ class _SystemSums:
         self._shared_items.merge(other._shared_items)
         self._candidate_rows = add_rows(self._candidate_rows, other._candidate_rows)
         self._candidate_use = self._candidate_use.merged(other._candidate_use)
+
+    def copy(self) -> _SystemSums:
+        """Return sums that grow independently, without flags and values of users, and without base predictions."""
+        sums = None if self._sums is None else self._sums.copy()
+        items = self._shared_items.copy()
+        return changed_copy(self, _sums=sums, _tables=[], _flags=[], _base_use=BaseUse(), _shared_items=items)
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`; neither flags and values of users nor base predictions are in it."""

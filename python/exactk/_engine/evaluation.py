@@ -394,9 +394,11 @@ def evaluate_plainly(
 
 
 def _ties_of_values(
-    ties: tuple[TieCounts, ...], values: tuple[Value, ...], problem: Problem, outcome: Outcome
+    ties: tuple[TieCounts, ...], values: Plan, problem: Problem, outcome: Outcome
 ) -> tuple[TieCounts, ...]:
     """Return the ties of each value, whose parts depend on the same orders."""
+    if values.only_parts is not None:
+        return tuple(ties[index] for index in values.only_parts)
 
     def ties_of(value: Value, indices: tuple[int, ...]) -> TieCounts:
         if value.info.reads_groups:

@@ -11,6 +11,7 @@ from exactk._engine.base_lists import check_base_order
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._inputs.model.embeddings import check_input_order
 from exactk._inputs.model.lists import Rankings
+from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import TieCounts
 from exactk._report.sum_table import SumTable
 
@@ -34,6 +35,10 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     """
     if isinstance(problem.predictions, Rankings) and problem.predictions.ranks is None and problem.base is None:
         return engine.solve(problem)  # lists without ranks are ranked in one way
+    if problem.base is None and not problem.list_tallies and as_plan(problem.values).ranks_alike:
+        rules_of_all = problem.values[0].rules
+        check_input_order(problem.predictions, [rules_of_all["ties"]], "predictions")
+        return engine.solve(_with_ranked(problem, _ranking(problem, rules_of_all)))
     rules = [*(value.rules for value in problem.values), *(tally.rules for tally in problem.list_tallies)]
     check_input_order(problem.predictions, [one["ties"] for one in rules], "predictions")
     check_base_order(problem)

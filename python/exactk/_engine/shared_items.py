@@ -9,6 +9,7 @@ import numpy as np
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._runtime.copies import changed_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,6 +61,10 @@ class SharedItems:
         for items in other._list_items.parts:
             self._list_items = self._list_items.plus(items)
         self._has_match = self._has_match or any(map(self._list_items.has_any, self._truth_items.parts))
+
+    def copy(self) -> SharedItems:
+        """Return items to which others are added independently."""
+        return changed_copy(self, _counts=self._counts.copy())
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`."""

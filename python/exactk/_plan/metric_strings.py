@@ -54,6 +54,19 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
         return [tuple(indices[part.identity] for part in value.parts) for value in self]
 
     @cached_property
+    def only_parts(self) -> list[int] | None:
+        """The index of the only part of each value; None if one has several, or is counted over all lists together."""
+        indices = [index for index, *others in self.part_indices if not others]
+        are_of_users = not any(value.info.of_collection or value.info.reads_groups for value in self)
+        return indices if len(indices) == len(self) and are_of_users else None
+
+    @cached_property
+    def ranks_alike(self) -> bool:
+        """Whether all values rank the items in one way."""
+        fields = ("ties", "rank_gaps", "score_dtype", "negative_infinity")
+        return len({tuple(value.rules[field] for field in fields) for value in self}) == 1
+
+    @cached_property
     def core(self) -> list[_core.PlannedValue]:
         """The values in the core's form."""
         return [value.core for value in self]

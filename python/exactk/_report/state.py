@@ -33,6 +33,7 @@ from exactk._report.validation import (
     plain_data,
     read_json,
 )
+from exactk._runtime.copies import changed_copy
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
 
@@ -383,6 +384,16 @@ class StateSums:
         self._shards = {0: first.shards}  # by the number of the state; of states without shards, only the first
         self._has_unsharded = first.shards is None
         self._size = 1  # states
+
+    def copy(self) -> StateSums:
+        """Return sums that grow independently."""
+        return changed_copy(
+            self,
+            _groups=None if self._groups is None else RunningGroupSums(self._groups.sums()),
+            _grade_columns=self._grade_columns.copy(),
+            _group_orders=self._group_orders.copy(),
+            _shards=self._shards.copy(),
+        )
 
     def add(self, state: State) -> None:
         """Add a state; raise StateMismatchError if its plan, or the type of its group labels, differs."""
