@@ -27,7 +27,7 @@ struct Vectors {
   std::ptrdiff_t row_stride = 0;  // in bytes
 };
 
-// An item's id is its row. Items that score below min_score are not recommended.
+// The id of an item is its row. Items that score below min_score are not recommended.
 struct Embeddings {
   Vectors users;
   Vectors items;

@@ -56,9 +56,9 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
     @cached_property
     def only_parts(self) -> list[int] | None:
         """The index of the only part of each value; None if one has several, or is counted over all lists together."""
-        indices = [index for index, *others in self.part_indices if not others]
-        are_of_users = not any(value.info.of_collection or value.info.reads_groups for value in self)
-        return indices if len(indices) == len(self) and are_of_users else None
+        if any(len(value.parts) != 1 or value.info.of_collection or value.info.reads_groups for value in self):
+            return None
+        return [index for (index,) in self.part_indices]
 
     @cached_property
     def ranks_alike(self) -> bool:
