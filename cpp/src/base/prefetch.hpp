@@ -6,8 +6,8 @@
 
 namespace exactk {
 
-// Fetches the beginning, beside which a near cache has room for much else. Always inline, like every
-// function that does nothing else: GCC drops the calls of functions without a visible effect.
+// Fetches the beginning, beside which a near cache has room for much else. Always inline, like
+// every function that does nothing else: GCC drops the calls of functions without a visible effect.
 [[gnu::always_inline]] inline void prefetch(const void* memory, std::size_t bytes) noexcept {
   constexpr std::size_t kLine = 64;
   constexpr std::size_t kMost = std::size_t{1} << 14U;
