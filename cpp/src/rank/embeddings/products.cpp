@@ -298,7 +298,7 @@ void Products::load_tile(std::size_t begin) {
 
 // Multiplies the group with packed items; the products of a user are `stride` apart.
 void Products::multiply_panels(const float* panels, std::size_t count, std::size_t stride,
-                               std::vector<float>& products) {
+                               AlignedVector<float>& products) {
   kernels_.products.multiply(&panel_[group_begin_ * width_], group_size_, width_, panels,
                              (count + kPanelItems - 1) / kPanelItems, products.data(), stride);
 }

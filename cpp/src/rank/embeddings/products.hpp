@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/aligned_vector.hpp"
 #include "base/checkpoint.hpp"
 #include "exactk/embeddings.hpp"
 #include "exactk/types.hpp"
@@ -138,7 +139,7 @@ class Products {
   template <class PositionOf>
   void pack_converted(std::size_t size, const PositionOf& position_of, float* panels);
   void multiply_panels(const float* panels, std::size_t count, std::size_t stride,
-                       std::vector<float>& products);
+                       AlignedVector<float>& products);
 
   const Embeddings& source_;
   const Norms& norms_;
@@ -155,13 +156,13 @@ class Products {
   Tile tile_{};
   std::vector<float> panel_;
   std::vector<float> rows_;      // converted items of a panel
-  std::vector<float> items_;     // packed, of the tile
+  AlignedVector<float> items_;   // packed, of the tile
   std::size_t group_begin_ = 0;  // the users who are multiplied
   std::size_t group_size_ = 0;
-  std::vector<float> products_;
+  AlignedVector<float> products_;
   std::vector<std::uint32_t> sample_positions_;  // ascending
-  std::vector<float> sample_items_;              // packed
-  std::vector<float> sample_products_;
+  AlignedVector<float> sample_items_;            // packed
+  AlignedVector<float> sample_products_;
   std::vector<std::int64_t> ids_;
   std::vector<double> scores_;
 };
