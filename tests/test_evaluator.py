@@ -344,6 +344,16 @@ def updated(*arguments: Any, **options: Any) -> exactk.Evaluator:
     return evaluator
 
 
+def test_after_a_merge_messages_name_the_argument_of_the_update() -> None:
+    one, other = exactk.Evaluator("recall@1"), exactk.Evaluator("recall@1")
+    one.update([[1]], [[1]], groups=["x"])
+    other.update([[2]], [[1]], groups=["y"])
+    one.merge(other)
+    with pytest.raises(exactk.StateMismatchError, match=r"^groups: expected group labels of one type") as caught:
+        one.update([[1]], [[1]], groups=[1])
+    assert caught.value.argument == "groups"
+
+
 @pytest.mark.parametrize("case", OTHERS)
 def test_what_does_not_merge(case: str) -> None:
     make, message = OTHERS[case]

@@ -635,6 +635,22 @@ def test_parquet_is_evaluated_alike_whatever_its_row_groups(
     assert exactk.evaluate(truth, batches, METRICS) == exactk.evaluate(truth, table, METRICS)
 
 
+def test_parquet_with_narrow_codes_of_many_keys_is_read(tmp_path: Path) -> None:
+    """Each row group of categoricals has a dictionary of its own, and one byte cannot number the keys of all."""
+    path, groups = tmp_path / "a.parquet", 3
+    users = [[f"user {group * 100 + i}" for i in range(100)] for group in range(groups)]
+    codes = pa.array(range(100), pa.int8())
+    tables = [
+        pa.table({"user": pa.DictionaryArray.from_arrays(codes, keys), "item": ["film"] * 100, "score": [1.0] * 100})
+        for keys in users
+    ]
+    with pq.ParquetWriter(path, tables[0].schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+    truth = {user: ["film"] for of_group in users for user in of_group}
+    assert exactk.evaluate(truth, path, "recall@1")["recall@1"] == 1
+
+
 def test_a_part_is_read_while_another_is_made_use_of() -> None:
     started: list[int] = []
 

@@ -208,8 +208,9 @@ class _SystemSums:
 
     def merge(self, other: _SystemSums) -> None:
         """Add the sums of other users."""
-        self._sums = StateSums(self.state, "other")
-        self._sums.add(other.state)
+        sums = StateSums(self.state, "other")
+        sums.add(other.state)
+        self._sums = StateSums(sums.state(), _ARGUMENT)
         self._has_hit |= other._has_hit
         self._is_complete &= other._is_complete
         self._shared_items.merge(other._shared_items)

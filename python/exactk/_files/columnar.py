@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -156,7 +156,9 @@ def _read_groups(parquet_file: Any, groups: list[int], columns: list[str]) -> It
         yield from parquet_file.iter_batches(_PART_ROWS, groups, columns)
     else:
         table = parquet_file.read_row_groups(groups, columns)
-        yield from table.combine_chunks().to_batches()  # a dictionary has a chunk per group
+        with suppress(optional.arrow("Parquet").ArrowInvalid):  # narrow codes of more keys than they can number
+            table = table.combine_chunks()  # a dictionary has a chunk per group
+        yield from table.to_batches()
 
 
 def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types
