@@ -158,7 +158,6 @@ PyOrderByUser order_by_user(const py::array& codes, Count users,
 using PyColumnsByUser =
     py::typing::Tuple<py::array_t<Offset>, std::optional<py::typing::List<py::array>>>;
 
-// Returns the columns grouped by user, or None if they already are.
 py::array_t<Offset> find_run_starts(const py::array& codes, const std::string& argument) {
   const auto rows = view<Code>(codes, argument);
   const Execution execution = interruptible_execution();
@@ -169,6 +168,7 @@ py::array_t<Offset> find_run_starts(const py::array& codes, const std::string& a
   return py::array_t<Offset>(static_cast<py::ssize_t>(starts.size()), starts.data());
 }
 
+// Returns the columns grouped by user, or None if they already are.
 PyColumnsByUser group_by_user(const py::array& codes, Count users,
                               const std::vector<py::array>& columns, int threads,
                               const std::string& argument) {

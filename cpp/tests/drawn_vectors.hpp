@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -132,6 +133,26 @@ inline Model draw_model(ScoreType users, ScoreType items, Count width, Draw kind
   const Draw unlike = alike ? kind : Draw::uneven;
   return {.users = draw_matrix(users, kUsers, width, unlike, random),
           .items = draw_matrix(items, kItems, width, kind, random)};
+}
+
+// Draws the items that all users may be recommended: about two thirds.
+inline OwnedLists draw_candidates(std::mt19937_64& random) {
+  Row row;
+  for (std::int64_t item = 0; item < kItems; item += 1 + static_cast<std::int64_t>(random() % 2)) {
+    row.push_back(item);
+  }
+  return lists({row});
+}
+
+// Draws excluded ids, some of which are no items; all items of one user.
+inline OwnedLists draw_exclusions(std::mt19937_64& random) {
+  std::vector<Row> rows(static_cast<std::size_t>(kUsers));
+  for (Row& row : rows) {
+    for (int i = 0; i < 100; ++i) row.push_back(static_cast<std::int64_t>(random() % 700));
+  }
+  rows[3].resize(static_cast<std::size_t>(kItems));
+  std::iota(rows[3].begin(), rows[3].end(), 0);
+  return lists(rows);
 }
 
 inline constexpr std::array kTypes = {ScoreType::float32, ScoreType::float64, ScoreType::float16};

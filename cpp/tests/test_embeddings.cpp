@@ -158,22 +158,14 @@ TEST_CASE("F31: products of any instruction set do not change the results") {
 
 TEST_CASE("products do not change results with candidates, exclusions and min_score") {
   std::mt19937_64 random(2);
-  Row candidate_row;
-  for (std::int64_t item = 0; item < kItems; item += 1 + static_cast<std::int64_t>(random() % 2)) {
-    candidate_row.push_back(item);
-  }
-  std::vector<Row> excluded(kUsers);
-  for (Row& row : excluded) {
-    for (int i = 0; i < 100; ++i) row.push_back(static_cast<std::int64_t>(random() % 700));
-  }
-  excluded[3].resize(static_cast<std::size_t>(kItems));  // all items
-  std::iota(excluded[3].begin(), excluded[3].end(), 0);
+  const OwnedLists candidates = draw_candidates(random);
+  const OwnedLists excluded = draw_exclusions(random);
   for (const Draw kind : kDraws) {
     CAPTURE(static_cast<int>(kind));
     Model model = draw_model(ScoreType::float32, ScoreType::float32, 12, kind, random);
-    const Question question{.exclude = lists(excluded)};
+    const Question question{.exclude = excluded};
     check_screening(model, question);
-    model.candidates = lists({candidate_row});
+    model.candidates = candidates;
     check_screening(model, question);
     model.min_score = 0.3;
     check_screening(model, question);

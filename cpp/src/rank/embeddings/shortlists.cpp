@@ -38,8 +38,7 @@ Shortlists::Shortlists(const Embeddings& source, Count depth, bool highest_first
       highest_first_(highest_first),
       products_(products),
       kernels_(kernels),
-      capacity_(capacity(depth_)),
-      tile_positions_(products.tile_items()) {
+      capacity_(capacity(depth_)) {
   const std::size_t sample = products.sample_size();
   if (sample == 0) return;
   const std::size_t items = products.size();

@@ -85,7 +85,6 @@ class Shortlists {
   std::size_t sample_rank_ = 0;    // whose product is the expected bound, or 0
   float last_bound_ = 0;           // of the user before, who is likely similar
   float last_expected_bound_ = 0;  // the same
-  std::vector<std::uint32_t> tile_positions_;
 };
 
 }  // namespace exactk
