@@ -1,10 +1,13 @@
-"""What holds of differences whatever the data: for all tests, averages, weights, groups and clusters."""
+"""What holds of differences whatever the data: for all tests and intervals, averages, weights, groups and clusters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import exactk
+from permutation_oracle import signs_of
 from strategies import examples
+from test_permutation_oracle import compared
 
 pytestmark = pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 
@@ -25,6 +30,8 @@ METRICS = [
     "dcg@6(average=geometric)", "recall@6(average=geometric)",
 ]  # fmt: skip
 MEANS = METRICS[:3]
+SUMS = ["P@6", "recall@6", "recall@6(average=geometric)"]
+"""Metrics whose differences are sums over users."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +68,20 @@ class Sample:
         }
         return truth, lists
 
-    def compare(self, **more: Any) -> exactk.Comparison:
-        by_user: dict[str, dict[str, Any]] = {
-            "weights": {name: user.weight for name, user in self.users.items()},
-            "groups": {name: user.group for name, user in self.users.items()},
-            "clusters": {name: user.cluster for name, user in self.users.items()},
+    @property
+    def by_user(self) -> dict[str, dict[str, Any]]:
+        """The weights, groups and clusters that are used."""
+        return {
+            name: {key: getattr(user, name.removesuffix("s")) for key, user in self.users.items()} for name in self.has
         }
-        used: Mapping[str, Any] = {name: values for name, values in by_user.items() if name in self.has}
-        options: dict[str, Any] = {**self.options, **used, **more}
+
+    def compare(self, **more: Any) -> exactk.Comparison:
+        options: dict[str, Any] = {**self.options, **self.by_user, **more}
         return exactk.compare(*self.inputs(), list(self.metrics), per_user=True, **options)
+
+    def of(self, names: Iterable[str]) -> Sample:
+        """Return the sample of some users."""
+        return replace(self, users={name: self.users[name] for name in names})
 
     def map(self, change: Callable[[User], User]) -> Sample:
         return replace(self, users={name: change(user) for name, user in self.users.items()})
@@ -113,12 +125,72 @@ def samples(
     )
 
 
-law = settings(max_examples=examples(25))
+@st.composite
+def samples_of_draws(
+    draw: st.DrawFn,
+    *,
+    sizes: tuple[int, ...] = (3, 12, 30, 60),
+    has: tuple[str, ...] = ("weights", "groups", "clusters"),
+    intervals: tuple[str, ...] = ("t", "percentile", "bca"),
+    metrics: tuple[str, ...] = tuple(METRICS),
+) -> Sample:
+    """Draw permutation tests and bootstrap intervals of users of whom all differ, most or few; of many, flips are random."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    size, spread = draw(st.sampled_from(sizes)), draw(st.sampled_from([0.1, 0.5, 1.0]))
+    users = {}
+    for number in range(size):
+        relevant = int(rng.integers(1, 9))
+        hits = np.minimum(rng.integers(0, CUTOFF + 1, 3), relevant)
+        hits = np.where(rng.random(3) < spread, hits, hits[0])
+        users[f"u{number}"] = User(
+            relevant,
+            (int(hits[0]), int(hits[1]), int(hits[2])),
+            float(rng.integers(1, 4)),
+            float(rng.choice([1.0, 0.25, 3.0, 0.1, 0.0])),
+            str(rng.choice(list("xxyz"))),
+            int(rng.integers(0, 2 * size // 3 + 1)),
+        )
+    used = draw(st.sets(st.sampled_from(has))) if has else set()
+    units = len({user.cluster for user in users.values()}) if "clusters" in used else size
+    interval = draw(st.sampled_from(intervals)) if min(units, size) > 28 else "t"
+    options: dict[str, Any] = {
+        "test": draw(st.sampled_from(["permutation", "permutation", "t"])) if interval != "t" else "permutation",
+        "interval": interval,
+        "alternative": draw(st.sampled_from(["two_sided", "two_sided", "greater", "less"])),
+        "family": draw(st.sampled_from(["metric", "all"])),
+        "seed": draw(st.sampled_from([0, 7, 2**64 - 1])),
+    }
+    options["adjust"] = draw(st.sampled_from(["max_t", "max_t", "holm", "none"])) if options["test"] != "t" else "holm"
+    if options["test"] == "permutation":
+        options["permutations"] = draw(st.sampled_from([99, 199, 1500]))
+    if interval != "t":
+        options["resamples"] = 199
+    if interval != "t" and ({"weights", "clusters"} & used):  # of weight 0, of one cluster: units may be few
+        users = {name: replace(user, weight=user.weight or 1.0) for name, user in users.items()}
+    chosen = tuple(draw(st.permutations(metrics))[: draw(st.integers(1, 3))])
+    return Sample(users, options, frozenset(used), chosen)
+
+
+law = settings(max_examples=examples(150))
+
+
+def any_samples(**options: Any) -> st.SearchStrategy[Sample]:
+    """Draw samples whose p-values and intervals have formulas, or are made of random numbers."""
+    return st.one_of(samples(**options), samples_of_draws(**options))
+
+
+def is_of_draws(sample: Sample) -> bool:
+    return sample.options["test"] == "permutation" or sample.options.get("interval", "t") != "t"
 
 
 def rows_of(comparison: exactk.Comparison) -> dict[tuple[Any, ...], exactk.Difference]:
     differences = comparison.differences
     return {(row.group, row.metric, row.system, row.baseline): row for row in [*differences, *differences.by_group]}
+
+
+def in_any_order(comparison: exactk.Comparison) -> str:
+    """Return all rows as text, whatever their order."""
+    return repr(sorted(rows_of(comparison).items(), key=repr))
 
 
 def assert_same(one: exactk.Comparison, other: exactk.Comparison, *, but: tuple[str, ...] = ()) -> None:
@@ -167,6 +239,22 @@ def test_exchanging_two_systems_mirrors_their_row(sample: Sample) -> None:
 
 
 @law
+@given(samples_of_draws())
+def test_exchanging_two_systems_mirrors_their_row_of_draws(sample: Sample) -> None:
+    rows = rows_of(replace(sample, systems=("a", "b")).compare())
+    back = {"greater": "less", "less": "greater"}.get(sample.options["alternative"], "two_sided")
+    others = rows_of(replace(sample, systems=("b", "a")).compare(alternative=back))
+    for (group, metric, system, baseline), row in rows.items():
+        other = others[group, metric, baseline, system]
+        assert repr((row.p, row.p_adjusted, row.p_error, row.exact)) == repr(
+            (other.p, other.p_adjusted, other.p_error, other.exact)
+        )
+        assert_allclose([row.low, row.high], [-other.high, -other.low], rtol=1e-7, atol=1e-12)
+        if "geometric" in metric and 0 < 1 + other.relative_high < 1e9:
+            assert_allclose(1 + row.relative_low, 1 / (1 + other.relative_high), rtol=1e-7)
+
+
+@law
 @given(samples(has=(), least=2), st.integers(0, CUTOFF))
 def test_a_user_with_equal_values_adds_no_evidence(sample: Sample, hits: int) -> None:
     added = replace(sample, users=sample.users | {"new": User(CUTOFF, (hits, hits, hits))})
@@ -187,67 +275,80 @@ def test_a_user_with_equal_values_adds_no_evidence(sample: Sample, hits: int) ->
 
 
 @law
-@given(samples(), st.integers(-8, 8))
+@given(samples_of_draws(has=("clusters",), intervals=("t",), metrics=tuple(SUMS)), st.integers(0, CUTOFF))
+def test_a_user_with_equal_values_changes_no_p_value_of_flips(sample: Sample, hits: int) -> None:
+    added = replace(sample, users=sample.users | {"new": User(CUTOFF, (hits, hits, hits), cluster=1000)})
+    rows, others = rows_of(sample.compare(adjust="none")), rows_of(added.compare(adjust="none"))
+    for key, row in rows.items():
+        if not row.reason:
+            other = others[key]
+            assert (row.p, row.p_error, row.exact) == (other.p, other.p_error, other.exact)
+
+
+@law
+@given(any_samples(), st.integers(-8, 8))
 def test_the_unit_of_values_and_weights_does_not_matter(sample: Sample, power: int) -> None:
     of_dcg = replace(sample, metrics=("dcg@6",), options=sample.options | {"margin": None})
     scaled = of_dcg.map(
         lambda user: replace(user, grade=user.grade * 2.0**power, weight=user.weight * 2.0 ** (2 * power))
     )
-    in_units = ("value", "baseline_value", "difference", "low", "high", "detectable")
+    in_units = ["value", "baseline_value", "difference", "low", "high", "detectable"]
+    if sample.options["test"] == "permutation":
+        in_units.append("statistic")  # the difference
     one, other = of_dcg.compare(), scaled.compare()
-    assert_same(one, other, but=in_units)
-    for row, of_scaled in zip(one.differences, other.differences, strict=True):
+    assert_same(one, other, but=tuple(in_units))
+    for key, row in rows_of(one).items():
+        of_scaled = rows_of(other)[key]
         assert [getattr(row, name) * 2.0**power for name in in_units] == pytest.approx(
-            [getattr(of_scaled, name) for name in in_units], rel=1e-15, nan_ok=True
+            [getattr(of_scaled, name) for name in in_units], rel=1e-14, abs=0, nan_ok=True
         )
 
 
 @law
-@given(samples(tests=("t",), has=("weights", "groups")), st.integers(2, 4))
-def test_copies_of_users_in_clusters_change_only_counts(sample: Sample, copies: int) -> None:
-    copied = replace(
-        sample,
-        users={
-            f"{name}/{copy}": replace(user, cluster=cluster)
-            for cluster, (name, user) in enumerate(sample.users.items())
-            for copy in range(copies)
-        },
-        has=sample.has | {"clusters"},
-    )
-    rows, others = rows_of(sample.compare()), rows_of(copied.compare())
+@given(any_samples(has=("weights", "groups")), st.integers(2, 4))
+def test_copies_of_users_in_clusters_are_one_user(sample: Sample, copies: int) -> None:
+    """A cluster has the random numbers of a user with that key."""
+    if sample.options["test"] not in {"t", "permutation"}:  # which take no clusters
+        return
+    users = {f"{name}/{copy}": user for name, user in sample.users.items() for copy in range(copies)}
+    clusters = {name: name.rpartition("/")[0] for name in users}
+    rows, others = rows_of(sample.compare()), rows_of(replace(sample, users=users).compare(clusters=clusters))
     assert list(rows) == list(others)
+    tolerance = {"rtol": 1e-9, "atol": 1e-12} if is_of_draws(sample) else {"rtol": 1e-12, "atol": 1e-15}
     for key, row in rows.items():
-        other = others[key]
         for name in row._fields:
-            one, of_copies = getattr(row, name), getattr(other, name)
+            one, of_copies = getattr(row, name), getattr(others[key], name)
             if name in {"users", "wins", "ties", "losses"}:
                 assert one * copies == of_copies
             elif isinstance(one, float):
-                assert_allclose(of_copies, one, rtol=1e-12, atol=1e-15)
+                assert_allclose(of_copies, one, err_msg=name, **tolerance)
             else:
                 assert of_copies == one
 
 
 @law
-@given(samples(), st.randoms(use_true_random=False))
+@given(any_samples(), st.randoms(use_true_random=False))
 def test_the_order_of_users_does_not_matter(sample: Sample, random: Any) -> None:
     names = random.sample(list(sample.users), len(sample.users))
-    first = {user.group: None for user in sample.users.values()}  # groups are shown as they first occur
-    shuffled = sorted(names, key=lambda name: list(first).index(sample.users[name].group))
-    rows = rows_of(sample.compare())
-    others = rows_of(replace(sample, users={name: sample.users[name] for name in shuffled}).compare())
-    assert repr(sorted(rows.items(), key=repr)) == repr(sorted(others.items(), key=repr))
+    first = list(dict.fromkeys(user.group for user in sample.users.values()))  # groups are shown as they first occur
+    shuffled = sample.of(sorted(names, key=lambda name: first.index(sample.users[name].group)))
+    assert in_any_order(shuffled.compare()) == in_any_order(sample.compare())
 
 
 @law
-@given(samples())
-def test_another_system_changes_only_what_is_adjusted(sample: Sample) -> None:
-    rows, others = rows_of(replace(sample, systems=("a", "b")).compare()), rows_of(sample.compare())
-    assert len(rows) * 3 == len(others)
+@given(any_samples(), st.sampled_from(METRICS))
+def test_other_systems_and_metrics_change_only_what_is_adjusted(sample: Sample, metric: str) -> None:
+    more = replace(sample, metrics=tuple(dict.fromkeys([metric, *sample.metrics])))
+    rows, others = rows_of(replace(sample, systems=("a", "b")).compare()), rows_of(more.compare())
+    assert len(rows) * 3 * len(more.metrics) == len(others) * len(sample.metrics)
+    adjusted: dict[str, Any] = {"p_adjusted": 0.0, "p_adjusted_error": 0.0, "verdict": "undecided"}
+    if sample.options["adjust"] == "max_t":  # whose intervals are simultaneous
+        adjusted |= dict.fromkeys(("low", "high", "relative_low", "relative_high"), 0.0)
     for key, row in rows.items():
-        one, other = (each._replace(p_adjusted=0.0, verdict="undecided") for each in (row, others[key]))
+        one, other = (each._replace(**adjusted) for each in (row, others[key]))
         assert repr(one) == repr(other)
-        assert not others[key].p_adjusted < row.p_adjusted or sample.options["adjust"] == "benjamini_hochberg"
+        is_less = others[key].p_adjusted < row.p_adjusted - 1e-15
+        assert not is_less or sample.options["adjust"] == "benjamini_hochberg"
 
 
 @settings(max_examples=examples(200))
@@ -286,7 +387,7 @@ def test_the_interval_holds_0_if_the_test_does_not_reject(sample: Sample) -> Non
             assert (row.relative_low <= 0 <= row.relative_high) == holds
 
 
-@law
+@settings(max_examples=examples(25))
 @given(samples(tests=("t",), least=4), st.sampled_from([0.8, 0.9, 0.95]))
 def test_systems_are_equivalent_if_the_interval_is_within_the_margin(sample: Sample, confidence: float) -> None:
     """With the interval of two one-sided tests, at margins just around its bounds."""
@@ -323,21 +424,64 @@ def test_the_interval_of_a_geometric_mean_is_in_its_unit(sample: Sample, power: 
         assert_allclose([other.difference, other.low, other.high], numbers, rtol=1e-9, atol=1e-13 * 2.0**power)
 
 
-@law
-@given(samples(), st.integers(1, 4))
-def test_parts_of_the_users_merge_to_the_whole(sample: Sample, parts: int) -> None:
+def parts_of(sample: Sample, parts: int) -> list[Sample]:
+    """Return the users in parts, a cluster in one."""
+
     def part_of(name: str) -> int:
         return (sample.users[name].cluster if "clusters" in sample.has else int(name[1:])) % parts
 
-    of_parts = [
-        replace(sample, users={name: user for name, user in sample.users.items() if part_of(name) == number}).compare()
-        for number in range(parts)
-    ]
-    whole, merged = sample.compare(), exactk.merge(of_parts)
-    assert repr(sorted(rows_of(merged).items(), key=repr)) == repr(sorted(rows_of(whole).items(), key=repr))
-    if sample.options["test"] != "wilcoxon":  # which needs the users' values, and states have none
-        of_states = exactk.merge([one.state for one in of_parts])
-        assert repr(sorted(rows_of(of_states).items(), key=repr)) == repr(sorted(rows_of(whole).items(), key=repr))
+    return [sample.of(name for name in sample.users if part_of(name) == number) for number in range(parts)]
+
+
+@law
+@given(any_samples(), st.integers(1, 4))
+def test_parts_and_blocks_of_the_users_are_the_whole(sample: Sample, parts: int) -> None:
+    expected = in_any_order(sample.compare())
+    of_parts = [part.compare() for part in parts_of(sample, parts)]
+    merged = exactk.merge(of_parts)
+    assert in_any_order(merged) == expected
+    assert in_any_order(exactk.Comparison.from_json(merged.to_json())) == expected
+    if sample.options["test"] != "wilcoxon" and not is_of_draws(sample):  # which need users' values; states have none
+        assert in_any_order(exactk.merge([one.state for one in of_parts])) == expected
+    blocks = iter([part.inputs() for part in parts_of(sample, parts)])
+    options: dict[str, Any] = {**sample.options, **sample.by_user}
+    assert in_any_order(exactk.compare(None, blocks, list(sample.metrics), per_user=True, **options)) == expected
+
+
+@law
+@given(samples_of_draws(), st.integers(1, 3))
+def test_users_without_keys_are_their_rows(sample: Sample, parts: int) -> None:
+    """The whole, the parts that are merged, and the reports; keys that are the rows' numbers are the same."""
+    users = list(sample.users.values())
+    truth, systems = sample.inputs()
+    rows = list(truth.values())
+    lists = {name: list(of_users.values()) for name, of_users in systems.items()}
+    by_row: dict[str, Any] = {name: [getattr(user, name.removesuffix("s")) for user in users] for name in sample.has}
+    if "clusters" in by_row:  # a cluster is in one part
+        by_row["clusters"] = [number // 2 for number in range(len(users))]
+    cuts = [0, *sorted(2 * (len(users) // 2 * cut // parts) for cut in range(1, parts)), len(users)]
+
+    def compared(first: int, last: int) -> exactk.Comparison:
+        return exactk.compare(
+            rows[first:last],
+            {name: of_users[first:last] for name, of_users in lists.items()},
+            list(sample.metrics),
+            **{**sample.options, **{name: of_users[first:last] for name, of_users in by_row.items()}},
+            per_user=True,
+        )
+
+    whole = compared(0, len(users))
+    merged = exactk.merge([compared(*cut) for cut in pairwise(cuts)])
+    assert in_any_order(merged) == in_any_order(whole)
+    keyed = exactk.compare(
+        dict(enumerate(rows)),
+        {name: dict(enumerate(of_users)) for name, of_users in lists.items()},
+        list(sample.metrics),
+        **{**sample.options, **{name: dict(enumerate(of_users)) for name, of_users in by_row.items()}},
+    )
+    assert_same(keyed, whole)
+    clusters: dict[str, Any] = {"clusters": by_row["clusters"]} if "clusters" in by_row else {}
+    assert_same(exactk.compare_reports(whole.reports, **sample.options, **clusters), whole)
 
 
 @law
@@ -354,6 +498,24 @@ def test_the_sides_of_a_test_add_up(sample: Sample) -> None:
             assert_allclose(sum(sides), 1, rtol=1e-12)
         else:
             assert sum(sides) >= 1
+
+
+@law
+@given(samples_of_draws())
+def test_the_sides_of_a_permutation_test_add_up(sample: Sample) -> None:
+    """Every pattern is on some side; those of the observed size or with equal sums are on both."""
+    sample = replace(sample, options=sample.options | {"test": "permutation", "adjust": "none", "permutations": 199})
+    two, greater, less = (rows_of(sample.compare(alternative=one)) for one in ("two_sided", "greater", "less"))
+    for key, row in two.items():
+        if row.reason:
+            continue
+        sides = greater[key].p, less[key].p
+        observed = 1 / 200 if not row.exact else 0.0  # which counts on both sides
+        assert sum(sides) >= 1 - 1e-12
+        assert row.p >= min(sides) - observed - 1e-12
+        assert row.exact == greater[key].exact == less[key].exact
+        if row.exact and "micro" not in key[1] and "of_means" not in key[1]:  # patterns come in pairs
+            assert_allclose(row.p, min(1.0, 2 * min(sides)), rtol=1e-12)
 
 
 @law
@@ -380,7 +542,7 @@ def test_weights_of_1_and_clusters_of_one_are_none(sample: Sample) -> None:
 
 
 @law
-@given(samples(has=("weights", "clusters")))
+@given(any_samples(has=("weights", "clusters")))
 def test_a_group_of_all_users_is_the_whole(sample: Sample) -> None:
     differences = sample.compare(groups=dict.fromkeys(sample.users, "all")).differences
     assert [repr(row._replace(group=None)) for row in differences.by_group] == list(map(repr, differences))
@@ -388,9 +550,9 @@ def test_a_group_of_all_users_is_the_whole(sample: Sample) -> None:
 
 
 @law
-@given(samples(), st.tuples(*[st.integers(0, CUTOFF)] * 3))
+@given(any_samples(has=("weights", "groups")), st.tuples(*[st.integers(0, CUTOFF)] * 3))
 def test_users_of_one_group_leave_the_rows_of_others(sample: Sample, hits: tuple[int, int, int]) -> None:
-    sample = replace(sample, has=(sample.has | {"groups"}) - {"clusters"})
+    sample = replace(sample, has=sample.has | {"groups"})
 
     def change(user: User) -> User:
         if user.group != "x":
@@ -400,6 +562,84 @@ def test_users_of_one_group_leave_the_rows_of_others(sample: Sample, hits: tuple
     rows, others = rows_of(sample.compare()), rows_of(sample.map(change).compare())
     of_others = [(key, row) for key, row in rows.items() if key[0] in {"y", "z"}]
     assert all(repr(others[key]) == repr(row) for key, row in of_others)
+
+
+def t_size(row: exactk.Difference, alternative: str) -> float:
+    """Return by what max-T orders rows of the same users: the effect size, on the side that is tested."""
+    return {"two_sided": abs(row.effect), "greater": row.effect, "less": -row.effect}[alternative]
+
+
+@settings(max_examples=examples(100))
+@given(samples_of_draws(has=("groups",), metrics=("P@6", "recall@6", "dcg@6")))
+def test_adjusted_p_values_are_in_the_order_of_the_statistic(sample: Sample) -> None:
+    differences = sample.compare(test="permutation", adjust="max_t").differences
+    families: dict[Any, list[exactk.Difference]] = {}
+    for row in [*differences, *differences.by_group]:
+        if not row.reason:
+            key = row.group, row.metric if sample.options["family"] == "metric" else None
+            families.setdefault(key, []).append(row)
+    for family in families.values():
+        assert all(0 < row.p <= row.p_adjusted <= 1 for row in family)
+        family.sort(key=lambda row: -t_size(row, sample.options["alternative"]))
+        adjusted = [row.p_adjusted for row in family]
+        ties = [
+            math.isclose(*(t_size(row, sample.options["alternative"]) for row in both), rel_tol=1e-6)
+            for both in pairwise(family)
+        ]
+        assert all(one <= other or tie for one, other, tie in zip(adjusted, adjusted[1:], ties, strict=False))
+
+
+@settings(max_examples=examples(60))
+@given(
+    samples_of_draws(sizes=(60,), has=("groups",), intervals=("t",), metrics=tuple(METRICS[:6])),
+    st.sampled_from([0.5, 0.8, 0.9, 0.95]),
+)
+def test_simultaneous_intervals_hold_0_where_no_row_of_a_family_is_significant(
+    sample: Sample, confidence: float
+) -> None:
+    """Of the most extreme row, step-down is single-step, to which the intervals belong; of others it may reject more."""
+    differences = sample.compare(adjust="max_t", alternative="two_sided", confidence=confidence).differences
+    families: dict[str, list[exactk.Difference]] = {}
+    for row in differences:
+        families.setdefault("" if sample.options["family"] == "all" else row.metric, []).append(row)
+    for family in families.values():
+        if any(row.exact for row in family):  # whose p-values are not those of the flips
+            continue
+        most = max(family, key=lambda row: abs(row.difference) / (row.high - row.low))
+        level = float(1 - Decimal(str(confidence)))
+        assert (most.low > 0 or most.high < 0) == (most.p_adjusted <= level)
+        assert all(row.p_adjusted <= level for row in family if row.low > 0 or row.high < 0)
+
+
+def test_simultaneous_intervals_hold_0_exactly_where_single_step_max_t_does_not_reject() -> None:
+    """Also where the observed size is that of many flips, by whole numbers: sizes are compared as squares."""
+    found = {True: 0, False: 0}  # ties with the quantile, by whether they are rejected
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        systems, users = int(rng.integers(2, 4)), int(rng.integers(2, 26))
+        whole = rng.integers(0, 3, (systems, users))
+        whole[:, rng.random(users) < rng.choice([0.0, 0.5])] = 1
+        flips, confidence = int(rng.choice([99, 199])), float(rng.choice([0.5, 0.75, 0.875, 0.9]))
+        values = dict(zip("abc", whole * rng.choice([1, 0.5, 1 / 3, 0.1, 0.7, 1e-5]), strict=False))
+        if not whole.any():
+            continue
+        options: dict[str, Any] = {"adjust": "max_t", "permutations": flips, "confidence": confidence}
+        rows = compared(values, **options).differences
+        signs = np.array([signs_of(user, 0, flips) for user in range(users)])
+        differences = [whole[later] - whole[earlier] for earlier, later in combinations(range(systems), 2)]
+
+        def sizes(difference: Any, patterns: Any) -> list[Fraction]:
+            """Return the squares of sums of signed numbers, divided by that of their standard deviation."""
+            return [Fraction(int(one) ** 2, int((difference**2).sum()) or 1) for one in difference @ patterns]
+
+        largest = [max(one) for one in zip(*(sizes(difference, signs) for difference in differences), strict=True)]
+        for row, difference in zip(rows, differences, strict=True):
+            (observed,) = sizes(difference, np.ones((users, 1), np.int64))
+            p = Fraction(sum(one >= observed for one in largest) + 1, flips + 1)
+            is_rejected = p <= 1 - Fraction(str(confidence))
+            assert (row.low > 0 or row.high < 0) == is_rejected
+            found[is_rejected] += observed in largest
+    assert all(found.values())
 
 
 def test_samples_have_what_the_laws_need() -> None:
@@ -412,3 +652,18 @@ def test_samples_have_what_the_laws_need() -> None:
     rows = rows_of(Sample(users, has=frozenset({"weights", "groups", "clusters"})).compare())
     assert len(rows) == 3 * 3 * len(METRICS)
     assert sum(row.p < 0.05 for row in rows.values()) > len(rows) / 2
+
+
+def test_seeds_make_other_flips_and_other_samples() -> None:
+    users = {f"u{number}": User(8, (2, number % 7, (3 * number) % 5)) for number in range(60)}
+    found = {
+        seed: Sample(
+            users,
+            {"test": "permutation", "interval": "percentile", "seed": seed, "permutations": 999, "resamples": 999},
+            metrics=("recall@6",),
+        ).compare()
+        for seed in (0, 1, 2**32, 2**63)
+    }
+    rows = [comparison.differences["c", "b", "recall@6"] for comparison in found.values()]
+    assert len({row.p for row in rows}) == len({row.low for row in rows}) == len(rows)
+    assert not any(row.exact for row in rows)
