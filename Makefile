@@ -3,36 +3,42 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
+EDITABLE := build/editable/$(notdir $(VENV))
 # The share of the drawn examples that the tests try: enough for a change; 1 at night.
 export EXACTK_EXAMPLES ?= 0.1
 export EXACTK_ORACLE_CASES ?= 1500
+# Where a compiler cache is installed, it is used.
+ifneq ($(shell command -v ccache),)
+export CMAKE_CXX_COMPILER_LAUNCHER := ccache
+endif
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test cpp-test lint sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle bench instructions calibration generate
+.PHONY: demo check test draws cpp-test lint sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle bench instructions calibration generate
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
 	$(BIN)/python $(PIP) install scipy jinja2
 	$(BIN)/python examples/compare_recommenders.py --report build/demo.html $(wildcard $(EXACTK_DATA)/ml-latest-small/ratings.csv)
 
-# The tier for while you work. Deadlines are left out: they hold only when nothing else runs.
-check: lint cpp-test
-	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=1000 $(BIN)/python -m pytest -n 2 -m 'not deadline'
+# The tier for while you work: lint, and the first case of each test with few examples.
+check: lint
+	EXACTK_EXAMPLES=0.02 EXACTK_ORACLE_CASES=100 $(BIN)/python -m pytest -n 2 --first-cases -m 'not deadline and not native'
 
 test: $(VENV)/.test cpp-test
 	$(BIN)/python -m pytest -n 2 -m 'not deadline'
 	$(BIN)/python -m pytest -m deadline $$(grep -l 'mark.deadline' tests/test_*.py)
 
-# The core alone. Without doctest (Debian: doctest-dev) CMake warns that there are no tests to build;
-# with qemu-x86_64 (Debian: qemu-user) they also run on CPUs without AVX-512 and AVX2.
-cpp-test:
-	cmake --preset tests
-	cmake --build --preset tests
-	ctest --preset tests
+# The core without Python, as the editable install has compiled it. Without doctest (Debian: doctest-dev) CMake says
+# that there are no tests to build; with qemu-x86_64 (Debian: qemu-user) they also run on CPUs without AVX-512 and AVX2.
+cpp-test: $(VENV)/.built
+	cmake $(EDITABLE) > /dev/null
+	cmake --build $(EDITABLE) --parallel 2 --target exactk_tests
+	ctest --test-dir $(EDITABLE) --parallel 2 --output-on-failure
 
 # clang-tidy takes the longest; beside it are the checkers of types, which use one core. zizmor and the schemas need
-# no network.
+# no network. The programs of tools/ print each violation with its file and line: of words, layers, pages and the table
+# of faults, and what `make generate` would write anew.
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,13 +47,19 @@ lint: $(VENV)/.lint
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
-	$(BIN)/python tools/tidy.py & tidy=$$!; $(BIN)/mypy && $(BIN)/pyright; types=$$?; wait $$tidy && exit $$types
+	$(BIN)/python tools/words.py
+	$(BIN)/python tools/layers.py
+	$(BIN)/python tools/pages.py
+	$(BIN)/python tools/metadata.py
+	$(BIN)/python tools/faults.py --check
+	{ $(BIN)/python tools/tidy.py && $(BIN)/python tools/generate.py --check; } & tidy=$$!; \
+		$(BIN)/mypy && $(BIN)/pyright; types=$$?; wait $$tidy && exit $$types
 
-# The C++ tests under two sanitizers, and over a build with the first the Python tests that reach each binding and each
-# kernel with the widest inputs; sanitize-all for the night runs the others too. Tests of deadlines (marker native) are
-# left out, and those that look at texts alone, or reach what others reach with less: each metric by lists is enough,
-# for all read the same rows. Python's own allocations are no leaks of ours. Output is not captured, for a sanitizer
-# ends the process that would show it.
+# The C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, and over the same build the Python tests that reach
+# each binding and each kernel with the widest inputs; sanitize-all for the night runs the others too, and the C++ tests
+# under ThreadSanitizer. Tests of deadlines (marker native) are left out, and those that reach what others reach with
+# less: each metric by lists is enough, for all read the same rows. Python's own allocations are no leaks of ours. Output
+# is not captured, for a sanitizer ends the process that would show it.
 SANITIZED := build/sanitize/venv/bin/python
 RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
@@ -58,9 +70,8 @@ SANITIZED_TESTS = $(addprefix tests/,compat/test_pytrec_eval.py $(patsubst %,tes
 	object_rows oracle paired_sums partitions rank_gaps resampling_sums scores short_ways sparse_scores statistics threads ties \
 	truth_digest update_digits users_of_shard))
 sanitize: sanitized
-	cmake --preset tsan
-	cmake --build --preset tsan
-	ctest --test-dir build/sanitize/wheel --output-on-failure & asan=$$!; ctest --preset tsan && wait $$asan
+	cmake --build build/sanitize/wheel --parallel 2 --target exactk_tests
+	ctest --test-dir build/sanitize/wheel --output-on-failure
 	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' \
 		-k 'not ignores_changes_no_value and not (every_metric_ and (test_scores or sparse_scores or rank_gaps))' $(SANITIZED_TESTS)
 
@@ -68,10 +79,13 @@ sanitize-all: SANITIZED_TESTS = tests \
 	--ignore tests/test_benchmarks.py --ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
 	--ignore tests/test_calibration.py --ignore-glob 'tests/test_difference_*.py' --ignore tests/test_demo.py --ignore tests/test_equal_reports.py \
 	--ignore tests/test_displays.py --ignore tests/test_figures.py --ignore-glob 'tests/test_html_*.py' \
-	--ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore-glob 'tests/test_golden*.py' --ignore tests/test_layering.py --ignore tests/test_pages.py \
+	--ignore-glob 'tests/test_golden*.py' --ignore tests/test_pages.py \
 	--ignore-glob 'tests/test_permutation_*.py' --ignore tests/test_levels.py --ignore tests/test_ranks.py --ignore-glob 'tests/test_resampling_[bfl]*.py' \
 	--ignore tests/test_gate.py --ignore tests/test_runs.py --ignore tests/test_tied_systems.py
 sanitize-all: sanitize
+	cmake --preset tsan
+	cmake --build --preset tsan
+	ctest --preset tsan
 
 # Of exactk alone: all else it takes from the environment of the tests, by a path behind its own.
 SITE_PACKAGES := 'import site; print(site.getsitepackages()[0])'
@@ -169,6 +183,15 @@ fuzz: sanitized
 	$(RUN_SANITIZED) tests/fuzz.py --unguided --seconds $(FUZZ_SECONDS)
 endif
 
+# For the night: the laws with other examples than by day, for each seed of SEEDS. Hypothesis writes a patch that adds
+# what failed to the test, and says how to apply it.
+SEEDS ?= $(shell date +%y%m%d)
+draws: $(VENV)/.test
+	for seed in $(SEEDS); do \
+		echo "again: make draws SEEDS=$$seed EXACTK_EXAMPLES=$(EXACTK_EXAMPLES)"; \
+		$(BIN)/python -m pytest -q -n 2 --hypothesis-profile=new --hypothesis-seed=$$seed -m hypothesis tests || exit 1; \
+	done
+
 # Which lines the tests reach: those of cpp/ by the C++ tests and the Python suite together, those of
 # python/ by the suite. Deadlines are left out, for the build is slow.
 COVERED := build/coverage/venv/bin
@@ -224,7 +247,8 @@ $(VENV)/.built: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP) install --upgrade 'pip>=25.1'
 	$(BIN)/python $(PIP) install --group build
-	$(BIN)/python $(PIP) install --no-build-isolation --editable . -Ccmake.define.EXACTK_WERROR=ON
+	$(BIN)/python $(PIP) install --no-build-isolation --editable . -Cbuild-dir=$(EDITABLE) \
+		-Ccmake.define.EXACTK_WERROR=ON -Ccmake.define.EXACTK_BUILD_TESTS=ON
 	touch $@
 
 $(VENV)/.test: $(VENV)/.built

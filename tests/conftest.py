@@ -1,17 +1,21 @@
 from __future__ import annotations
 
-import os
+import re
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from commands import CommandResult, Run
 
-# The same examples in every run of the continuous integration; new ones on a developer's machine.
-settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+# The same examples in every run, for everybody; `make draws` asks for new ones.
+settings.register_profile("new", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("same", settings.get_profile("new"), derandomize=True)
+settings.load_profile("same")
 
 # `make engines`, `make browser`, `make notebook` and `make programs` install these libraries and run these tests.
 LIBRARIES = {
@@ -24,6 +28,9 @@ LIBRARIES = {
     "ray": "engines/test_ray.py",
     "torchmetrics": "engines/test_torch_metric.py",
 }
+# How a reason to skip a test begins.
+SAYS_WHAT_TO_DO = re.compile(r"^(Skipped: )?((set|install|run) |could not import ')")
+
 collect_ignore = [path for library, path in LIBRARIES.items() if not find_spec(library)]
 
 
@@ -33,6 +40,31 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     from exactk._cli import main  # noqa: PLC0415 - not all tests need it
 
     return lambda *arguments: CommandResult(main([str(argument) for argument in arguments]), *capsys.readouterr())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make check`."""
+    parser.addoption("--first-cases", action="store_true", help="of each parametrized test, run the first case alone")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out all but the first case of each test where that was asked for."""
+    if config.getoption("first_cases"):
+        first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
+        config.hook.pytest_deselected(items=[item for item in items if first[item.nodeid.partition("[")[0]] is not item])
+        items[:] = [item for item in items if first[item.nodeid.partition("[")[0]] is item]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Refuse to skip a test for a reason that does not say what would make it run."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail"):
+        path, line, reason = report.longrepr  # type: ignore[misc]
+        if not SAYS_WHAT_TO_DO.search(str(reason)):
+            report.outcome = "failed"
+            report.longrepr = f"{path}:{line}: skipped without what to install or set: {reason}"
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -74,7 +74,7 @@ def examples(count: int) -> int:
     return max(10, round(count * SHARE))
 
 
-at_night = pytest.mark.skipif(SHARE < 1, reason="runs with EXACTK_EXAMPLES=1")
+at_night = pytest.mark.skipif(SHARE < 1, reason="set EXACTK_EXAMPLES=1, as at night")
 """For tests that take long and find what other tests find too."""
 
 

@@ -929,7 +929,7 @@ def test_json_says_which_files_it_is_of(run: Run, tmp_path: Path, qrels: Path, b
     assert list(document["reports"][0]["values"]) == ["map@10"]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="run on a system with named pipes")
 def test_a_pipe_has_no_digest(run: Run, tmp_path: Path, qrels: Path, bm25: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -144,7 +144,7 @@ def test_f49_the_mode_is_kept(run: Run) -> None:
     assert stat.S_IMODE(Path("fresh").stat().st_mode) == 0o640
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.skipif(os.geteuid() != 0, reason="run as root, who may give files away")
 def test_f49_the_owner_is_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("s").write_bytes(b"old")
     os.chown("s", 12, 34)
@@ -287,7 +287,7 @@ def test_f50_empty_and_broken_files(name: str, run: Run) -> None:
             assert last.startswith("exactk: error: "), (path, result)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.skipif(os.geteuid() == 0, reason="run as another user than root, who reads everything")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_f50_files_that_may_not_be_read(name: str, run: Run) -> None:
     Path("a.state").write_bytes(exactk.evaluate([[1]], [[1]], "map").state.to_bytes())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DATA = Path(os.environ.get("EXACTK_DATA", "/nonexistent")) / "trec_eval"
 pytestmark = pytest.mark.skipif(
-    not DATA.is_dir(), reason="EXACTK_DATA names no folder with recorded outputs of trec_eval"
+    not DATA.is_dir(), reason="set EXACTK_DATA to the folder with recorded outputs of trec_eval"
 )
 
 CASES = [f"case{number:02}" for number in range(10)]
@@ -68,12 +68,19 @@ RECORDINGS = {
 }
 
 
-@pytest.fixture(params=[f"{case} {version} {name}" for case in CASES for version in VERSIONS for name in RECORDINGS])
+RECORDED = [
+    f"{case} {version} {name}"
+    for case in CASES
+    for version in VERSIONS
+    for name in RECORDINGS
+    if not DATA.is_dir() or (DATA / f"{case}.{version}.{name}.out").exists()
+]
+
+
+@pytest.fixture(params=RECORDED)
 def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str, str, Recording, list[Path]]:
     """Return a case, a version, its options, what they are here, and the files."""
     case, version, name = request.param.split()
-    if not (DATA / f"{case}.{version}.{name}.out").exists():
-        pytest.skip("not recorded")
     recording = RECORDINGS[name]
     run = DATA / f"{case}.run"
     if recording.depth is not None:
@@ -99,8 +106,8 @@ def test_f71_the_text_is_that_of_trec_eval(recorded: Any, capsys: pytest.Capture
 
 def test_f71_the_values_are_those_of_trec_eval(recorded: Any) -> None:
     case, version, name, recording, (qrels, run) = recorded
-    if (case, version) == REFUSED:
-        pytest.skip("refused")
+    if (case, version) == REFUSED:  # as the test of the text shows
+        return
     base = VERSIONS[version] + recording.convention
     convention = {"base": base} | ({"min_grade": 2} if name == "l2" else {})
     metrics = trec.parse_measures(["all_trec"], base).metrics

@@ -33,7 +33,7 @@ def synthetic_demo() -> demo.Demo:
 def movielens_demo() -> demo.Demo:
     folder = os.environ.get("EXACTK_DATA")
     if folder is None:
-        pytest.skip("EXACTK_DATA is not set: it names the folder of the real ratings")
+        pytest.skip("set EXACTK_DATA to the folder of the real ratings")
     return demo.run(Path(folder) / "ml-latest-small" / "ratings.csv")
 
 

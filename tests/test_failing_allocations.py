@@ -21,9 +21,9 @@ def failing_operator_new(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compile the library that makes allocations fail."""
     compiler = shutil.which(os.environ.get("CXX", "c++"))
     if compiler is None:
-        pytest.skip("no C++ compiler to build the library that makes allocations fail")
+        pytest.skip("install a C++ compiler, for the library that makes allocations fail")
     if "libasan" in os.environ.get("LD_PRELOAD", ""):
-        pytest.skip("the sanitizer has an operator new of its own")
+        pytest.skip("run without a sanitizer, which has an operator new of its own")
     library = tmp_path_factory.mktemp("library") / "failing_allocations.so"
     source = str(HERE / "failing_allocations.cpp")
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), source], check=True)  # noqa: S603 - our own
@@ -31,7 +31,7 @@ def failing_operator_new(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.native
-@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="run on Linux, for LD_PRELOAD")
 @pytest.mark.parametrize("name", failing_allocations.CALLS)
 def test_f45_the_nth_allocation_fails_for_every_n(name: str, failing_operator_new: Path) -> None:
     command = [sys.executable, str(HERE / "failing_allocations.py"), name]

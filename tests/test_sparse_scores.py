@@ -872,7 +872,7 @@ def test_sparse_forms_are_the_same(predictions: exactk.SparseScores, form: str) 
 def test_f07_other_sparse_forms_are_refused(form: str, argument: str) -> None:
     sparse = scipy.sparse.coo_array(np.array([1.0, 2.0])) if form == "1-d" else getattr(scipy.sparse, form)(DENSE)
     if form == "1-d" and sparse.ndim == 2:
-        pytest.skip("SciPy had no such arrays before 1.13")
+        pytest.skip("install SciPy 1.13 or newer, which has such arrays")
     if argument == "scores":
         error = error_of(lambda: exactk.topk(sparse, 1), exactk.InputTypeError)
     else:

@@ -27,7 +27,7 @@ def test_recorded_calls_are_answered_alike(name: str, record_property: Any) -> N
     data, calls = read_calls(name), load_calls(name)
     if name in PLUG_INS:
         pytest.importorskip(
-            calls.MODULE, reason="`make engines` and the environment of the tests have what is plugged into"
+            calls.MODULE, reason=f"install {calls.MODULE}, as `make engines` does"
         )
     assert len(data["calls"]) >= 300
     different = []

@@ -10,7 +10,7 @@ import pytest
 import exactk
 from exactk.ltr import catboost_metric, lightgbm_feval, xgboost_metric
 
-lightgbm: Any = pytest.importorskip("lightgbm", reason="`make engines` installs it")
+lightgbm: Any = pytest.importorskip("lightgbm", reason="install LightGBM, as `make engines` does")
 xgboost: Any = pytest.importorskip("xgboost", reason="likewise")
 catboost: Any = pytest.importorskip("catboost", reason="likewise")
 

@@ -12,7 +12,7 @@ import pytest
 
 import distributed_retrieval
 
-pytest.importorskip("torch", reason="exactk.compat.torchmetrics needs torch: `make engines` installs it")
+pytest.importorskip("torch", reason="install torch, as `make engines` does")
 pytest.importorskip("torchmetrics", reason="exactk.compat.torchmetrics needs torchmetrics")
 
 

@@ -19,7 +19,7 @@ import pytest
 import distributed_metrics
 import exactk
 
-torch = pytest.importorskip("torch", reason="exactk.torch needs torch: `make engines` installs it")
+torch = pytest.importorskip("torch", reason="install torch, as `make engines` does")
 torchmetrics = pytest.importorskip("torchmetrics", reason="exactk.torch needs torchmetrics")
 
 from exactk.torch import RetrievalMetrics  # noqa: E402 - it needs both
