@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import pickle
 import re
-import tomllib
 from collections.abc import Callable
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,6 @@ import pytest
 import exactk
 from strategies import Evaluation
 
-ROOT = Path(__file__).parent.parent
 KEYED_TRUTH = {"ann": {"film": 2.0, "song": 0.0}, "bob": {"film": 1.0}}
 PAIRS = {("shop", 1): [b"film"], ("shop", 2): [b"song", b"film"]}
 KEYED_SCORES = {"bob": {"film": 0.5}, "ann": {"song": 0.25, "film": 0.75}}
@@ -153,15 +150,6 @@ def test_f60_a_traceback_names_the_public_class() -> None:
     with pytest.raises(exactk.InputError) as caught:
         exactk.evaluate([[1]], [[1, 1]], "P@1")
     assert f"{type(caught.value).__module__}.{type(caught.value).__qualname__}" == "exactk.InputError"
-
-
-def test_f80_messages_ask_for_extras_that_there_are() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["name"] == "exactk"
-    sources = (ROOT / "python" / "exactk").rglob("*.py")
-    extras = {extra for path in sources for extra in re.findall(r"exactk\[(\w+)\]", path.read_text(encoding="utf-8"))}
-    assert extras
-    assert extras <= set(project["optional-dependencies"])
 
 
 def test_states_of_another_name_are_refused() -> None:

@@ -1,7 +1,8 @@
 """Print the table of faults: what each row promises, and the tests that show it.
 
-``make faults`` runs this. A row's tests are those that carry its number in their names: ``test_f24_...``
-in Python, ``TEST_CASE("F24: ...")`` in C++.
+``make faults`` runs this. A row's tests are those that carry its number in their names, before what they promise:
+``test_f24_...`` in Python, ``TEST_CASE("F24: ...")`` in C++. ``make lint`` runs it with ``--check``, which looks for rows
+without a test, and for names of tests without a row or a promise.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -159,6 +160,7 @@ ROWS = {
     80: Row("the extras that messages ask for are those of this project, whose name the package index can give"),
     81: Row("reports of systems that were evaluated on different truths are not compared"),
 }
+WITHDRAWN = {33, 39, 40}  # rows that there were
 
 
 @dataclass
@@ -195,6 +197,37 @@ def tests_of_rows(names: Iterable[str]) -> dict[int, Tests]:
     return tests
 
 
+PYTHON_TEST = re.compile(r"^ *def (test_\w+)", re.MULTILINE)
+CPP_TEST = re.compile(r'^ *TEST_CASE\(\s*"(F\d.*?)"\)', re.MULTILINE)
+
+
+def wrong_names(path: Path) -> Iterator[str]:
+    """Yield names of tests with a number that no row has, or with no promise after the number."""
+    text = path.read_text(encoding="utf-8")
+    for match in (PYTHON_TEST if path.suffix == ".py" else CPP_TEST).finditer(text):
+        line = f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}: {match[1]}"
+        numbers = re.findall(r"(?:_f|^F)(\d+)(?![^\W_])", match[1])
+        if any(int(number) not in ROWS for number in numbers):
+            yield f"{line} is of a row that there is not"
+        elif numbers and not re.fullmatch(r"test(_f\d\d)+_[a-z]\w+|F\d+: .+", match[1]):
+            yield f"{line} does not say a promise after the number of its row"
+
+
+def violations() -> Iterator[str]:
+    """Yield what is wrong with the names of tests and with the table."""
+    python, cpp = sorted((ROOT / "tests").rglob("test_*.py")), sorted((ROOT / "cpp" / "tests").glob("*.cpp"))
+    wrong = [name for path in (*python, *cpp) for name in wrong_names(path)]
+    if wrong:
+        yield from wrong
+        return
+    for number in sorted(ROWS.keys() ^ (set(range(1, max(ROWS) + 1)) - WITHDRAWN)):
+        yield f"tools/faults.py: F{number} is a row and withdrawn, or neither"
+    names = [name for path in python for name in PYTHON_TEST.findall(path.read_text(encoding="utf-8"))]
+    for number, tests in tests_of_rows(names).items():
+        if bool(tests) == bool(ROWS[number].later):
+            yield f"tools/faults.py: F{number} has tests or says what it waits for, but not both"
+
+
 def table() -> str:
     """Return the table, a few lines a row."""
     lines = []
@@ -215,4 +248,6 @@ def _wrap(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        sys.exit("\n".join(violations()) or None)
     sys.stdout.write(table() + "\n")

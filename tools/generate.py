@@ -1,6 +1,6 @@
 """Write what is generated and committed: stubs, functions of metrics, types, tables, a chart, containers in docstrings.
 
-``make generate`` runs this; ``tests/test_generated.py`` compares.
+``make generate`` runs this. ``make lint`` runs it with ``--check``, which compares.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 import tempfile
 import textwrap
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +24,7 @@ from exactk._plan.fields import FIELDS
 from metric_functions import functions_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "exactk"
@@ -181,8 +182,19 @@ OUTPUTS: dict[Path, Callable[[], str]] = {
 }
 
 
+def violations() -> Iterator[str]:
+    """Yield the files that are not what the code says today, with the first line that differs."""
+    for path, output in OUTPUTS.items():
+        written, today = (text.splitlines() for text in (path.read_text(encoding="utf-8"), output()))
+        if written != today:
+            equal = takewhile(lambda lines: lines[0] == lines[1], zip(written, today, strict=False))
+            yield f"{path.relative_to(ROOT)}:{len(list(equal)) + 1}: not what `make generate` writes today"
+
+
 if __name__ == "__main__":
     assert exactk.metrics, "the package must be installed to be described"
     sys.path.append(str(ROOT))  # for benchmarks/
+    if sys.argv[1:] == ["--check"]:
+        sys.exit("\n".join(violations()) or None)
     for path, output in OUTPUTS.items():
         path.write_text(output(), encoding="utf-8")
