@@ -136,6 +136,8 @@ def _check(data: Any) -> None:
         message = ""
         _check_report(report)
     assert not message or (message.startswith(("report: ", "state: ")) and len(message) < 2000)
+    wrappings = message.split("found invalid data: ")
+    assert len(set(wrappings)) == len(wrappings)
 
 
 def test_f51_honest_states_are_as_they_were() -> None:

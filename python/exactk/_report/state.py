@@ -31,7 +31,6 @@ from exactk._report.validation import (
     checked_sums,
     fail,
     plain_data,
-    read_json,
 )
 from exactk._runtime.copies import changed_copy
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
@@ -197,7 +196,8 @@ class State:
         if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
             raise input_error("state", "an intact state", "a truncated or corrupted state (checksum mismatch)")
         text, *tallies = [body] if version in _OLD_VERSIONS else _split_by_size(body)
-        return cls._from_plain(read_json(text, "state", _EXPECTED), tallies)
+        with plain_data("state", _EXPECTED):
+            return cls._from_plain(json.loads(text), tallies)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. Integers are hexadecimal text, as they exceed JSON numbers."""
@@ -250,38 +250,38 @@ class State:
 
     @classmethod
     def _from_plain(cls, data: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
-        with plain_data("state", _EXPECTED):
-            fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
-            checked_fields(data, (*fields, "grade_column"), "a state", optional=_OPTIONAL_FIELDS)
-            if type(data["weighted"]) is not bool:
-                raise fail("weighted to be true or false", data["weighted"])
-            convention = Convention.from_dict(data["convention"])
-            customs = checked_customs(data.get("custom_metrics", []))
-            values = checked_metrics(data["metrics"], data["spellings"], convention, customs)
-            counts = Counts.from_plain(data["counts"], data["metrics"])
-            totals = checked_sums(data["totals"], values, counts.users, weighted=data["weighted"])
-            groups = checked_groups(data["groups"], values, totals, weighted=data["weighted"])
-            group_order = checked_group_order(data["group_order"], groups)
-            grade_column = _checked_column(data["grade_column"])
-            catalogue = None if data.get("catalogue") is None else Catalogue.from_plain(data["catalogue"])
-            item_tallies, group_tallies = _checked_tallies(tallies, values, counts.users, catalogue)
-            return cls(
-                tuple(value.name for value in values),
-                tuple(value.spelling for value in values),
-                convention,
-                data["weighted"],
-                counts,
-                totals,
-                groups,
-                group_order,
-                grade_column,
-                checked_digest(data.get("truth_digest")),
-                catalogue,
-                item_tallies,
-                customs_of(values),
-                group_tallies,
-                Shards.from_plain(data["shards"]) if "shards" in data else None,
-            )
+        """Return the state of plain data; raise ValueError or ExactkError if there is no such state."""
+        fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
+        checked_fields(data, (*fields, "grade_column"), "a state", optional=_OPTIONAL_FIELDS)
+        if type(data["weighted"]) is not bool:
+            raise fail("weighted to be true or false", data["weighted"])
+        convention = Convention.from_dict(data["convention"])
+        customs = checked_customs(data.get("custom_metrics", []))
+        values = checked_metrics(data["metrics"], data["spellings"], convention, customs)
+        counts = Counts.from_plain(data["counts"], data["metrics"])
+        totals = checked_sums(data["totals"], values, counts.users, weighted=data["weighted"])
+        groups = checked_groups(data["groups"], values, totals, weighted=data["weighted"])
+        group_order = checked_group_order(data["group_order"], groups)
+        grade_column = _checked_column(data["grade_column"])
+        catalogue = None if data.get("catalogue") is None else Catalogue.from_plain(data["catalogue"])
+        item_tallies, group_tallies = _checked_tallies(tallies, values, counts.users, catalogue)
+        return cls(
+            tuple(value.name for value in values),
+            tuple(value.spelling for value in values),
+            convention,
+            data["weighted"],
+            counts,
+            totals,
+            groups,
+            group_order,
+            grade_column,
+            checked_digest(data.get("truth_digest")),
+            catalogue,
+            item_tallies,
+            customs_of(values),
+            group_tallies,
+            Shards.from_plain(data["shards"]) if "shards" in data else None,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (State.from_dict, (self.to_dict(),))
