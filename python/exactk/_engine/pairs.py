@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
+    from exactk._report.matched_users import MatchedUsers
     from exactk._report.paired_sums import Pair
     from exactk._report.report import Report
     from exactk._report.user_table import UserTable
@@ -94,7 +95,7 @@ class Pairing:
         if report.user_table is None or not self._pairs:
             return
         if self._block_clusters is None:
-            self._read_clusters(report.users)
+            self._read_clusters(report)
         values = plan_of_state(report.state)
         if not self._add_table(system, report.user_table, values):
             return
@@ -109,10 +110,10 @@ class Pairing:
         if self._options.baseline is not None:
             del self._tables[system]
 
-    def _read_clusters(self, users: NDArray[Any]) -> None:
-        """Read the clusters of a block's users, if there are any."""
+    def _read_clusters(self, users_of: Report | MatchedUsers) -> None:
+        """Read the clusters of a block's users, whose keys only clusters need as an array, if there are any."""
         if self._clusters is not None:
-            self._block_clusters = self._clusters.of_users(users)
+            self._block_clusters = self._clusters.of_users(users_of.users)
             if self._options.has_random_numbers:
                 self._cluster_hashes.append(self._block_clusters.hashes)
 
@@ -187,7 +188,7 @@ class Pairing:
         check_same_truth({system: report.state for system, report in reports.items()}, "reports")
         if matched is None:
             return
-        self._read_clusters(matched.users)
+        self._read_clusters(matched)
         values = plan_of_state(next(iter(reports.values())).state)
         for system in systems:
             self._add_table(system, matched.tables[system], values)
