@@ -221,13 +221,14 @@ class Estimate:
 
         angles, step = np.linspace(0, 2 * math.pi, 720, endpoint=False, retstep=True)
         values = differences(angles)
-        peaks = angles[(values >= np.roll(values, 1)) & (values >= np.roll(values, -1))]
-        most = float(values.max())
-        while step > 1e-11:  # a row of finer angles around each peak, from one of its neighbours to the other
-            around = peaks[:, None] + step * np.linspace(-1, 1, 21)
+        is_peak = (values >= np.roll(values, 1)) & (values >= np.roll(values, -1))
+        highest = np.argsort(np.where(is_peak, values, -math.inf))[-4:]  # there are two; more are a plateau
+        peaks, most = angles[highest], float(values.max())
+        while step > 1e-9:  # a row of finer angles around each peak, from one of its neighbours to the other
+            around = peaks[:, None] + step * np.linspace(-1, 1, 201)
             values = differences(around)
             most = max(most, float(values.max()))
-            peaks, step = np.take_along_axis(around, values.argmax(axis=1)[:, None], axis=1)[:, 0], step / 10
+            peaks, step = np.take_along_axis(around, values.argmax(axis=1)[:, None], axis=1)[:, 0], step / 100
         return most
 
     @property
