@@ -14,7 +14,7 @@ endif
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test draws cpp-test lint sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle bench instructions calibration generate
+.PHONY: demo check test draws cpp-test lint sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle bench bench-tests instructions calibration generate
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -76,7 +76,7 @@ sanitize: sanitized
 		-k 'not ignores_changes_no_value and not (every_metric_ and (test_scores or sparse_scores or rank_gaps))' $(SANITIZED_TESTS)
 
 sanitize-all: SANITIZED_TESTS = tests \
-	--ignore tests/test_benchmarks.py --ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
+	--ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
 	--ignore tests/test_calibration.py --ignore-glob 'tests/test_difference_*.py' --ignore tests/test_demo.py --ignore tests/test_equal_reports.py \
 	--ignore tests/test_displays.py --ignore tests/test_figures.py --ignore-glob 'tests/test_html_*.py' \
 	--ignore-glob 'tests/test_golden*.py' --ignore tests/test_pages.py \
@@ -226,6 +226,10 @@ bench: $(VENV)/.lint
 	$(BENCH) -m benchmarks
 	$(BIN)/python tools/generate.py
 
+# For the night: what `make bench` measures and compares is what it says.
+bench-tests: $(VENV)/.test
+	$(BIN)/python -m pytest -p no:cacheprovider -n 2 $(filter-out benchmarks/test_perf.py,$(wildcard benchmarks/test_*.py))
+
 # Instructions of ten small workloads of the core, counted by valgrind (Debian: valgrind): of this tree, and of the
 # revision BASE, by default the merge base with main. Fails where this tree needs more than 1.02 times as many.
 instructions:
@@ -235,9 +239,10 @@ instructions:
 faults: $(VENV)/.test
 	$(BIN)/python tools/faults.py
 
-# How often tests and intervals err, as a page on them shows: some minutes, after a change of their numbers.
+# How often tests and intervals err, as a page on them shows: some minutes, after a change of their numbers. At night
+# with CALIBRATION=--check, which compares.
 calibration: $(VENV)/.test
-	$(BIN)/python tools/calibration.py
+	$(BIN)/python tools/calibration.py $(CALIBRATION)
 
 # What is generated from the code and committed: the tables of README and docs, the chart, the stubs.
 generate: $(VENV)/.lint

@@ -1,6 +1,6 @@
 """The workloads under pytest-benchmark: for comparing two states of this code, `--benchmark-save` and `--benchmark-compare`.
 
-`make test` does not collect this; `pytest benchmarks` does.
+No target of the Makefile runs this; `pytest benchmarks/test_perf.py` does.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """Measure how often tests, intervals and adjustments err on samples whose truth is known.
 
 ``make calibration`` runs this, which takes minutes, and writes the tables between the markers of
-docs/explanation/which_test.md. ``tests/test_calibration.py`` draws smaller samples, and measures the cheapest rows of
-the tables again.
+docs/explanation/which_test.md. Every night it runs with ``--check``, which compares; ``tests/test_calibration.py`` draws
+smaller samples of what the tables do not show.
 
 Each sample is a group of users, so that one comparison tests many.
 """
 
 from __future__ import annotations
 
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,7 +164,18 @@ def tables() -> str:
     )
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> str | None:
+    """Write the tables; with ``--check``, return what is wrong if they are not what is measured today."""
     text = PAGE.read_text(encoding="utf-8")
     start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    PAGE.write_text(text[:start] + "\n" + tables() + "\n" + text[end:], encoding="utf-8")
+    measured = tables()
+    if arguments != ["--check"]:
+        when = f"Measured on {datetime.now(UTC):%d %B %Y} with exactk {exactk.__version__}, and compared again every night."
+        PAGE.write_text(f"{text[:start]}\n{when}\n\n{measured}\n{text[end:]}", encoding="utf-8")
+    elif measured not in text[start:end]:
+        return f"{PAGE.name} shows other numbers than those of today; `make calibration` writes them:\n{measured}"
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -20,7 +20,7 @@ MORE = {"lists": 1_020_001, "scores": 2_000}
 
 def run_git(folder: Path, *arguments: str) -> None:
     identity = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True, cwd=folder)  # noqa: S603, S607 - the command is our own
+    subprocess.run(["git", *identity, *arguments], check=True, capture_output=True, cwd=folder)  # noqa: S607 - the command is our own
 
 
 def commit_core(folder: Path, text: str) -> None:
@@ -66,12 +66,7 @@ def set_counts(monkeypatch: pytest.MonkeyPatch, after: dict[str, int]) -> None:
 
 def test_the_workloads_compile() -> None:
     source = REPOSITORY / "benchmarks" / "cpp" / "instructions" / "workloads.cpp"
-    subprocess.run(["c++", *FLAGS, f"-I{REPOSITORY / 'cpp' / 'include'}", source], check=True)  # noqa: S603, S607 - likewise
-
-
-def test_the_count_is_that_of_callgrind() -> None:
-    text = "==7== Events    : Ir\n==7== Collected : 57615766\n==7== \n==7== I   refs:      57,615,766\n"
-    assert instructions.parse_count(text) == 57_615_766
+    subprocess.run(["c++", *FLAGS, f"-I{REPOSITORY / 'cpp' / 'include'}", source], check=True)  # noqa: S607 - likewise
 
 
 def test_a_repeat_is_counted_without_what_is_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,17 +122,6 @@ def test_what_is_compared_with(root: Path) -> None:
     run_git(root, "checkout", "-b", "topic")
     commit_core(root, "third")
     commit_core(root, "fourth")
-    assert instructions.base_revision() == second
-
-
-def test_what_is_compared_with_in_a_clone(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commits that are on the main of the clone alone are compared with that of the origin."""
-    second = revision("HEAD")
-    clone = tmp_path / "clone"
-    run_git(tmp_path, "clone", str(root), str(clone))
-    commit_core(clone, "third")
-    commit_core(clone, "fourth")
-    monkeypatch.setattr(instructions, "ROOT", clone)
     assert instructions.base_revision() == second
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -61,11 +60,6 @@ def test_parts_of_one_commit_are_one_run() -> None:
     assert [run["figures"]["lists"]["exactk, ms"] for run in runs] == [5, 7]
 
 
-def test_what_has_no_workload_is_no_run(folder: Path) -> None:
-    history.record(FILE_NAME, MACHINE, {"commit": "one"}, [Table("Loops", ["loop in", "exactk, ms"], [["NumPy", 1]])])
-    assert not folder.exists()
-
-
 def test_the_last_hundred_runs_are_kept(folder: Path) -> None:
     for number in range(103):
         runs = record(str(number), lists_table(5))
@@ -99,15 +93,6 @@ def test_the_chart_has_a_line_per_workload() -> None:
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert {"1 ms", "1000 ms", "one", "date of three", "fast 10 ms", "slow 102 ms"} <= set(texts)
     assert root.findtext(f"{SVG}title") == "Milliseconds per evaluation by commit, logarithmic: A <b>"
-
-
-def test_names_in_the_chart_do_not_overlap() -> None:
-    names = ["one", "two", "three", "four", "five"]
-    record("run", Table("Lists", ["workload", "exactk, ms"], [[name, 5] for name in names]))
-    root = ET.fromstring(history.history_chart(names))  # noqa: S314 - our own
-    heights = sorted(float(text.get("y", "")) for text in root.iter(f"{SVG}text") if text.get("fill"))
-    assert len(heights) == 5
-    assert all(after - before >= 12.9 for before, after in itertools.pairwise(heights))
 
 
 def publish(processor: str, date: str, milliseconds: float) -> None:

@@ -1,9 +1,13 @@
+"""What is measured is what it says, a wrong answer is not timed, and tables compare times of one round.
+
+``make bench-tests`` runs these, every night.
+"""
+
 from __future__ import annotations
 
 import itertools
 import json
 import subprocess
-import sys
 import zlib
 from dataclasses import replace
 from importlib import import_module
@@ -23,16 +27,12 @@ from benchmarks import (
     loops,
     products,
     resampling,
-    resampling_memory,
     results,
     selections,
-    small_calls,
     streams,
 )
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
-from benchmarks.factor_tables import factor_promises, factors_table
 from benchmarks.factors import Embedded
-from benchmarks.keyed_tables import keyed_promises, keyed_table
 from benchmarks.lines import Line
 from benchmarks.lists import BLOCK, Lists
 from benchmarks.results import Table, format_cell, share, with_unit
@@ -50,11 +50,8 @@ from benchmarks.selections import answer, best, compare_best, verify
 from benchmarks.timing import Sample
 from benchmarks.versus.field import PeerError, Process, Result
 from benchmarks.versus.peers import (
-    FACTOR_PEERS,
-    KEYED_PEERS,
     LIST_PEERS,
     OURS,
-    OURS_KEYED,
     PEERS,
     PRODUCTS,
     READING,
@@ -65,11 +62,9 @@ from benchmarks.versus.peers import (
     exactk_mappings,
     exactk_rows,
     numpy_code,
-    numpy_factors,
     numpy_scores,
     polars_code,
 )
-from benchmarks.versus.worker import Worker
 from benchmarks.workload import Data, Workload
 from benchmarks.workloads import (
     CANDIDATES_1000,
@@ -77,7 +72,6 @@ from benchmarks.workloads import (
     DENSE_CUTS,
     DENSE_MASKED,
     DENSE_UNCUT,
-    EMBEDDED,
     FACTORS_100K,
     KEYED,
     LISTS,
@@ -99,15 +93,11 @@ def with_few_users(workload: Workload) -> Workload:
     return replace(workload, users=40, length=min(workload.length, 2_000))
 
 
-def importable_modules() -> list[str]:
-    """Return what can be imported where no peer is installed."""
-    names = [path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "benchmarks").rglob("*.py")]
-    return sorted(name.replace("/", ".") for name in names if not name.endswith(("_library", "__main__")))
-
-
-@pytest.mark.parametrize("name", importable_modules())
-def test_importable(name: str) -> None:
-    import_module(name)
+def test_all_is_importable_where_no_peer_is_installed() -> None:
+    for path in (ROOT / "benchmarks").rglob("*.py"):
+        name = path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+        if not name.endswith(("_library", "__main__")):
+            import_module(name)
 
 
 def checksum(data: Data) -> int:
@@ -289,20 +279,6 @@ def test_hits_are_counted_by_joins(name: str) -> None:
         compare("a join", call(), expected, 1e-12)
 
 
-def test_rows_of_containers_come_in_any_order() -> None:
-    workload = replace(KEYED["frame_2m_names"], users=40)
-    truth, predictions = workload.long_format(workload.build())
-    assert (len(truth.users), len(predictions.users)) == (40 * 20, 40 * 100)
-    assert (predictions.users[1:] != predictions.users[:-1]).mean() > 0.9
-    assert predictions.users[0].startswith("user_")
-    mapping = predictions.mapping()
-    assert all(len(items) == len(set(items.values())) == 100 for items in mapping.values())
-    assert predictions.scores is not None
-    rows = np.flatnonzero(predictions.users == predictions.users[7])
-    scores = dict(zip(predictions.items[rows].tolist(), predictions.scores[rows].tolist(), strict=True))
-    assert mapping[str(predictions.users[7])] == scores
-
-
 def test_a_file_has_the_values_of_the_lists(tmp_path: Path) -> None:
     workload = replace(streams.PARQUET_50M, users=300)
     streams.build(workload, tmp_path)
@@ -355,24 +331,10 @@ def test_a_process_answers_from_round_to_round(tmp_path: Path) -> None:
         process.stop()
 
 
-def test_a_process_tells_what_it_selects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The peer that selects needs torch; the worker takes any array."""
-    monkeypatch.setitem(
-        sys.modules, "benchmarks.versus.peers.nobody", SimpleNamespace(prepare=lambda data, _: {"": lambda: data.items})
-    )
-    data = FEW_SCORES.build()
-    data.save(tmp_path)
-    worker = Worker("nobody")
-    worker.prepare("dense_20k", str(tmp_path))
-    file = worker.answer("")
-    assert isinstance(file, str)
-    assert np.array_equal(np.load(file), data.items)
-
-
 def compile_library(name: str, folder: Path) -> Path:
     source, library = ROOT / "benchmarks" / "cpp" / f"{name}.cpp", folder / f"{name}.so"
     command = ["c++", "-std=c++20", "-shared", "-fPIC", "-pthread", str(source), "-o", str(library)]
-    subprocess.run(command, check=True)  # noqa: S603 - the command is our own
+    subprocess.run(command, check=True)
     return library
 
 
@@ -425,48 +387,6 @@ def test_tables_of_scores_compare_by_rounds() -> None:
     assert figures[-1] == ["dense_uncut to dense_20k", "4.00 x", "at most 3 x"]
 
 
-def test_tables_of_embeddings_compare_by_rounds() -> None:
-    """Rounds of 1 and 3 seconds: the products take half of ours in each, a peer twice as long."""
-    times = {call: Result(call, Sample((2.0, 6.0))) for peer in FACTOR_PEERS for call in peer.calls}
-    results = {
-        "exactk": Result("exactk", Sample((1.0, 3.0))),
-        "products": Result("products", Sample((0.5, 1.5))),
-        **times,
-    }
-    lines = [Line(workload, results) for workload in EMBEDDED.values()]
-    row = factors_table(lines).rows[0]
-    assert list(map(format_cell, row[:8])) == [
-        "factors_100k", "2,000", "1,000-3,000", "105", "1,000", "105", "2", "4,000 (2 x)",
-    ]  # fmt: skip
-    assert factor_promises(lines)[:3] == [
-        ["factors_100k, exactk to products", "2.00 x", "at most 1.2 x"],
-        ["factors_100k, implicit to exactk", "2 x", "at least 3 x"],
-        ["factors_100k, exactk to FAISS, search alone", "0.50 x", "at most 0.9 x"],
-    ]
-
-
-def test_tables_of_containers_compare_by_rounds() -> None:
-    """Rounds of 1 and 3 seconds; strings take twice as long, a peer of integers six times."""
-    peers = {
-        call: Result(call, Sample((6.0, 18.0)))
-        for contestant in (*OURS_KEYED, *KEYED_PEERS)
-        for call in contestant.calls
-    }
-    lines = []
-    for workload in KEYED.values():
-        ours = Sample((2.0, 6.0)) if workload.string_keys else Sample((1.0, 3.0))
-        lines.append(Line(workload, {**peers, "exactk": Result("exactk", ours)}))
-    row = keyed_table(lines).rows[0]
-    assert list(map(format_cell, row[:5])) == ["frame_2m", "2,000", "1,000-3,000", "1,000", "12,000 (6 x)"]
-    figures = keyed_promises(lines)
-    assert figures[0] == ["frame_2m, RePlay to exactk", "6 x", "at least 20 x"]
-    assert figures[-1] == ["frame_2m_names to frame_2m", "2.00 x", "at most 3 x"]
-
-
-def test_numpy_multiplies_factors_that_do_not_fill_a_block() -> None:
-    assert numpy_factors.prepare(FEW_FACTORS.build(), FEW_FACTORS)["NumPy, products alone"]() == {}
-
-
 def test_results_are_written_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part that is measured again replaces the last; the page has what was written."""
     monkeypatch.setattr(results, "FOLDER", tmp_path)
@@ -512,21 +432,6 @@ def test_paired_tests_are_those_of_scipy() -> None:
     tables["system 2"]["ndcg@10"] = tables["system 2"]["ndcg@5"]
     with pytest.raises(WrongAnswerError, match="ndcg@10 of system 2: t is"):
         comparisons.check(differences, tables)
-
-
-def test_the_table_of_paired_tests_compares_by_rounds() -> None:
-    """Rounds of 1 and 3 seconds; SciPy takes twice as long, reading 0.4 seconds."""
-    samples = {"SciPy": Sample((2.0, 6.0)), "scalar": Sample((2.0, 6.0)), "avx2": Sample((1.0, 3.0))}
-    table = comparisons.comparison_table(comparisons.Compared(), samples, 2e9)
-    assert list(map(format_cell, table.rows[0])) == ["avx2", "2,000", "1,000-3,000", "800", "400", "5", "4,000 (2 x)"]
-    assert table.title == "9 pairs x 10 metrics x 1,000,000 users"
-    assert table.columns[-1] == "90 x ttest_rel, CPU ms"
-
-
-def test_small_calls_are_timed_beside_their_targets() -> None:
-    samples = small_calls.measure(rounds=1)
-    assert samples.keys() == small_calls.TARGETS.keys()
-    assert "| recall_at_k |" in str(small_calls.small_table(samples))
 
 
 def test_sums_of_groups_are_checked_before_they_are_timed() -> None:
@@ -578,31 +483,6 @@ def test_resampling_is_timed_by_kind() -> None:
         resampling.check_interval((0.1, 0.2), (0.15, 0.25))
     sums = resampling.measure_sums(users=70, count=10, rounds=1)
     assert [row[0] for row in resampling.sums_table(sums).rows] == list(available_isas())[::-1]
-
-
-def test_numpy_sums_signs() -> None:
-    """Of one user, whose number is 1, the sums are its signs."""
-    sums = resampling.numpy_sums(np.ones((1, 1), np.float32), resampling.NUMPY_BLOCK)
-    assert set(sums.ravel().tolist()) == {-1.0, 1.0}
-
-
-def test_memory_of_a_permutation_test() -> None:
-    added = resampling_memory.measure(few(300).reports())
-    assert added["bytes"] >= 0
-    assert added["seconds"] > 0
-
-
-def test_what_resampling_promises_is_compared_by_rounds() -> None:
-    names = ["one pair", "all pairs", "SciPy", "ranx"]
-    tests = {name: Sample((seconds,)) for name, seconds in zip(names, (0.001, 0.1, 0.5, 0.4), strict=True)}
-    kind = resampling.Kind(Sample((2.0,)), Sample((1.0,)), Sample((1.9,)))
-    kinds = dict.fromkeys(resampling.KINDS, kind)
-    peers = {"NumPy": Sample((0.5,)), "SciPy": Sample((0.1,))}
-    rows = resampling.promises(tests, kinds, peers, {"seconds": 9.0, "bytes": 2**20})
-    measured = [row[1] for row in rows]
-    assert measured == [
-        "500 x", "400 x", "2,250 x", "3,600 x", "1.00 s", "2.44 x", "1.90 x", "1.00 x", "1.00 x", "450 x", "9.0 s", "1 MiB",
-    ]  # fmt: skip
 
 
 def test_the_loops_of_the_page_and_their_calls_agree_on_more_data() -> None:
