@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import exactk
+from exactk import _core
 from exactk._engine.core import core_engine
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.short_ways import evaluate_shortly
@@ -140,6 +141,20 @@ def evaluate_long(*given: Any, convention: Any) -> exactk.Report:
     return report
 
 
+@pytest.fixture
+def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Has an entry for each evaluation of the core."""
+    done: list[None] = []
+    evaluate = _core.evaluate
+
+    def counted(*arguments: Any) -> Any:
+        done.append(None)
+        return evaluate(*arguments)
+
+    monkeypatch.setattr(_core, "evaluate", counted)
+    return done
+
+
 def outcome_of(call: Any) -> tuple[Any, list[str]]:
     """Return the report or the error of a call, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
@@ -253,7 +268,7 @@ def draw_ranked(draw: random.Random) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_mappings_of_strings_give_the_same(seed: int) -> None:
+def test_mappings_of_strings_give_the_same(seed: int, evaluations: list[None]) -> None:
     draw = random.Random(seed)  # noqa: S311 - no secrets
     short = 0
     for _ in range(100):
@@ -272,9 +287,13 @@ def test_mappings_of_strings_give_the_same(seed: int) -> None:
         given = truth, predictions, metrics, convention
         expected = outcome_of(partial(evaluate_long, *given[:3], convention=convention))
         assert outcome_of(partial(exactk.evaluate, *given[:3], convention=convention)) == expected
+        evaluations.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            short += evaluate_shortly(*given, None) is not None
+            is_short = evaluate_shortly(*given, None) is not None
+        has_failed = not isinstance(expected[0][0], bytes)
+        assert is_short or has_failed or not evaluations  # nothing is evaluated and then thrown away
+        short += is_short
     assert short > 15
 
 
@@ -285,18 +304,34 @@ def test_tied_strings_are_in_their_order(ties: Any, expected: float) -> None:
         {"ann": {"d": 1.0, "b": 1.0, "c": 1}, "bob": {"e": 1.0, "f": 1.0}},
     )
     report = evaluate_shortly(truth, predictions, "recall@1", {"ties": ties}, 1)
-    assert report is None if expected == 0 else report is not None  # without a hit, items of all users are compared
+    assert report is not None
     assert dict(exactk.evaluate(truth, predictions, "recall@1", convention={"ties": ties})) == {"recall@1": expected}
 
 
-def test_mappings_that_look_like_samples_are_left_alone() -> None:
-    truth = {f"u{user}": {f"i{user}"} for user in range(30)}
-    predictions = {f"u{user}": {f"i{(user + 7 * n) % 300}": -float(n) for n in range(40)} for user in range(30)}
-    given = truth, predictions, "recall@1"
-    assert evaluate_shortly(*given, "standard", 1) is None
-    report, found = outcome_of(partial(exactk.evaluate, *given))
-    assert (report, found) == outcome_of(partial(evaluate_long, *given, convention="standard"))
-    assert "look like sampled negatives" in found[0]
+SAMPLED = {f"u{user}": {f"i{(user + 7 * n) % 300}": -float(n) for n in range(40)} for user in range(30)}
+ITEM_OF_EACH = {f"u{user}": [f"i{user}"] for user in range(30)}
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "warning"),
+    [
+        (ITEM_OF_EACH, SAMPLED, "every user has 40 candidates, which look like sampled negatives"),
+        (ITEM_OF_EACH, {user: {f"j{item}": 1.0 for item in SAMPLED[user]} for user in SAMPLED}, "no item of the truth"),
+        ({"u": [], **ITEM_OF_EACH}, {"u": [], "v": None, **dict.fromkeys(ITEM_OF_EACH, ("j",))}, "(such as 'i0')"),
+        (ITEM_OF_EACH, {user: [f"i{(int(user[1:]) + 1) % 30}"] for user in ITEM_OF_EACH}, ""),
+        (ITEM_OF_EACH, dict.fromkeys(ITEM_OF_EACH, ()), ""),
+        (ITEM_OF_EACH, {user: dict.fromkeys(map(str, range(40)), 1.0) for user in ITEM_OF_EACH}, "no item"),
+        ({user: {item: 1} for user, (item,) in ITEM_OF_EACH.items()}, {"eve": ["i0"]}, "no user of the truth"),
+    ],
+)
+def test_mappings_are_evaluated_once_whatever_is_warned_of(
+    truth: Any, predictions: Any, warning: str, evaluations: list[None]
+) -> None:
+    expected = outcome_of(partial(evaluate_long, truth, predictions, "recall@2", convention="standard"))
+    evaluations.clear()
+    assert outcome_of(partial(exactk.evaluate, truth, predictions, "recall@2")) == expected
+    assert len(evaluations) == 1
+    assert warning in "".join(expected[1])
 
 
 TRUTH = [[1, 4], [2], [0, 3, 5]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from exactk._plan.metric_strings import as_plan
 from exactk._report.system_warnings import warn_of_systems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -97,10 +98,16 @@ def warn_of_sampled_candidates(values: Sequence[Value], systems: Mapping[str, Ca
         warn_of_systems(findings, _ADVICE)
 
 
-def candidate_rows(inputs: AlignedInputs, candidates: CandidateItems | None, report: Report) -> CandidateRows | None:
+def candidate_rows(
+    inputs: AlignedInputs,
+    candidates: CandidateItems | None,
+    report: Report,
+    candidates_of: Callable[[int], Iterable[Hashable]] | None = None,
+) -> CandidateRows | None:
     """Return what shows whether the candidates are samples; None if they certainly are not.
 
-    Samples contain every relevant item, and items that nobody has judged.
+    Samples contain every relevant item, and items that nobody has judged. `candidates_of` returns the candidates of a
+    user as other users have them, where the inputs number the items of each user for itself.
     """
     if report.state.counts.relevant_not_rankable:
         return None
@@ -123,7 +130,8 @@ def candidate_rows(inputs: AlignedInputs, candidates: CandidateItems | None, rep
         or not _has_all(relevant, is_counted, inputs, candidates)
     ):
         return None
-    compared = _first_sets(rows, is_counted)
+    first = np.flatnonzero(is_counted)[:_COMPARED_ROWS].tolist()
+    compared = [frozenset((candidates_of or partial(_items_of, rows))(user)) for user in first]
     return CandidateRows(
         len(sizes),
         int(sizes.min()),
@@ -131,8 +139,8 @@ def candidate_rows(inputs: AlignedInputs, candidates: CandidateItems | None, rep
         int(irrelevant.min()),
         int(irrelevant.max()),
         len(compared),
-        len({row.tobytes() for row in compared}),
-        len(_distinct(np.concatenate(compared))),
+        len(set(compared)),
+        len(frozenset().union(*compared)),
     )
 
 
@@ -194,15 +202,6 @@ def _has_all(
     return np.array_equal(np.diff(kept.indptr)[is_counted], np.diff(relevant.indptr)[is_counted])
 
 
-def _first_sets(rows: Rows, is_counted: NDArray[np.bool_]) -> list[NDArray[np.integer[Any]]]:
-    """Return the distinct candidates of the first users."""
-    users = np.flatnonzero(is_counted)[:_COMPARED_ROWS]
-    return [_distinct(rows.items[rows.indptr[user] : rows.indptr[user + 1]]) for user in users]
-
-
-def _distinct(items: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
-    """Return the distinct items, ascending. `np.unique` hashes them, which takes many times as long as this sort."""
-    ordered = np.sort(items)
-    is_first = np.ones(len(ordered), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return ordered[is_first]
+def _items_of(rows: Rows, user: int) -> list[int]:
+    items: list[int] = rows.items[rows.indptr[user] : rows.indptr[user + 1]].tolist()
+    return items

@@ -15,14 +15,13 @@ from exactk._engine.core import core_engine
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.evaluation import evaluate_plainly, tie_range
 from exactk._engine.problem import KeyedTruth
-from exactk._engine.sampled_candidates import FEWEST_USERS, candidate_rows
+from exactk._engine.sampled_candidates import candidate_rows
 from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_keys,
     describe_item_without_column,
     describe_ties,
     has_counts_to_warn_of,
-    has_no_hit,
     warn_of_evaluated_systems,
 )
 from exactk._inputs.matched_mappings import match_mappings
@@ -37,8 +36,8 @@ from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
     from exactk._engine.problem import Problem
-    from exactk._engine.sampled_candidates import CandidateRows
     from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.matched_mappings import MatchedMappings
     from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike, Plan
     from exactk._report.report import Report
@@ -49,7 +48,7 @@ _READ_TWICE = frozenset({str, list, tuple})  # metrics of other types are iterat
 class _ShortInputs(NamedTuple):
     inputs: AlignedInputs
     keyed: KeyedTruth
-    numbers_items_by_user: bool = False  # whether an id is another item for each user
+    matched: MatchedMappings | None = None  # where an id is another item for each user: what tells the items
 
 
 def evaluate_shortly(
@@ -70,11 +69,7 @@ def evaluate_shortly(
         problem, report = evaluate_plainly(core_engine, short.inputs, short.keyed, values, convention, threads)
     except ExactkError:
         return None
-    has_lists = isinstance(short.inputs.predictions, Rankings)
-    candidates = None if has_lists else candidate_rows(short.inputs, None, report)
-    if short.numbers_items_by_user and (_may_be_samples(candidates) or has_no_hit(report)):
-        return None  # the warnings compare items of different users
-    _warn_of_report(values, problem, short.inputs, report, candidates)
+    _warn_of_report(values, problem, short, report)
     return report
 
 
@@ -85,17 +80,12 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
     matched = match_mappings(truth, predictions, num_threads)
     if matched is None:
         return None
-    return _ShortInputs(matched.inputs, KeyedTruth(matched.hashed, matched.users, None), numbers_items_by_user=True)
+    return _ShortInputs(matched.inputs, KeyedTruth(matched.hashed, matched.users, None), matched)
 
 
-def _may_be_samples(candidates: CandidateRows | None) -> bool:
-    return candidates is not None and candidates.users >= FEWEST_USERS
-
-
-def _warn_of_report(
-    values: Plan, problem: Problem, inputs: AlignedInputs, report: Report, candidates: CandidateRows | None
-) -> None:
-    disjoint_keys = describe_disjoint_keys(report, inputs)
+def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
+    inputs, matched = short.inputs, short.matched
+    disjoint_keys = describe_disjoint_keys(report, inputs, None if matched is None else matched.disjoint_items)
     if isinstance(problem.predictions, Rankings) and not (disjoint_keys or has_counts_to_warn_of(report)):
         warn_of_unreached_cutoffs({"": report.state})  # which is all that such lists may have
         return
@@ -107,6 +97,8 @@ def _warn_of_report(
         NO_FLAGS,
         has_unknown_exclusions=False,
         item_without_column=describe_item_without_column(report, inputs),
-        candidate_rows=candidates,
+        candidate_rows=None
+        if isinstance(inputs.predictions, Rankings)
+        else candidate_rows(inputs, None, report, None if matched is None else matched.candidates_of),
     )
     warn_of_evaluated_systems(values, {"": system}, ())

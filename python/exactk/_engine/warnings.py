@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from exactk._engine.sampled_candidates import CandidateRows
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
+    from exactk._inputs.matched_mappings import DisjointItems
     from exactk._inputs.user_histories import TrainUsers
     from exactk._plan.values import Value
     from exactk._report.report import Report
@@ -75,17 +77,30 @@ def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSyste
     warn_of_sampled_candidates(values, {name: system.candidate_rows for name, system in systems.items()})
 
 
-def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
-    """Return a warning if truth and predictions share no user or no item, most likely because their ids differ."""
+def describe_disjoint_keys(
+    report: Report, inputs: AlignedInputs, find_disjoint_items: Callable[[], DisjointItems] | None = None
+) -> str:
+    """Return a warning if truth and predictions share no user or no item, most likely because their ids differ.
+
+    `find_disjoint_items` tells that of the items, where the inputs number the items of each user for itself.
+    """
     users = inputs.truth.user_vocabulary
     if users is not None and (disjoint_users := _describe_disjoint_users(users, inputs)):
         return disjoint_users
-    fewest = 1 if users is not None or inputs.item_vocabulary is not None else FEWEST_UNKEYED_ITEMS
-    if not has_no_hit(report) or has_common_item(inputs, fewest):
+    if not has_no_hit(report):
         return ""
+    examples = (find_disjoint_items or partial(_disjoint_items, inputs))()
+    return _describe_disjoint("item", *examples) if examples else ""
+
+
+def _disjoint_items(inputs: AlignedInputs) -> DisjointItems:
+    """Return the first item of the truth and that of the predictions, as messages show them; none if they share any."""
+    is_keyed = inputs.truth.user_vocabulary is not None or inputs.item_vocabulary is not None
+    if has_common_item(inputs, 1 if is_keyed else FEWEST_UNKEYED_ITEMS):
+        return ()
     lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
     first = int(lists.items[0]) if isinstance(lists, Rankings) else 0  # of scores of all items, the first column
-    return _describe_disjoint("item", inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(first))
+    return inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(first)
 
 
 _NO_PREDICTIONS = "the predictions have no users"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from exactk import _core
 from exactk._inputs.alignment import AlignedInputs
@@ -22,6 +22,8 @@ from exactk._inputs.model.rows import Rows, resize
 from exactk._inputs.truth import Truth
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from exactk._inputs.keys.vocabulary import Snapshot
 
 _PLAIN_DICTS = frozenset({dict, OrderedDict, defaultdict})
@@ -30,12 +32,31 @@ _RANKED, _SCORED = frozenset({list, tuple, type(None)}), frozenset({dict, type(N
 _STRINGS = frozenset({str})
 
 
+DisjointItems: TypeAlias = "tuple[str, str] | tuple[()]"
+"""An item of the truth and one of the predictions, as messages show them; empty if both have an item in common."""
+
+
 class MatchedMappings(NamedTuple):
     """The inputs with numbers of items, and the truth with hashes of its items, and with the keys of its users."""
 
     inputs: AlignedInputs
     hashed: Truth
     users: Snapshot
+    judged: list[Any]  # the rows of the truth, and those of the predictions of the same users and then of others
+    ranked: list[Any]
+
+    def candidates_of(self, user: int) -> Iterable[str]:
+        """Return the items of a row of the predictions."""
+        candidates: Iterable[str] = self.ranked[user]
+        return candidates
+
+    def disjoint_items(self) -> DisjointItems:
+        """Return the first item of each side; none if an item is on both sides, or a side has none."""
+        judged, ranked = [*filter(None, self.judged)], [*filter(None, self.ranked)]
+        items = set[str]().union(*judged)
+        if not (judged and ranked and all(map(items.isdisjoint, ranked))):
+            return ()
+        return repr(next(iter(judged[0]))), repr(next(iter(ranked[0])))
 
 
 def match_mappings(truth: object, predictions: object, num_threads: int) -> MatchedMappings | None:
@@ -72,9 +93,8 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     )
     matched_truth = Truth.from_rows(keyed._replace(items=numbers))
     assert keyed.user_vocabulary is not None  # noqa: S101 - for the type checker
-    return MatchedMappings(
-        AlignedInputs(matched_truth, lists, None), Truth.from_valid_rows(keyed), keyed.user_vocabulary
-    )
+    inputs = AlignedInputs(matched_truth, lists, None)
+    return MatchedMappings(inputs, Truth.from_valid_rows(keyed), keyed.user_vocabulary, judged, ranked)
 
 
 def _is_plain_dict(value: object) -> TypeGuard[dict[Any, Any]]:
