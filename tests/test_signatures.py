@@ -82,26 +82,26 @@ def test_metric_functions_take_what_evaluate_takes() -> None:
         assert list(parameters.items()) == list(options.items()), name
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_an_argument_of_one_name_is_the_same_everywhere(name: str) -> None:
+def test_an_argument_of_one_name_is_the_same_everywhere() -> None:
     """Only what both take counts: `read` has no convention."""
     of_evaluate = parameters_of(exactk.evaluate)
-    for parameter in parameters_of(FUNCTIONS[name]).values():
-        if (name, parameter.name) == ("agreement", "metrics"):  # which are its own
-            assert parameter.annotation == of_evaluate["metrics"].annotation
-        elif parameter.name == "items" and name in OTHER_ITEMS:
-            assert parameter.annotation != of_evaluate["items"].annotation
-        elif (same := of_evaluate.get(parameter.name)) and same.default is not same.empty:
-            assert (parameter.default, parameter.annotation) == (same.default, same.annotation), parameter
+    for name, function in FUNCTIONS.items():
+        for parameter in parameters_of(function).values():
+            if (name, parameter.name) == ("agreement", "metrics"):  # which are its own
+                assert parameter.annotation == of_evaluate["metrics"].annotation
+            elif parameter.name == "items" and name in OTHER_ITEMS:
+                assert parameter.annotation != of_evaluate["items"].annotation, name
+            elif (same := of_evaluate.get(parameter.name)) and same.default is not same.empty:
+                assert (parameter.default, parameter.annotation) == (same.default, same.annotation), (name, parameter)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_that_takes_frames_takes_the_names_of_their_columns(name: str) -> None:
-    parameters = parameters_of(FUNCTIONS[name])
-    options = set(Options.__annotations__) if "options" in parameters else set()
-    for argument in parameters:
-        columns = CONVERSIONS.get((name, argument), COLUMNS.get(argument, set()))
-        assert columns <= set(parameters) | options, argument
+def test_a_function_that_takes_frames_takes_the_names_of_their_columns() -> None:
+    for name, function in FUNCTIONS.items():
+        parameters = parameters_of(function)
+        options = set(Options.__annotations__) if "options" in parameters else set()
+        for argument in parameters:
+            columns = CONVERSIONS.get((name, argument), COLUMNS.get(argument, set()))
+            assert columns <= set(parameters) | options, (name, argument)
 
 
 def test_the_defaults_of_evaluate_stand_once() -> None:
