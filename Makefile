@@ -14,7 +14,7 @@ endif
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test draws cpp-test lint sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle bench bench-tests instructions calibration generate
+.PHONY: demo check test draws cpp-test lint texts sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle mutants bench bench-tests instructions calibration generate
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -37,8 +37,7 @@ cpp-test: $(VENV)/.built
 	ctest --test-dir $(EDITABLE) --parallel 2 --output-on-failure
 
 # clang-tidy takes the longest; beside it are the checkers of types, which use one core. zizmor and the schemas need
-# no network. The programs of tools/ print each violation with its file and line: of words, layers, pages and the table
-# of faults, and what `make generate` would write anew.
+# no network.
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -47,13 +46,18 @@ lint: $(VENV)/.lint
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
+	{ $(BIN)/python tools/tidy.py && $(MAKE) --no-print-directory texts; } & others=$$!; \
+		$(BIN)/mypy && $(BIN)/pyright; types=$$?; wait $$others && exit $$types
+
+# A part of lint. Each program prints every violation with its file and line: of words, layers, pages, metadata and the
+# names of tests, and of what `make generate` would write anew.
+texts: $(VENV)/.lint
 	$(BIN)/python tools/words.py
 	$(BIN)/python tools/layers.py
 	$(BIN)/python tools/pages.py
 	$(BIN)/python tools/metadata.py
 	$(BIN)/python tools/faults.py --check
-	{ $(BIN)/python tools/tidy.py && $(BIN)/python tools/generate.py --check; } & tidy=$$!; \
-		$(BIN)/mypy && $(BIN)/pyright; types=$$?; wait $$tidy && exit $$types
+	$(BIN)/python tools/generate.py --check
 
 # The C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, and over the same build the Python tests that reach
 # each binding and each kernel with the widest inputs; sanitize-all for the night runs the others too, and the C++ tests
@@ -72,7 +76,7 @@ SANITIZED_TESTS = $(addprefix tests/,compat/test_pytrec_eval.py $(patsubst %,tes
 sanitize: sanitized
 	cmake --build build/sanitize/wheel --parallel 2 --target exactk_tests
 	ctest --test-dir build/sanitize/wheel --output-on-failure
-	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' \
+	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' \
 		-k 'not ignores_changes_no_value and not (every_metric_ and (test_scores or sparse_scores or rank_gaps))' $(SANITIZED_TESTS)
 
 sanitize-all: SANITIZED_TESTS = tests \
@@ -213,6 +217,12 @@ coverage:
 ORACLE_CASES ?= 100000
 oracle: $(VENV)/.test
 	EXACTK_ORACLE_CASES=$(ORACLE_CASES) $(BIN)/python -m pytest -n 2 tests/test_oracle.py
+
+# For the night: which tests notice a mistake. Each of 150 mutants of the code (tools/mutants.json) and what kills it;
+# MUTANTS='--killers build/mutants/results.json' tries first what killed it before.
+mutants: $(VENV)/.test
+	$(BIN)/python $(PIP) install --group mutants
+	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 # Measures a wheel as users get it, beside other libraries, and writes docs/benchmarks/results; then the pages.
 BENCH := build/bench/venv/bin/python

@@ -1,9 +1,8 @@
-"""Evaluations whose size is chosen: by the number of users, or by how long a call takes."""
+"""Evaluations whose size is chosen: by the number of users, or until an event comes during the call."""
 
 from __future__ import annotations
 
-import time
-from functools import cache
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,14 +20,7 @@ def uniform_lists(users: int, length: int, metrics: list[str] | None = None) -> 
     return Evaluation(truth, lists, METRICS if metrics is None else metrics)
 
 
-@cache
-def long_evaluation(seconds: float) -> Evaluation:
-    """Return an evaluation that one thread takes so long for, whatever the build and the machine."""
-    users = 1000
-    while True:
-        evaluation = uniform_lists(users, 50)
-        begin = time.monotonic()
-        evaluation.run(num_threads=1)
-        if time.monotonic() - begin > seconds or users > 4_000_000:
-            return evaluation
-        users *= 2
+def growing_evaluations() -> Iterator[Evaluation]:
+    """Yield evaluations, each twice as long as the last: until one is long enough for an event during the call."""
+    for doublings in range(12):
+        yield uniform_lists(1000 << doublings, 50)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
+import resource
+import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +16,18 @@ import pytest
 from numpy.typing import NDArray
 
 import exactk
+from benchmarks.memory import forget_peak, resident, status
+from children import assert_ratio, cpu_seconds, run_child
 from exactk import _core
 from exactk._engine import evaluation, rankings
+from jobs import uniform_lists
+from strategies import at_night, latin
 
-ROOT = Path(__file__).parent.parent
+MEBIBYTE = 2**20
 Words = NDArray[np.uint64]
 
 
-def run_child(*arguments: str) -> str:
-    """Run a function of `children.py` in a process of its own, and return what it prints."""
-    command = [sys.executable, str(Path(__file__).with_name("children.py")), *arguments]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}  # for benchmarks/
-    result = subprocess.run(  # noqa: S603 - our own
-        command, check=False, capture_output=True, text=True, timeout=120, env=environment
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-COUNT = 2**18
+COUNT = 2**16
 # What well-known hashes of 64-bit keys do, ours among them: multiply by a number, fold by a shift.
 MIXERS: dict[str, list[int]] = {
     "Fibonacci": [0x9E3779B97F4A7C15],
@@ -71,20 +65,6 @@ ADVERSARIAL: dict[str, Words] = {
 }
 
 
-@pytest.fixture
-def patience() -> Iterator[None]:
-    """Fail a test that takes a thousand times what it should, rather than hang."""
-
-    def give_up(*_: object) -> None:
-        pytest.fail("the ids meet in one slot: their number counts squared")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(20)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
-
-
 def test_f19_hashes_are_inverted_rightly() -> None:
     for steps in MIXERS.values():
         hashes = np.array([0, 1, 2**63, 0x0123456789ABCDEF], np.uint64)
@@ -95,9 +75,8 @@ def test_f19_hashes_are_inverted_rightly() -> None:
 
 
 @pytest.mark.parametrize("ids", ADVERSARIAL)
-@pytest.mark.usefixtures("patience")
 def test_f19_adversarial_ids(ids: str) -> None:
-    """One long list of ids that were chosen to meet in one slot of a hash: right, and in linear time."""
+    """One long list of ids that were chosen to meet in one slot of a hash."""
     items = ADVERSARIAL[ids]
     assert len(np.unique(items)) == COUNT
     truth = exactk.Truth([0, COUNT // 4], items[::4])
@@ -109,29 +88,102 @@ def test_f19_adversarial_ids(ids: str) -> None:
     assert (caught.value.position, caught.value.count) == (COUNT, 1)
 
 
+def time_of_ids(items: Words) -> float:
+    """Return the CPU time of an evaluation of one list of these ids."""
+    truth = exactk.Truth([0, COUNT // 4], items[::4])
+    return cpu_seconds(lambda: exactk.evaluate(truth, exactk.Rankings([0, COUNT], items), "num_hits", num_threads=1))
+
+
+def times_of_adversarial_ids() -> None:
+    drawn = np.random.default_rng(7).permutation(COUNT).astype(np.uint64) * np.uint64(2**62 // COUNT)
+
+    def ratio(items: Words) -> float:
+        return time_of_ids(items) / min(time_of_ids(drawn) for _ in range(3))
+
+    for name, items in ADVERSARIAL.items():
+        assert_ratio(name, partial(ratio, items), 20)
+
+
 @pytest.mark.native
-@pytest.mark.parametrize("arenas", ["one", "as many as malloc likes"])
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.deadline
+def test_f19_adversarial_ids_take_as_long_as_any() -> None:
+    """Were all to meet in one slot, their number would count squared: a thousand times as long."""
+    run_child(times_of_adversarial_ids)
+
+
+def _virtual_memory() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+
+
+def _limit_memory(more: int | None) -> None:
+    """Allow so many bytes more than there are; None lifts the limit."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (hard if more is None else _virtual_memory() + more, hard))
+
+
+def scarce_memory(threads: int, arenas: str) -> None:
+    """Evaluate with more and more memory: first there is too little, in the end there is enough."""
+    m_mmap_threshold, m_arena_max = -3, -8
+    if arenas == "one":  # what is given back leaves the process, and nothing is set aside: the limit is felt
+        ctypes.CDLL(None).mallopt(m_mmap_threshold, 4096)
+        ctypes.CDLL(None).mallopt(m_arena_max, 1)
+    job = uniform_lists(50_000, 10, [f"{name}@[1,2,3,5,10]" for name in ("ndcg", "dcg", "precision", "recall")])
+    options = {"groups": np.arange(50_000) % 500, "weights": np.linspace(1, 2, 50_000), "per_user": True}
+    small = uniform_lists(10, 10)
+    expected, expected_small = job.run(**options), small.run()
+    outcomes: list[str] = []
+    while outcomes[-3:] != ["a result"] * 3:
+        try:
+            _limit_memory(MEBIBYTE // 2 * len(outcomes))
+            report = job.run(num_threads=threads, **options)
+            outcomes.append("a result")
+        except MemoryError:
+            outcomes.append("MemoryError")
+        finally:
+            _limit_memory(None)
+        assert outcomes[-1] == "MemoryError" or report == expected
+        assert small.run() == expected_small
+    assert arenas != "one" or outcomes.count("MemoryError") > 10
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(("threads", "arenas"), latin([1, 2, 3], ["one", "as many as malloc likes"], 0))
 def test_f24_a_limit_of_memory_means_memory_error_or_a_result(threads: int, arenas: str) -> None:
-    assert run_child("scarce_memory", str(threads), arenas)
+    run_child(scarce_memory, threads, arenas)
+
+
+def no_room_for_threads() -> None:
+    """Evaluate where no thread can be started, for there is no memory for its stack."""
+    job = uniform_lists(20_000, 10, ["ndcg@10", "recall@5"])
+    expected = job.run(num_threads=1)
+    _limit_memory(7 * MEBIBYTE)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        threading.Thread(target=int).start()
+    report = job.run(num_threads=8)
+    _limit_memory(None)
+    assert report == expected
 
 
 @pytest.mark.native
 def test_f30_without_room_for_threads_the_caller_does_it_all() -> None:
-    run_child("no_room_for_threads")
+    run_child(no_room_for_threads)
 
 
-def test_f24_what_cannot_fit_is_refused_before_the_work() -> None:
-    """Terabytes, that no machine has: refused as a CapacityError, which is a MemoryError."""
-    users = 2_000_000
-    truth = exactk.Truth(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
-    rankings = exactk.Rankings(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
-    metrics = f"dcg@[{','.join(map(str, range(1, 5_001)))}]"
-    for options in ({"per_user": True}, {"groups": np.arange(users)}):
-        with pytest.raises(exactk.CapacityError, match="GB") as caught:
-            exactk.evaluate(truth, rankings, metrics, **options)
-        assert isinstance(caught.value, MemoryError)
-        assert caught.value.argument in options
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("per_user", lambda truth, lists, metrics: exactk.evaluate(truth, lists, metrics, per_user=True)),
+        ("groups", lambda truth, lists, metrics: exactk.evaluate(truth, lists, metrics, groups=np.arange(len(truth)))),
+        ("metrics", lambda truth, lists, metrics: exactk.compare(truth, {"a": lists, "b": lists}, metrics)),
+    ],
+)
+def test_f24_terabytes_are_refused_before_the_work(argument: str, call: Callable[..., object]) -> None:
+    """As a CapacityError, which is a MemoryError."""
+    indptr, items = np.zeros(2_000_001, np.int64), np.zeros(0, np.int64)
+    with pytest.raises(exactk.CapacityError, match="GB") as caught:
+        call(exactk.Truth(indptr, items), exactk.Rankings(indptr, items), f"dcg@{[*range(1, 5_001)]}".replace(" ", ""))
+    assert isinstance(caught.value, MemoryError)
+    assert caught.value.argument == argument
 
 
 RUNS = {"r": ["a", "b"], "s": ["c", "d"]}
@@ -192,31 +244,86 @@ def test_f24_values_of_systems_that_cannot_fit_are_refused_before_the_work(
     assert evaluated
 
 
-def test_f24_terabytes_of_values_are_refused_before_the_work() -> None:
-    users = 2_000_000
-    truth = exactk.Truth(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
-    rankings = exactk.Rankings(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
-    metrics = f"dcg@[{','.join(map(str, range(1, 5_001)))}]"
-    with pytest.raises(exactk.CapacityError, match="GB") as caught:
-        exactk.compare(truth, {"a": rankings, "b": rankings}, metrics)
-    assert caught.value.argument == "metrics"
+def _added_memory(call: Callable[[], object]) -> int:
+    """Return how many bytes more a process holds at most while it makes its first call."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        before = resident()
+        forget_peak()
+        call()
+        os.write(writing, str(status("VmHWM") - before).encode())
+        os._exit(0)
+    _, exit_status = os.waitpid(child, 0)
+    assert exit_status == 0
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        return int(answer.read())
+
+
+def memory_of_long_rows(threads: int) -> None:
+    """Evaluate and rank rows of ten million equal scores, each call in a process that has done nothing else.
+
+    All are tied, so all reach whatever bound is set: the most that a ranking could want to hold.
+    """
+    items = 10_000_000
+    scores = np.broadcast_to(np.full(items, 0.5, np.float32), (threads, items))  # every thread has a row
+    truth = exactk.Truth(np.arange(threads + 1) * 2, np.tile([7, items - 1], threads))
+    exclude = exactk.Exclusions(np.arange(threads + 1) * 200, np.tile(np.arange(1000, 1200), threads))
+    uncut = ["recall", "ndcg", "average_precision", "reciprocal_rank"]
+    calls: list[Callable[..., object]] = [
+        *(partial(exactk.topk, scores, k, ties=ties) for k in (20, 100) for ties in ("lowest_id", "highest_id")),
+        partial(exactk.evaluate, truth, scores, "ndcg@20"),
+        partial(exactk.evaluate, truth, scores, ["ndcg@100", "recall@20"]),
+        partial(exactk.evaluate, truth, scores, uncut),
+        partial(exactk.evaluate, truth, scores, [*uncut, "ndcg@20"]),
+    ]
+    for excluded, call in latin([exclude, None], calls, 0):
+        added = _added_memory(partial(call, exclude=excluded, num_threads=threads))
+        assert added < 16_000_000 * threads, (call, excluded)
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=at_night), 2])
 def test_long_rows_of_scores_need_little_memory_beside_them(threads: int) -> None:
     """At most 16 MB a thread for ten million items, whatever is asked of them."""
-    printed = run_child("memory_of_long_rows", str(threads))
-    assert len(printed.splitlines()) == 16
+    run_child(memory_of_long_rows, threads)
+
+
+def factors_in_little_memory(threads: int) -> None:
+    """Evaluate factors where there is no room for the scores: 410 MB."""
+    rng = np.random.default_rng(6)
+    users, items = (rng.integers(-9, 10, size=(rows, 32)).astype(np.float32) for rows in (1024, 100_000))
+    truth = exactk.as_truth(exactk.topk(exactk.Embeddings(users, items), 300).ids[:, [0, 7, 19, 280]])
+    metrics = ["ndcg@20", "recall@[1,200]"]
+    blocks = [range(begin, begin + 256) for begin in range(0, 1024, 256)]
+    pairs = (([truth.row(user) for user in block], users[block] @ items.T) for block in blocks)  # exact, being whole
+    expected = exactk.evaluate(None, pairs, metrics)
+    _limit_memory(300 * MEBIBYTE)
+    with pytest.raises(MemoryError):
+        np.empty((1024, 100_000), np.float32)
+    report = exactk.evaluate(truth, exactk.Embeddings(users, items), metrics, num_threads=threads)
+    _limit_memory(None)
+    assert dict(report) == dict(expected)
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=at_night), 2])
 def test_factors_need_no_room_for_their_scores(threads: int) -> None:
-    assert run_child("factors_in_little_memory", str(threads))
+    run_child(factors_in_little_memory, threads)
+
+
+def memory_of_factors(threads: int) -> None:
+    """Rank by vectors of many shapes: none needs more than a little beside them."""
+    shapes = [(600, 100_000, 8, 20), (64, 100_000, 8, 16_000), (40, 2_000, 20_000, 20), (4, 10**6, 4, 9)]
+    for similarity, (users, items, width, k) in latin(["cosine", "dot", "euclidean"], shapes, 0):
+        vectors = np.random.default_rng(0).standard_normal((items, width), np.float32)
+        model = exactk.Embeddings(vectors[:users], vectors, similarity)
+        call = partial(exactk.evaluate, np.zeros((users, 1), int), model, f"recall@{k}", num_threads=threads)
+        assert _added_memory(call) < 64_000_000 * threads, (users, items, width, similarity, k)
 
 
 @pytest.mark.native
 def test_factors_need_little_memory_beside_them() -> None:
     """At most 64 MB a thread, whatever the shape."""
-    assert len(run_child("memory_of_factors", "2").splitlines()) == 12
+    run_child(memory_of_factors, 2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import pty
-import select
 import sys
 import threading
 import types
@@ -20,7 +19,8 @@ import pytest
 
 import exactk
 from exactk._runtime import progress
-from jobs import long_evaluation, uniform_lists
+from jobs import uniform_lists
+from strategies import latin
 
 Progress = tuple[int, int | None]
 Call = Callable[..., Any]  # takes progress and num_threads
@@ -98,26 +98,30 @@ def is_same_result(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("form", FORMS)
-def test_a_long_call_reports_how_many_users_are_finished(form: str, threads: int) -> None:
-    """However fast the machine is: the users are doubled until the call is long."""
+def long_call(form: str, progress: Callable[..., object], **options: Any) -> tuple[int, list[Progress], Any]:
+    """Make longer and longer calls until one reports that it is not at its end: its users, reports and result."""
     calls: list[Progress] = []
-    thread_ids: set[int] = set()
 
     def record(done: int, total: int | None) -> None:
-        thread_ids.add(threading.get_ident())
         calls.append((done, total))
+        progress(done, total)
 
-    users = 1000
+    users = 4000
     while not calls_before_the_end(calls):
+        users *= 2
         assert users <= MOST_USERS, "no call before the end"
         calls.clear()
-        call = FORMS[form](users)
-        result = call(progress=record, num_threads=threads)
-        total_users = 2 * users if form == "systems" else users
-        users *= 2
-    assert is_same_result(result, call(num_threads=threads))
+        result = FORMS[form](users)(progress=record, **options)
+    return users, calls, result
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize(("threads", "form"), latin([1, 2], list(FORMS), 0))
+def test_a_long_call_reports_how_many_users_are_finished(form: str, threads: int) -> None:
+    thread_ids: set[int] = set()
+    users, calls, result = long_call(form, lambda *_: thread_ids.add(threading.get_ident()), num_threads=threads)
+    total_users = 2 * users if form == "systems" else users
+    assert is_same_result(result, FORMS[form](users)(num_threads=threads))
     assert thread_ids == {threading.get_ident()}
     assert calls[-1] == (total_users, total_users)
     assert {total for _, total in calls[:-1]} == {None if form == "blocks" else total_users}
@@ -125,28 +129,22 @@ def test_a_long_call_reports_how_many_users_are_finished(form: str, threads: int
     assert (total_users, total_users) not in calls[:-1]
 
 
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("form", "error"), [("lists", KeyboardInterrupt), ("topk", RuntimeError)])
 def test_what_a_callable_raises_ends_the_call(form: str, error: type[BaseException], threads: int) -> None:
     calls: list[Progress] = []
 
-    def record(*progress: Any) -> None:
+    def fail(*progress: Any) -> None:
         if calls_before_the_end([progress]):
             calls.append(progress)
             raise error
 
-    def lengthen() -> None:
-        users = 1000
-        while users <= MOST_USERS:
-            long_calls.append(FORMS[form](users))
-            long_calls[-1](progress=record, num_threads=threads)
-            users *= 2
-
-    long_calls: list[Call] = []
     with pytest.raises(error):
-        lengthen()
+        long_call(form, fail, num_threads=threads)
     assert len(calls) == 1, "called again"
-    assert is_same_result(long_calls[-1](num_threads=threads), long_calls[-1](num_threads=1))
+    call = FORMS[form](1000)
+    assert is_same_result(call(num_threads=threads), call(num_threads=1))
 
 
 def test_what_a_callable_raises_at_the_end_is_raised() -> None:
@@ -156,6 +154,7 @@ def test_what_a_callable_raises_at_the_end_is_raised() -> None:
         exactk.evaluate([[1]], [[1]], "P@1", progress=lambda done, _: 1 // (done - 1))
 
 
+@pytest.mark.usefixtures("eager")
 def test_a_callable_may_evaluate_too() -> None:
     reports: list[exactk.Report] = []
     expected = exactk.evaluate([[1], [2]], [[1], [3]], "P@1")
@@ -163,8 +162,7 @@ def test_a_callable_may_evaluate_too() -> None:
     def evaluate_again(*_: Any) -> None:
         reports.append(exactk.evaluate([[1], [2]], [[1], [3]], "P@1"))
 
-    long_evaluation(0.2).run(progress=evaluate_again, num_threads=1)
-    assert len(reports) > 1
+    long_call("lists", evaluate_again)
     assert all(report == expected for report in reports)
 
 
@@ -252,22 +250,23 @@ def test_progress_is_a_bool_or_a_callable(wrong: Any) -> None:
 
 @contextmanager
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
-    """Make stderr a terminal; yield what reads what is seen there."""
+    """Make stderr a terminal; yield what reads what has been written there since it was last read."""
     ours, theirs = pty.openpty()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
     with io.FileIO(ours) as screen, os.fdopen(theirs, "w", encoding="utf-8") as stderr:
+
+        def read_screen() -> str:
+            stderr.write("THE END")
+            stderr.flush()
+            text = b""
+            while not text.endswith(b"THE END"):
+                text += screen.read(1 << 16)
+            return text.decode()
+
         monkeypatch.setattr(sys, "stderr", stderr)
-        yield partial(read_screen, screen)
+        yield read_screen
         monkeypatch.undo()
-
-
-def read_screen(screen: io.FileIO) -> str:
-    """Return all that has been written, which may come in pieces."""
-    pieces = []
-    while select.select([screen], [], [], 0.05)[0]:
-        pieces.append(screen.read(1 << 16))
-    return b"".join(pieces).decode()
 
 
 def test_true_draws_a_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

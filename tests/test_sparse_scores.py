@@ -35,7 +35,7 @@ from strategies import (
     spellings,
     truths,
 )
-from test_concurrency import Flipper, repeat_meanwhile, repeat_until_seen
+from test_concurrency import outcomes_beside_a_writer
 from test_faults import error_of, location_of
 from test_laws import run_if_legal
 from test_reference import assert_same
@@ -487,7 +487,6 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
     truth = exactk.as_truth([range(user % 100) for user in range(users)])
     rules = core_rules(min_grade=0.5)
     values = [_core.PlannedValue("ndcg", 5, 0, rules)]
-    outcomes = {"result": 0, "refused": 0}
 
     def call() -> None:
         exactk.evaluate(truth, predictions, EVERY_METRIC, num_threads=2)
@@ -517,17 +516,7 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
         positions, _ = _core.topk(restricted_scores, k, None, "lowest_id", "last", 2, "", None)
         assert -1 <= positions.min() <= positions.max() < size
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        with repeat_meanwhile(Flipper([items, array, restriction], call)):
-            for _ in repeat_until_seen(outcomes):
-                try:
-                    call()
-                except exactk.InputError:
-                    outcomes["refused"] += 1
-                else:
-                    outcomes["result"] += 1
-    assert min(outcomes.values()) > 0
+    assert outcomes_beside_a_writer([items, array, restriction], call) == {"result", "refused"}
 
 
 def test_f21_the_core_itself_holds_what_it_reads() -> None:

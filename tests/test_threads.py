@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
+from loky import get_reusable_executor
 
 import exactk
-from children import evaluate_once
+from children import run_child
 from exactk._runtime import threads as threads_module
 from exactk._runtime.threads import MAX_THREADS, _cgroup_quota, default_threads
-from jobs import long_evaluation
+from jobs import growing_evaluations
 from strategies import at_night
-from test_memory import run_child
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +34,33 @@ def _no_quota_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads_module, "_last_quota", [])
 
 
+def evaluate_once(_: int = 0) -> float:
+    """Return 0.5, by two threads."""
+    return exactk.precision_at_k([[1], [2]] * 5000, [[1, 2], [3, 2]] * 5000, 2, num_threads=2)
+
+
+def multiply_once(_: int = 0) -> float:
+    """Return 0.5, by two threads and products of vectors."""
+    users, items = np.ones((600, 1), np.float32), np.arange(-500.0, 500)[:, np.newaxis]
+    return exactk.precision_at_k([[999]] * 600, exactk.Embeddings(users, items), 2, num_threads=2)
+
+
+CALLS = {"lists": evaluate_once, "embeddings": multiply_once}
 USES = [("before", "lists"), ("after", "lists"), ("after", "embeddings")]
 BY_DAY = [("fork", "after", "lists"), ("spawn", "before", "lists"), ("forkserver", "after", "embeddings")]
+
+
+def evaluate_in_workers(method: str, when: str, what: str) -> None:
+    """Evaluate in worker processes, before or after their parent has."""
+    call = CALLS[what]
+    if when == "after":
+        assert call() == 0.5
+    context = multiprocessing.get_context(method)
+    with context.Pool(1) as pool:
+        assert pool.map(call, range(2)) == [0.5] * 2
+    with ProcessPoolExecutor(1, context) as executor:
+        assert list(executor.map(call, range(2))) == [0.5] * 2
+    assert call() == 0.5
 
 
 @pytest.mark.parametrize(
@@ -43,41 +72,81 @@ BY_DAY = [("fork", "after", "lists"), ("spawn", "before", "lists"), ("forkserver
     ],
 )
 def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when: str, what: str) -> None:
-    run_child("workers", method, when, what)
+    run_child(evaluate_in_workers, method, when, what)
+
+
+def fork_during_calls() -> None:
+    """Fork while other threads evaluate: the child has none of those threads, and needs none."""
+    stop = threading.Event()
+    for evaluate in CALLS.values():
+        under_way = threading.Barrier(3)
+
+        def call(evaluate: Callable[[], float] = evaluate, under_way: threading.Barrier = under_way) -> None:
+            under_way.wait()
+            while not stop.is_set():
+                evaluate()
+
+        callers = [threading.Thread(target=call) for _ in range(2)]
+        for caller in callers:
+            caller.start()
+        under_way.wait()
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if evaluate() == 0.5 else 1)
+            assert os.waitpid(child, 0)[1] == 0
+        stop.set()
+        for caller in callers:
+            caller.join()
+        stop.clear()
 
 
 @pytest.mark.native  # what watches the process from inside may not survive this
-@pytest.mark.parametrize("what", ["lists", "embeddings"])
-def test_f27_a_child_works_that_is_forked_during_a_call(what: str) -> None:
-    run_child("fork_during_a_call", what)
+def test_f27_a_child_works_that_is_forked_during_a_call() -> None:
+    run_child(fork_during_calls)
+
+
+def evaluate_in_workers_of_joblib() -> None:
+    """Evaluate in the worker processes of joblib, which tell each how many threads it may use."""
+    assert evaluate_once() == 0.5
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"
+    with get_reusable_executor(max_workers=1) as executor:
+        assert list(executor.map(evaluate_once, range(2))) == [0.5] * 2
+        assert executor.submit(default_threads).result() == 1
 
 
 def test_f27_f28_workers_of_joblib_evaluate_with_the_threads_that_they_are_given() -> None:
-    run_child("loky_workers")
+    run_child(evaluate_in_workers_of_joblib)
 
 
 def count_tasks() -> int:
     return len(list(Path("/proc/self/task").iterdir()))
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_f28_no_more_threads_than_requested(threads: int) -> None:
-    """The caller's is one of them; none outlives the call."""
-    evaluation = long_evaluation(0.2)
+def tasks_of_calls() -> None:
+    """Count the threads of this process when an evaluation reports its progress, and after its end."""
     before = count_tasks()
-    caller = threading.Thread(target=lambda: evaluation.run(num_threads=threads))
-    caller.start()
-    seen = [before]
-    while caller.is_alive():
-        seen.append(count_tasks())
-        time.sleep(0.001)
-    assert max(seen) == before + threads
-    patience = time.monotonic() + 20
-    while (
-        count_tasks() > before and time.monotonic() < patience
-    ):  # the system takes a moment to clear an ended one away
-        time.sleep(0.001)
-    assert count_tasks() == before
+    for threads in (1, 2, 5):
+        seen: list[int] = []
+
+        def look(done: int, total: int | None, seen: list[int] = seen) -> None:
+            if done != total:
+                seen.append(count_tasks())
+
+        for evaluation in growing_evaluations():
+            evaluation.run(num_threads=threads, progress=look)
+            if len(seen) > 2:
+                break
+        assert max(seen) == before + threads - 1  # the caller's is one of them
+        for _ in range(10**6):
+            if count_tasks() == before:
+                break
+            os.sched_yield()  # the system clears an ended one away when it gets its turn
+        assert count_tasks() == before
+
+
+def test_f28_no_more_threads_than_requested() -> None:
+    run_child(tasks_of_calls)
 
 
 @pytest.mark.parametrize(("text", "threads"), [("1", 1), ("3", 3), (" 7 ", 7), ("1024", 1024), ("", None)])
