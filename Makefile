@@ -220,8 +220,7 @@ oracle: $(VENV)/.test
 
 # For the night: which tests notice a mistake. Each of 150 mutants of the code (tools/mutants.json) and what kills it;
 # MUTANTS='--killers build/mutants/results.json' tries first what killed it before.
-mutants: $(VENV)/.test
-	$(BIN)/python $(PIP) install --group mutants
+mutants: $(VENV)/.lint
 	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 # Measures a wheel as users get it, beside other libraries, and writes docs/benchmarks/results; then the pages.
