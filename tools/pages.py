@@ -29,7 +29,7 @@ def name_of(page: Path) -> str:
 
 
 def without_code(page: Path) -> str:
-    """Return the text of a page with its code left out, but for the ends of its lines."""
+    """Return the text of a page without its code, line by line."""
     text = BLOCK.sub(lambda block: "\n" * block[0].count("\n"), page.read_text(encoding="utf-8"))
     return re.sub(r"`[^`\n]+`", "", text)
 
