@@ -41,12 +41,6 @@ def graded(users: int, seed: int = 0) -> dict[str, Any]:
 # Options.
 
 
-@pytest.mark.parametrize("least", [{"permutations": 99}, {"permutations": np.uint16(99)}, {"seed": 2**64 - 1}])
-def test_the_ends_of_ranges_are_within(least: dict[str, Any]) -> None:
-    (row,) = compared(test="permutation", **least).differences
-    assert row.exact
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -130,24 +124,12 @@ def test_draws_that_a_confidence_does_not_reach_are_refused(
     assert len(compared(**{**how, name: float(value) if name == "confidence" else int(value)}).differences) == 1
 
 
-@pytest.mark.parametrize(
-    ("confidence", "permutations", "resamples"),
-    [
-        (0.5, 99, 99), (0.9, 99, 99), (0.95, 99, 99), (0.98, 99, 99), (0.99, 99, 199), (0.995, 199, 399),
-        (0.998, 499, 999), (0.999, 999, 1_999), (0.999, 9_999, 9_999), (0.9998, 4_999, 9_999), (0.9999, 9_999, 19_999),
-    ],
-)  # fmt: skip
-def test_draws_that_just_reach_a_confidence_are_enough(confidence: float, permutations: int, resamples: int) -> None:
-    how: dict[str, Any] = {"confidence": confidence, "permutations": permutations, "resamples": resamples}
-    assert len(compared(test="permutation", interval="percentile", **how).differences) == 1
-
-
-def test_draws_that_are_not_used_reach_any_confidence() -> None:
-    assert compared(confidence=1 - 1e-12).differences[0].verdict == "undecided"
-
-
-def test_options_as_they_are_by_default_are_no_options() -> None:
+def test_options_at_the_ends_of_their_ranges_and_as_they_are_by_default_are_taken() -> None:
+    least: list[dict[str, Any]] = [{"permutations": 99}, {"permutations": np.uint16(99)}, {"seed": 2**64 - 1}]
+    for options in least:
+        assert compared(test="permutation", **options).differences[0].exact
     assert compared(permutations=9_999, resamples=9_999, seed=0) == compared()
+    assert compared(confidence=1 - 1e-12).differences[0].verdict == "undecided"  # draws that are not used reach any
 
 
 # What is needed.
@@ -207,39 +189,10 @@ def test_a_group_of_few_users_has_no_bootstrap_interval_and_says_so() -> None:
 # Few users, and values of any size.
 
 
-@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
-@pytest.mark.parametrize("users", [0, 1])
-@pytest.mark.parametrize(
-    "options", [{"test": "permutation"}, {"test": "permutation", "adjust": "max_t"}, {"interval": "bca"}]
-)
-def test_too_few_users_have_no_p_value(users: int, options: dict[str, Any]) -> None:
-    (row,) = compared(users, **options).differences
-    assert row.verdict == "undefined"
-    assert row.reason
-    assert all(map(math.isnan, (row.p, row.p_adjusted, row.low, row.high)))
-    assert not row.exact
-
-
 @pytest.mark.parametrize(("alternative", "p"), [("two_sided", 0.5), ("less", 0.25), ("greater", 1.0)])
 def test_two_users_have_four_patterns(alternative: Any, p: float) -> None:
     (row,) = compared(2, test="permutation", alternative=alternative).differences
     assert (row.p, row.p_error, row.exact, row.losses) == (p, 0.0, True, 2)
-
-
-@pytest.mark.parametrize("alternative", ["two_sided", "greater", "less"])
-@pytest.mark.parametrize(
-    "metric", ["P@1", "recall@1(average=micro)", "f1@1(average=of_means)", "P@1(average=geometric)"]
-)
-def test_equal_systems_have_p_1_and_no_width(metric: str, alternative: Any) -> None:
-    systems = {"a": A, "b": A, "c": B}
-    options: dict[str, Any] = {"test": "permutation", "adjust": "max_t", "alternative": alternative}
-    differences = exactk.compare(TRUTH, systems, metric, interval="bca", **options).differences
-    row = differences["b", "a", metric]
-    assert (row.difference, row.low, row.high, row.statistic) == (0, 0, 0, 0)
-    assert (row.p, row.p_adjusted, row.p_error, row.exact, row.effect) == (1, 1, 0, True, 0)
-    assert row.verdict == "undecided"
-    simultaneous = exactk.compare(TRUTH, systems, metric, **options).differences["b", "a", metric]
-    assert (simultaneous.low, simultaneous.high) == (0, 0)
 
 
 @pytest.mark.parametrize("users", [3, 20, 25, 30])
@@ -309,23 +262,6 @@ def test_simultaneous_intervals_of_geometric_means_that_all_differ_by_one_factor
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
-@pytest.mark.parametrize(
-    ("truth", "options", "reason"),
-    [
-        ([[]] * 30, {"convention": {"undefined": "nan", "empty_truth": "compute"}}, "undefined for 30 users"),
-        (TRUTH, {"weights": [0] * 30}, "no user has a value in both systems and a weight above 0"),
-        (TRUTH, {"clusters": [7] * 30}, "fewer than two users or clusters"),
-        (TRUTH, {"weights": [0, 3] + [0] * 28}, "fewer than two users or clusters"),
-    ],
-)
-def test_what_has_no_p_value_says_why(truth: Any, options: dict[str, Any], reason: str) -> None:
-    how: dict[str, Any] = {"test": "permutation", "adjust": "max_t", "interval": "bca"}
-    (row,) = exactk.compare(truth, {"a": A, "b": B}, "recall@1", **how, **options).differences
-    assert row.reason == reason
-    assert all(map(math.isnan, (row.p, row.p_adjusted, row.low, row.high)))
-
-
-@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_a_value_that_is_undefined_leaves_its_family() -> None:
     truth: Any = [[]] * 2 + [[1]] * 28
     convention: Any = {"undefined": "nan", "empty_truth": "compute"}
@@ -355,7 +291,7 @@ def test_denominators_that_some_patterns_lose_count_as_extreme() -> None:
     assert (row.difference, row.p, row.exact) == (-1, 1, True)
 
 
-@pytest.mark.parametrize("power", [-1000, -700, -200, -40, 0, 40, 200])
+@pytest.mark.parametrize("power", [-1000, -40, 200])
 def test_grades_of_any_size(power: int) -> None:
     of_1 = graded(40)
     truth = [{item: grade * 2.0**power for item, grade in row.items()} for row in of_1["truth"]]
