@@ -57,18 +57,10 @@ def test_f52_each_state_is_added_once(groups: int, monkeypatch: pytest.MonkeyPat
     assert merged == blocks == exactk.evaluate([[1]] * size, [[1]] * size, METRICS, groups=of_users)
 
 
-def test_f52_keys_of_weights_are_looked_up_once_for_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from exactk._inputs import user_values  # noqa: PLC0415 - beside what it patches
-
-    lookups = Counter(user_values._lookup_key)
-    monkeypatch.setattr(user_values, "_lookup_key", lookups.replacement())
-    users = [f"user {i}" for i in range(30)]
-    blocks = iter([({user: [1]}, {user: [1]}) for user in users])
-    exactk.evaluate(None, blocks, METRICS, weights=dict.fromkeys(users, 2.0))
-    assert lookups.calls == len(users)
-
-
-def test_f52_users_of_exclusions_are_not_added_to_each_block(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("argument", "value"), [("exclude", [2]), ("weights", 2.0), ("groups", "new")])
+def test_f52_users_of_an_argument_are_not_matched_with_each_block(
+    argument: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     matched: list[int] = []
     extend, find = Vocabulary.extend, Snapshot.find
 
@@ -82,11 +74,12 @@ def test_f52_users_of_exclusions_are_not_added_to_each_block(monkeypatch: pytest
 
     monkeypatch.setattr(Vocabulary, "extend", counted_extend)
     monkeypatch.setattr(Snapshot, "find", counted_find)
-    size = 60
-    blocks = iter([({user: [1]}, {user: [1, 2]}) for user in range(size)])
-    report = exactk.evaluate(None, blocks, METRICS, exclude={user: [2] for user in range(size)})
-    assert report.counts["excluded_recommended"] == size
-    assert 0 < sum(matched) <= 3 * size
+    users = [f"user {i}" for i in range(60)]
+    blocks = iter([({user: [1]}, {user: [1, 2]}) for user in users])
+    options: dict[str, Any] = {argument: dict.fromkeys(users, value)}
+    report = exactk.evaluate(None, blocks, METRICS, **options)
+    assert report["mrr"] == 1
+    assert 0 < sum(matched) <= 3 * len(users)
 
 
 def test_f52_items_of_the_truth_are_sorted_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
