@@ -1,12 +1,7 @@
 // A helper of the tests: work that an exception of poll must end.
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <functional>
-#include <stdexcept>
-#include <string>
+#include "common.hpp"
 
 namespace exactk::tests {
 

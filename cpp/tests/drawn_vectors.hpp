@@ -1,20 +1,7 @@
 // Embeddings of drawn vectors, which own their arrays.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <numeric>
-#include <optional>
-#include <random>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
-
+#include "common.hpp"
 #include "exactk/embeddings.hpp"
 #include "request.hpp"
 
@@ -135,28 +122,104 @@ inline Model draw_model(ScoreType users, ScoreType items, Count width, Draw kind
           .items = draw_matrix(items, kItems, width, kind, random)};
 }
 
-// Draws the items that all users may be recommended: about two thirds.
-inline OwnedLists draw_candidates(std::mt19937_64& random) {
-  Row row;
-  for (std::int64_t item = 0; item < kItems; item += 1 + static_cast<std::int64_t>(random() % 2)) {
-    row.push_back(item);
-  }
-  return lists({row});
-}
-
-// Draws excluded ids, some of which are no items; all items of one user.
-inline OwnedLists draw_exclusions(std::mt19937_64& random) {
-  std::vector<Row> rows(static_cast<std::size_t>(kUsers));
-  for (Row& row : rows) {
-    for (int i = 0; i < 100; ++i) row.push_back(static_cast<std::int64_t>(random() % 700));
-  }
-  rows[3].resize(static_cast<std::size_t>(kItems));
-  std::iota(rows[3].begin(), rows[3].end(), 0);
-  return lists(rows);
-}
-
 inline constexpr std::array kTypes = {ScoreType::float32, ScoreType::float64, ScoreType::float16};
 inline constexpr std::array kDraws = {Draw::spread, Draw::equal, Draw::near,
                                       Draw::uneven, Draw::small, Draw::tiny};
+inline constexpr std::array kSimilarities = {Similarity::dot, Similarity::cosine,
+                                             Similarity::euclidean};
+
+using CheckModel = std::function<void(const Model& model, const OwnedLists* exclude)>;
+
+// Calls check with models of all kinds; by day with every fifth, where all pairs of choices are.
+inline void for_each_model(const CheckModel& check) {
+  std::mt19937_64 random(1);
+  std::size_t number = 0;
+  for (const Draw kind : kDraws) {
+    for (const ScoreType type : kTypes) {
+      const Count width = 1 + static_cast<Count>(random() % 20);
+      CAPTURE(static_cast<int>(kind));
+      CAPTURE(static_cast<int>(type));
+      CAPTURE(width);
+      Model model = draw_model(kTypes.at(random() % 3), type, width, kind, random);
+      for (const Similarity similarity : kSimilarities) {
+        for (const bool float32_scores : {false, true}) {
+          if (number++ % 5 != 0 && !is_night()) continue;
+          if (kind == Draw::tiny && similarity == Similarity::cosine) continue;  // no direction
+          CAPTURE(static_cast<int>(similarity));
+          CAPTURE(float32_scores);
+          model.similarity = similarity;
+          model.float32_scores = float32_scores;
+          check(model, nullptr);
+        }
+      }
+      if (number % 4 != 0 && !is_night()) continue;
+      model.similarity = Similarity::dot;
+      model.item_bias = draw_matrix(ScoreType::float64, kItems, 1, kind, random);
+      check(model, nullptr);
+    }
+  }
+}
+
+// Calls check with models with candidates, exclusions and min_score.
+inline void for_each_restricted_model(const CheckModel& check) {
+  std::mt19937_64 random(2);
+  Row candidate_row;  // about two thirds of the items
+  for (std::int64_t item = 0; item < kItems; item += 1 + static_cast<std::int64_t>(random() % 2)) {
+    candidate_row.push_back(item);
+  }
+  std::vector<Row> excluded_rows(static_cast<std::size_t>(kUsers));
+  for (Row& row : excluded_rows) {  // some of which are no items
+    for (int i = 0; i < 100; ++i) row.push_back(static_cast<std::int64_t>(random() % 700));
+  }
+  excluded_rows[3].resize(static_cast<std::size_t>(kItems));  // all items of one user
+  std::iota(excluded_rows[3].begin(), excluded_rows[3].end(), 0);
+  const OwnedLists candidates = lists({candidate_row});
+  const OwnedLists excluded = lists(excluded_rows);
+  for (const Draw kind : kDraws) {
+    CAPTURE(static_cast<int>(kind));
+    Model model = draw_model(ScoreType::float32, ScoreType::float32, 12, kind, random);
+    check(model, &excluded);
+    model.candidates = candidates;
+    check(model, &excluded);
+    model.min_score = 0.3;
+    check(model, &excluded);
+    model.candidates.reset();
+    check(model, &excluded);
+    model.similarity = Similarity::euclidean;
+    model.min_score = -2;
+    check(model, &excluded);
+  }
+}
+
+// Calls check with models of so many items that a sample of them predicts bounds.
+inline void for_each_long_model(const CheckModel& check) {
+  constexpr Count kManyItems = 33'000;
+  constexpr Count kFewUsers = 6;
+  std::mt19937_64 random(7);
+  std::vector<Row> excluded_rows(static_cast<std::size_t>(kFewUsers));
+  for (Row& row : excluded_rows) {
+    for (int i = 0; i < 500; ++i) row.push_back(static_cast<std::int64_t>(random() % kManyItems));
+  }
+  const OwnedLists excluded = lists(excluded_rows);
+  Row candidates(static_cast<std::size_t>(kManyItems) - 1);
+  std::iota(candidates.begin(), candidates.end(), 1);
+  std::size_t number = 0;
+  for (const Draw kind : {Draw::spread, Draw::equal, Draw::near, Draw::uneven}) {
+    CAPTURE(static_cast<int>(kind));
+    Model model{.users = draw_matrix(ScoreType::float32, kFewUsers, 3, kind, random),
+                .items = draw_matrix(ScoreType::float32, kManyItems, 3, kind, random)};
+    for (const Similarity similarity : kSimilarities) {
+      if (number++ % 2 != 0 && !is_night()) continue;
+      CAPTURE(static_cast<int>(similarity));
+      model.similarity = similarity;
+      check(model, &excluded);
+    }
+    if (kind == Draw::near && !is_night()) continue;
+    model.similarity = Similarity::dot;
+    model.candidates = lists({candidates});
+    model.min_score = 0.1;
+    check(model, nullptr);
+  }
+}
 
 }  // namespace exactk::tests

@@ -1,22 +1,7 @@
 // Requests that own their arrays.
 #pragma once
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
+#include "common.hpp"
 #include "exactk/evaluate.hpp"
 #include "exactk/metrics.hpp"
 #include "support.hpp"
@@ -24,9 +9,6 @@
 namespace exactk::tests {
 
 using Row = std::vector<std::int64_t>;
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 
 using OwnedItems = std::variant<std::vector<std::int32_t>, std::vector<std::int64_t>,
                                 std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
@@ -178,6 +160,43 @@ inline PlannedValue value(std::string metric, Count cutoff = kNoCutoff, Rules ru
 // Returns the default of the metric's parameter, or a number that fits the lists of the tests.
 inline double parameter_of(const MetricInfo& info) {
   return std::isnan(info.parameter.standard) ? 1000 : info.parameter.standard;
+}
+
+inline void check_equal(const Sums& actual, const Sums& expected) {
+  CHECK(actual.users == expected.users);
+  CHECK(actual.undefined == expected.undefined);
+  for (const auto integer : {&Sums::total, &Sums::squares, &Sums::weight}) {
+    CHECK((actual.*integer).scale == (expected.*integer).scale);
+    CHECK((actual.*integer).bytes == (expected.*integer).bytes);
+  }
+}
+
+inline void check_equal(const std::vector<Sums>& actual, const std::vector<Sums>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CAPTURE(i);
+    check_equal(actual[i], expected[i]);
+  }
+}
+
+inline void check_equal(const Tally& actual, const Tally& expected) {
+  for (const auto count :
+       {&Tally::empty_truth, &Tally::empty_predictions, &Tally::missing_predictions,
+        &Tally::missing_truth, &Tally::duplicates, &Tally::excluded_recommended,
+        &Tally::foreign_recommended, &Tally::unseen_recommended, &Tally::relevant_excluded,
+        &Tally::relevant_not_rankable, &Tally::longest_list, &Tally::candidates,
+        &Tally::candidate_users, &Tally::fewest_candidates, &Tally::most_candidates}) {
+    CHECK(actual.*count == expected.*count);
+  }
+  CHECK(actual.tie_dependent == expected.tie_dependent);
+  CHECK(actual.tie_spread == expected.tie_spread);
+}
+
+// Compares numbers; NaN equals NaN.
+inline bool same_numbers(std::span<const double> actual, std::span<const double> expected) {
+  return std::ranges::equal(actual, expected, [](double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  });
 }
 
 inline double mean(const Sums& sums) { return real(sums.total) / static_cast<double>(sums.users); }

@@ -1,11 +1,9 @@
 // Arrays that exceed the memory of the machine.
 #pragma once
 
-#include <doctest/doctest.h>
 #include <sys/mman.h>
 
-#include <cstddef>
-#include <span>
+#include "common.hpp"
 
 namespace exactk::tests {
 

@@ -2,13 +2,7 @@
 // obviously correct rather than fast.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
+#include "common.hpp"
 #include "exactk/evaluate.hpp"
 
 namespace exactk::tests {

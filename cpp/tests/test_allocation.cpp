@@ -1,23 +1,13 @@
 // Memory may run out at any allocation, on any thread. The operators below replace those of the
 // whole test program: they count the bytes requested, and fail when a test requests it.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <new>
-#include <numeric>
-#include <span>
-#include <vector>
 
-#include "exactk/error.hpp"
-#include "exactk/evaluate.hpp"
+#include "common.hpp"
 #include "exactk/paired_sums.hpp"
 #include "exactk/resampling.hpp"
 #include "exactk/topk.hpp"
+#include "request.hpp"
 
 namespace {
 
@@ -74,60 +64,52 @@ void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alig
 namespace exactk {
 namespace {
 
-enum class Outcome : std::uint8_t { done, refused, out_of_memory };
+using namespace tests;
 
-// Calls with the n-th allocation failing, for n = 0, 1, ... until there is no n-th allocation.
-template <class Call, class Check>
-int fail_at_each_allocation(const Call& call, const Check& check) {
-  for (int n = 0;; ++n) {
-    decltype(call()) result{};
-    Outcome outcome = Outcome::done;
-    one_failed = false;
-    allocations_left = n;
-    try {
-      result = call();
-    } catch (const std::bad_alloc&) {
-      outcome = Outcome::out_of_memory;
-    } catch (const InputError&) {
-      outcome = Outcome::refused;
+// Calls on one thread and on three, with the n-th allocation failing, for n = 0, 1, ... until there
+// is no n-th allocation. Each call must throw bad_alloc, or do without that memory: then `is_right`
+// says whether its result, or its fault, is right. At least `least` calls must throw.
+template <class Request, class Call, class IsRight>
+void fail_at_each_allocation(Request& request, const Call& call, const IsRight& is_right,
+                             int least = 1) {
+  for (const int threads : {1, 3}) {
+    CAPTURE(threads);
+    request.threads = threads;
+    int failures = 0;
+    one_failed = true;
+    for (int n = 0; one_failed; ++n) {
+      decltype(call()) result{};
+      bool is_out_of_memory = false;
+      one_failed = false;
+      allocations_left = n;
+      try {
+        result = call();
+      } catch (const std::bad_alloc&) {
+        is_out_of_memory = true;
+      }
+      allocations_left = kNever;
+      failures += is_out_of_memory ? 1 : 0;
+      if (!is_out_of_memory) CHECK(is_right(result));
     }
-    allocations_left = kNever;
-    check(outcome, result);
-    if (!one_failed) return n;
+    CHECK(failures >= least);
   }
 }
 
-class Lists3000 {
- public:
-  explicit Lists3000(std::int64_t step) {
-    for (std::int64_t user = 0; user < 3000; ++user) {
-      items_.push_back(user);
-      items_.push_back(user + step);
-      indptr_.push_back(indptr_.back() + 2);
-    }
-  }
-  [[nodiscard]] Lists view() const {
-    return {.items = std::span<const std::int64_t>(items_),
-            .indptr = indptr_,
-            .lengths = {},
-            .present = {}};
-  }
-
- private:
-  std::vector<std::int64_t> items_;
-  std::vector<Offset> indptr_ = {0};
-};
+// Two items of each of 3,000 users, which are one item if step is 0.
+OwnedLists pairs_of_items(std::int64_t step) {
+  std::vector<Row> rows;
+  for (std::int64_t user = 0; user < 3000; ++user) rows.push_back({user, user + step});
+  return lists(rows);
+}
 
 TEST_CASE("F24: a failed allocation ends the evaluation or is done without") {
-  const Lists3000 truth(1);
-  const Lists3000 predictions(2);
+  const OwnedLists truth = pairs_of_items(1);
+  const OwnedLists predictions = pairs_of_items(2);
   std::vector<Offset> groups(3000);
   for (std::size_t user = 0; user < groups.size(); ++user) {
     groups[user] = static_cast<Offset>(user % 2);
   }
-  const std::vector<PlannedValue> values = {
-      {.metric = "ndcg", .cutoff = 5, .parameter = 0, .rules = {}},
-      {.metric = "dcg", .cutoff = 5, .parameter = 0, .rules = {}}};
+  const std::vector<PlannedValue> values = {value("ndcg", 5), value("dcg", 5)};
   Request request{.truth = truth.view(),
                   .grades = {},
                   .predictions = predictions.view(),
@@ -139,34 +121,22 @@ TEST_CASE("F24: a failed allocation ends the evaluation or is done without") {
                   .tally_rules = {},
                   .per_user = {}};
   const Result expected = evaluate(request);
-  for (const int threads : {1, 3}) {
-    CAPTURE(threads);
-    request.threads = threads;
-    int failures = 0;
-    const int allocations = fail_at_each_allocation(
-        [&] { return evaluate(request); },
-        [&](Outcome outcome, const Result& result) {
-          if (outcome == Outcome::out_of_memory) {
-            ++failures;
-            return;
-          }
-          REQUIRE(outcome == Outcome::done);  // threads that cannot be started are done without
-          REQUIRE(result.sums.size() == expected.sums.size());
-          for (std::size_t i = 0; i < expected.sums.size(); ++i) {
-            CHECK(result.sums[i].users == expected.sums[i].users);
-            CHECK(result.sums[i].total.bytes == expected.sums[i].total.bytes);
-          }
-        });
-    CHECK(failures > 10);
-    CHECK(failures <= allocations);
-  }
+  fail_at_each_allocation(
+      request, [&] { return evaluate(request); },
+      [&](const Result& result) {
+        return std::ranges::equal(
+            result.sums, expected.sums, [](const Sums& one, const Sums& other) {
+              return one.users == other.users && one.total.bytes == other.total.bytes;
+            });
+      },
+      10);
 }
 
 TEST_CASE("F24: a failed allocation ends the summing of pairs or is done without") {
-  const std::vector<double> system(600, 0.5);
-  const std::vector<double> baseline(600, 0.25);
+  const std::vector<double> system(60, 0.5);
+  const std::vector<double> baseline(60, 0.25);
   const std::vector<std::span<const double>> tables = {system, baseline};
-  std::vector<Offset> clusters(600);
+  std::vector<Offset> clusters(60);
   for (std::size_t user = 0; user < clusters.size(); ++user) {
     clusters[user] = static_cast<Offset>(user % 3);
   }
@@ -174,7 +144,7 @@ TEST_CASE("F24: a failed allocation ends the summing of pairs or is done without
   const std::vector<SystemPair> pairs = {{.system = 0, .baseline = 1}};
   PairedRequest request{.tables = tables,
                         .rows = 1,
-                        .users = 600,
+                        .users = 60,
                         .values = values,
                         .pairs = pairs,
                         .weights = {},
@@ -183,24 +153,15 @@ TEST_CASE("F24: a failed allocation ends the summing of pairs or is done without
                         .clusters = clusters,
                         .cluster_count = 3};
   const std::vector<PairedSums> expected = paired_sums(request);
-  for (const int threads : {1, 3}) {
-    CAPTURE(threads);
-    request.threads = threads;
-    int failures = 0;
-    fail_at_each_allocation([&] { return paired_sums(request); },
-                            [&](Outcome outcome, const std::vector<PairedSums>& sums) {
-                              if (outcome == Outcome::out_of_memory) {
-                                ++failures;
-                                return;
-                              }
-                              REQUIRE(outcome == Outcome::done);
-                              REQUIRE(sums.size() == expected.size());
-                              for (std::size_t i = 0; i < expected.size(); ++i) {
-                                CHECK(sums[i].sums[0].bytes == expected[i].sums[0].bytes);
-                              }
-                            });
-    CHECK(failures > 10);
-  }
+  fail_at_each_allocation(
+      request, [&] { return paired_sums(request); },
+      [&](const std::vector<PairedSums>& sums) {
+        return std::ranges::equal(sums, expected,
+                                  [](const PairedSums& one, const PairedSums& other) {
+                                    return one.sums[0].bytes == other.sums[0].bytes;
+                                  });
+      },
+      10);
 }
 
 TEST_CASE("F24: a failed allocation ends the summing of resamples or is done without") {
@@ -213,29 +174,16 @@ TEST_CASE("F24: a failed allocation ends the summing of resamples or is done wit
   for (const auto sum : {&sum_sign_flips, &sum_resamples}) {
     request.threads = 1;
     const ResampledSums expected = sum(request);
-    for (const int threads : {1, 3}) {
-      CAPTURE(threads);
-      request.threads = threads;
-      int failures = 0;
-      fail_at_each_allocation([&] { return sum(request); },
-                              [&](Outcome outcome, const ResampledSums& result) {
-                                if (outcome == Outcome::out_of_memory) {
-                                  ++failures;
-                                  return;
-                                }
-                                REQUIRE(outcome == Outcome::done);
-                                CHECK(result.sums == expected.sums);
-                              });
-      CHECK(failures > 4);
-    }
+    fail_at_each_allocation(
+        request, [&] { return sum(request); },
+        [&](const ResampledSums& result) { return result.sums == expected.sums; }, 4);
   }
 }
 
 TEST_CASE("F24: an allocation fails while a fault is reported") {
-  const Lists3000 truth(1);
-  const Lists3000 repeated(0);
-  const std::vector<PlannedValue> values = {
-      {.metric = "precision", .cutoff = 5, .parameter = 0, .rules = {}}};
+  const OwnedLists truth = pairs_of_items(1);
+  const OwnedLists repeated = pairs_of_items(0);
+  const std::vector<PlannedValue> values = {value("precision", 5)};
   Request request{.truth = truth.view(),
                   .grades = {},
                   .predictions = repeated.view(),
@@ -245,28 +193,30 @@ TEST_CASE("F24: an allocation fails while a fault is reported") {
                   .values = values,
                   .tally_rules = {},
                   .per_user = {}};
-  for (const int threads : {1, 3}) {
-    CAPTURE(threads);
-    request.threads = threads;
-    fail_at_each_allocation(
-        [&] { return evaluate(request); },
-        [](Outcome outcome, const Result&) { CHECK(outcome != Outcome::done); });
-  }
+  const auto is_refused = [&] {
+    try {
+      static_cast<void>(evaluate(request));
+    } catch (const InputError&) {
+      return true;
+    }
+    return false;
+  };
+  fail_at_each_allocation(request, is_refused, [](bool refused) { return refused; });
 }
 
 TEST_CASE("F24: a failed allocation ends one search for the best items, and no other") {
-  constexpr Count kUsers = 20;
-  constexpr Count kItems = 90;
-  std::vector<float> numbers(3 * kItems);
+  constexpr Count kFewUsers = 20;
+  constexpr Count kFewItems = 90;
+  std::vector<float> numbers(3 * kFewItems);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * 37 % 101);
   const Vectors vectors{.argument = "items",
                         .numbers = reinterpret_cast<const std::byte*>(numbers.data()),
                         .type = ScoreType::float32,
-                        .rows = kItems,
+                        .rows = kFewItems,
                         .row_stride = 3 * sizeof(float)};
   Vectors users = vectors;
-  users.rows = kUsers;
-  std::vector<std::int64_t> positions(2 * kUsers);
+  users.rows = kFewUsers;
+  std::vector<std::int64_t> positions(2 * kFewUsers);
   std::vector<double> scores(positions.size());
   TopKRequest request{
       .scores =
@@ -278,53 +228,29 @@ TEST_CASE("F24: a failed allocation ends one search for the best items, and no o
       .best_scores = scores};
   topk(request);
   const std::vector<std::int64_t> expected = positions;
-  for (const int threads : {1, 3}) {
-    CAPTURE(threads);
-    request.threads = threads;
-    int failures = 0;
-    fail_at_each_allocation(
-        [&] {
-          std::ranges::fill(positions, -7);
-          topk(request);
-          return true;
-        },
-        [&](Outcome outcome, bool) {
-          if (outcome == Outcome::out_of_memory) {
-            ++failures;
-          } else {
-            CHECK(positions == expected);
-          }
-        });
-    CHECK(failures > 10);
-  }
+  fail_at_each_allocation(
+      request,
+      [&] {
+        std::ranges::fill(positions, -7);
+        topk(request);
+        return true;
+      },
+      [&](bool) { return positions == expected; }, 10);
 }
 
 // Measures 300 users with 20 items each, whose largest id is `largest`.
 std::size_t bytes_for_ids_up_to(std::int64_t largest) {
   constexpr std::int64_t kItems = 20;
-  std::vector<std::int64_t> items;
-  std::vector<Offset> indptr = {0};
-  for (std::int64_t user = 0; user < 300; ++user) {
-    for (std::int64_t i = 0; i < kItems; ++i) items.push_back(largest - ((largest / kItems) * i));
-    indptr.push_back(static_cast<Offset>(items.size()));
-  }
-  const Lists lists{.items = std::span<const std::int64_t>(items),
-                    .indptr = indptr,
-                    .lengths = {},
-                    .present = {}};
-  const std::vector<PlannedValue> values = {
-      {.metric = "ndcg", .cutoff = 5, .parameter = 0, .rules = {}}};
+  Row items;
+  for (std::int64_t i = 0; i < kItems; ++i) items.push_back(largest - ((largest / kItems) * i));
+  const OwnedLists all = lists(std::vector<Row>(300, items));
+  Input input{.truth = all,
+              .predictions = all,
+              .items = {},
+              .has_base = false,
+              .values = {value("ndcg", 5)}};
   const std::size_t before = bytes_asked_for;
-  const Result result = evaluate({.truth = lists,
-                                  .grades = {},
-                                  .predictions = lists,
-                                  .exclude = {},
-                                  .weights = {},
-                                  .groups = {},
-                                  .values = values,
-                                  .tally_rules = {},
-                                  .per_user = {}});
-  CHECK(result.sums.at(0).users == 300);
+  CHECK(input.run().sums.at(0).users == 300);
   return bytes_asked_for - before;
 }
 

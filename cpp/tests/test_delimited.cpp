@@ -1,13 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
+#include "common.hpp"
 #include "exactk/delimited.hpp"
-#include "exactk/error.hpp"
 
 namespace exactk {
 namespace {

@@ -1,28 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <bit>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <optional>
-#include <random>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
-
+#include "common.hpp"
 #include "drawn_vectors.hpp"
-#include "exactk/error.hpp"
 #include "exactk/evaluate.hpp"
 #include "exactk/topk.hpp"
 #include "numeric/half.hpp"
@@ -130,77 +107,24 @@ void check_screening(const Model& model, const Question& question = {}) {
 }
 
 TEST_CASE("F31: products of any instruction set do not change the results") {
-  std::mt19937_64 random(1);
-  for (const Draw kind : kDraws) {
-    for (const ScoreType type : kTypes) {
-      const Count width = 1 + static_cast<Count>(random() % 20);
-      CAPTURE(static_cast<int>(kind));
-      CAPTURE(static_cast<int>(type));
-      CAPTURE(width);
-      Model model = draw_model(kTypes.at(random() % 3), type, width, kind, random);
-      for (const Similarity similarity :
-           {Similarity::dot, Similarity::cosine, Similarity::euclidean}) {
-        CAPTURE(static_cast<int>(similarity));
-        model.similarity = similarity;
-        if (kind == Draw::tiny && similarity == Similarity::cosine) continue;  // no direction
-        for (const bool float32_scores : {false, true}) {
-          CAPTURE(float32_scores);
-          model.float32_scores = float32_scores;
-          check_screening(model, {.ties = random() % 2 == 0 ? Ties::lowest_id : Ties::highest_id});
-        }
-      }
-      model.similarity = Similarity::dot;
-      model.item_bias = draw_matrix(ScoreType::float64, kItems, 1, kind, random);
-      check_screening(model);
-    }
-  }
+  int number = 0;
+  for_each_model([&](const Model& model, const OwnedLists*) {
+    check_screening(model, {.ties = ++number % 2 == 0 ? Ties::lowest_id : Ties::highest_id});
+  });
 }
 
 TEST_CASE("products do not change results with candidates, exclusions and min_score") {
-  std::mt19937_64 random(2);
-  const OwnedLists candidates = draw_candidates(random);
-  const OwnedLists excluded = draw_exclusions(random);
-  for (const Draw kind : kDraws) {
-    CAPTURE(static_cast<int>(kind));
-    Model model = draw_model(ScoreType::float32, ScoreType::float32, 12, kind, random);
-    const Question question{.exclude = excluded};
-    check_screening(model, question);
-    model.candidates = candidates;
-    check_screening(model, question);
-    model.min_score = 0.3;
-    check_screening(model, question);
-    model.candidates.reset();
-    check_screening(model, question);
-    model.similarity = Similarity::euclidean;
-    model.min_score = -2;
-    check_screening(model, question);
-  }
+  for_each_restricted_model([](const Model& model, const OwnedLists* exclude) {
+    check_screening(model, {.exclude = *exclude});
+  });
 }
 
 TEST_CASE("bounds that a sample predicts do not change long lists") {
-  std::mt19937_64 random(7);
-  constexpr Count kManyItems = 40'000;
-  std::vector<Row> excluded(kUsers);
-  for (Row& row : excluded) {
-    for (int i = 0; i < 500; ++i) row.push_back(static_cast<std::int64_t>(random() % kManyItems));
-  }
-  Row candidate_row(static_cast<std::size_t>(kManyItems) - 1);
-  std::iota(candidate_row.begin(), candidate_row.end(), 1);
-  for (const Draw kind : {Draw::spread, Draw::equal, Draw::near, Draw::uneven}) {
-    CAPTURE(static_cast<int>(kind));
-    Model model = draw_model(ScoreType::float32, ScoreType::float32, 3, kind, random);
-    model.items = draw_matrix(ScoreType::float32, kManyItems, 3, kind, random);
-    for (const Similarity similarity :
-         {Similarity::dot, Similarity::cosine, Similarity::euclidean}) {
-      CAPTURE(static_cast<int>(similarity));
-      model.similarity = similarity;
-      check_screening(model, {.k = 200, .exclude = lists(excluded)});
-    }
-    model.similarity = Similarity::dot;
-    model.candidates = lists({candidate_row});
-    model.min_score = 0.1;
-    check_screening(model, {.k = 200, .exclude = {}});
-  }
+  for_each_long_model([](const Model& model, const OwnedLists* exclude) {
+    Question question{.k = 200};
+    if (exclude != nullptr) question.exclude = *exclude;
+    check_screening(model, question);
+  });
 }
 
 TEST_CASE("the best items are those of a plain sort, padded if there are fewer") {

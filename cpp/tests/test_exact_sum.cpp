@@ -1,14 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <span>
-#include <vector>
-
+#include "common.hpp"
 #include "kernels/dispatch.hpp"
 #include "numeric/exact_sum.hpp"
 #include "support.hpp"
@@ -16,12 +6,12 @@
 namespace exactk {
 namespace {
 
-using tests::Integer;
+using namespace tests;
+
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr int kUnitScale = 80;
 constexpr int kAnyScale = 1074;
-constexpr double kTiny = std::numeric_limits<double>::denorm_min();
 constexpr double kHuge = std::numeric_limits<double>::max();
 
 enum class Exactness : std::uint8_t { unit, unit_squares, any };
@@ -90,7 +80,7 @@ void check_sum(Exactness exactness, std::span<const double> terms) {
 
 std::vector<double> unit_terms(std::size_t count) {
   std::mt19937_64 random(1);
-  std::vector<double> terms = {0, 1, 1, kTiny, 0x1p-80, 0x1p-81, 1 - 0x1p-53, 0x1p-27};
+  std::vector<double> terms = {0, 1, 1, kSmallest, 0x1p-80, 0x1p-81, 1 - 0x1p-53, 0x1p-27};
   while (terms.size() < count) {
     const double fraction = std::ldexp(static_cast<double>(random() >> 11U), -53);
     terms.push_back(std::ldexp(fraction, -static_cast<int>(random() % 100)));
@@ -100,9 +90,9 @@ std::vector<double> unit_terms(std::size_t count) {
 
 std::vector<double> any_terms(std::size_t count) {
   std::mt19937_64 random(2);
-  std::vector<double> terms = {0,      -0.0,   kTiny, -kTiny,          kHuge,
-                               kHuge,  -kHuge, -1,    0x1.8p1023,      -0x1p-1022,
-                               0x1p53, 1,      1e300, 0x1.fffffp-1030, -1e-300};
+  std::vector<double> terms = {0,      -0.0,   kSmallest, -kSmallest,      kHuge,
+                               kHuge,  -kHuge, -1,        0x1.8p1023,      -0x1p-1022,
+                               0x1p53, 1,      1e300,     0x1.fffffp-1030, -1e-300};
   while (terms.size() < count) {
     const double fraction = std::ldexp(static_cast<double>(random() >> 11U), -53);
     const int exponent = static_cast<int>(random() % 2098) - 1074;
@@ -173,13 +163,13 @@ TEST_CASE("the parts of any split merge to the whole in any order") {
 TEST_CASE("terms of opposite sign cancel to the last bit") {
   const std::vector<double> terms = any_terms(1000);
   ExactSum sum(Exactness::any);
-  sum.add(kTiny);
+  sum.add(kSmallest);
   for (const double term : terms) sum.add(term);
   for (const double term : terms) sum.add(-term);
   Integer tiny(sum.integer().bytes.size());
-  tiny.add(Integer::scaled(kTiny, kAnyScale, tiny.bytes().size()));
+  tiny.add(Integer::scaled(kSmallest, kAnyScale, tiny.bytes().size()));
   CHECK(sum.integer().bytes == tiny.bytes());
-  sum.add(-kTiny);
+  sum.add(-kSmallest);
   CHECK(sum.integer().bytes == Bytes(tiny.bytes().size(), 0));
 }
 
@@ -206,7 +196,7 @@ TEST_CASE("repeated terms are summed as one by one") {
   std::mt19937_64 random(11);
   UnitSums repeated;
   UnitSums one_by_one;
-  for (const double term : {0.0, 1.0, 1 - 0x1p-53, 0x1p-80, kTiny, 1.0 / 3}) {
+  for (const double term : {0.0, 1.0, 1 - 0x1p-53, 0x1p-80, kSmallest, 1.0 / 3}) {
     const auto times = static_cast<Count>(random() % 1000);
     repeated.add_repeated(term, times, kernels(Isa::scalar));
     for (Count i = 0; i < times; ++i) one_by_one.add({&term, 1}, kernels(Isa::scalar));
@@ -241,11 +231,11 @@ TEST_CASE("the bytes are little-endian two's complement") {
   Bytes expected(bytes(0).size(), 0);
   CHECK(bytes(0) == expected);
   expected[0] = 1;
-  CHECK(bytes(kTiny) == expected);
+  CHECK(bytes(kSmallest) == expected);
   std::ranges::fill(expected, std::uint8_t{0xff});
-  CHECK(bytes(-kTiny) == expected);
+  CHECK(bytes(-kSmallest) == expected);
   expected[0] = 0xfd;
-  CHECK(bytes(-3 * kTiny) == expected);
+  CHECK(bytes(-3 * kSmallest) == expected);
 
   Bytes one(16, 0);
   one[10] = 1;
@@ -269,7 +259,7 @@ TEST_CASE("terms of unit sums are rounded to the nearest multiple of 2^-80, halv
   CHECK(lowest_bytes(0x1p-82) == 0);
   CHECK(lowest_bytes(0x1p-143) == 0);
   CHECK(lowest_bytes(0x1p-144) == 0);
-  CHECK(lowest_bytes(kTiny) == 0);
+  CHECK(lowest_bytes(kSmallest) == 0);
 }
 
 TEST_CASE("reading a sum does not change it") {

@@ -1,23 +1,12 @@
 // Faults of the machine rather than of the input. The number at the start of a test's name is its
 // row in the project's table of faults.
 #include <dlfcn.h>
-#include <doctest/doctest.h>
 #include <pthread.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "base/parallel.hpp"
+#include "common.hpp"
 #include "exactk/evaluate.hpp"
 #include "request.hpp"
 #include "sparse_items.hpp"

@@ -1,12 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <stdexcept>
-#include <vector>
-
-#include "exactk/error.hpp"
+#include "common.hpp"
 #include "exactk/geometric_terms.hpp"
 #include "numeric/geometric_mean.hpp"
 
@@ -49,14 +41,10 @@ TEST_CASE("numbers without a term of a geometric mean are refused") {
   CHECK_THROWS_AS(geometric_terms(numbers, terms), InputError);
   terms.resize(3);
   numbers[1] = std::numeric_limits<double>::infinity();
-  try {
-    geometric_terms(numbers, terms);
-    FAIL_CHECK("nothing was thrown");
-  } catch (const InputError& error) {
-    CHECK(error.fault().argument == "numbers");
-    CHECK(error.fault().position == 1);
-    CHECK(error.fault().count == 1);
-  }
+  const Fault fault = tests::fault_of([&] { geometric_terms(numbers, terms); });
+  CHECK(fault.argument == "numbers");
+  CHECK(fault.position == 1);
+  CHECK(fault.count == 1);
 }
 
 }  // namespace

@@ -1,19 +1,17 @@
-// Counts of the items of all lists.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
-
-#include "exactk/error.hpp"
+// Counts of the items of all lists, and of their groups.
+#include "common.hpp"
 #include "exactk/evaluate.hpp"
 #include "request.hpp"
-#include "support.hpp"
 
 namespace exactk::tests {
 namespace {
 
-Result count(Input& input, const std::vector<ItemTallyRequest>& tallies, const Items& items,
-             int threads) {
+struct Tallies {
+  std::vector<ItemTallyRequest> of_items = {};
+  std::vector<PlannedValue> of_groups = {};
+};
+
+Result count(const Input& input, const Tallies& tallies, const Items& items, int threads = 1) {
   return evaluate({.truth = input.truth.view(),
                    .grades = {},
                    .predictions = input.predictions.view(),
@@ -22,15 +20,28 @@ Result count(Input& input, const std::vector<ItemTallyRequest>& tallies, const I
                    .weights = std::nullopt,
                    .groups = {},
                    .values = {},
-                   .item_tallies = tallies,
+                   .item_tallies = tallies.of_items,
+                   .group_tallies = tallies.of_groups,
                    .tally_rules = {},
                    .per_user = {},
                    .threads = threads,
                    .isa = isa_of("")});
 }
 
-Items catalogue_of(const std::vector<std::int64_t>& ids) {
-  return {.ids = ids, .users = {}, .interactions = {}};
+// Returns the argument that is refused.
+std::string refused(const Input& input, const Tallies& tallies, const Items& items) {
+  try {
+    static_cast<void>(count(input, tallies, items));
+  } catch (const InputError& error) {
+    return error.fault().argument;
+  }
+  return "nothing";
+}
+
+Items catalogue_of(const std::vector<std::int64_t>& ids, const std::vector<Count>& groups = {},
+                   Count group_count = 0) {
+  return {
+      .ids = ids, .users = {}, .interactions = {}, .groups = groups, .group_count = group_count};
 }
 
 Rules counting_foreign() {
@@ -39,11 +50,17 @@ Rules counting_foreign() {
   return rules;
 }
 
+PlannedValue exposure(Count cutoff, ForeignItems foreign_items = ForeignItems::ignore) {
+  PlannedValue planned = value("exposure", cutoff);
+  planned.rules.foreign_items = foreign_items;
+  return planned;
+}
+
 TEST_CASE("items are counted by cutoff, foreign ones by id, and lists by length") {
-  Input input{.truth = lists({{1}, {1}, {1}}), .predictions = lists({{7, 3, 5}, {3}, {}})};
+  const Input input{.truth = lists({{1}, {1}, {1}}), .predictions = lists({{7, 3, 5}, {3}, {}})};
   const std::vector<std::int64_t> ids = {3, 4, 5};
-  const Items items = catalogue_of(ids);
-  const Result result = count(input, {{counting_foreign(), {1, 2, kNoCutoff}, true}}, items, 1);
+  const Result result =
+      count(input, {{{counting_foreign(), {1, 2, kNoCutoff}, true}}}, catalogue_of(ids));
   const ItemTally& tally = result.item_tallies.front();
   CHECK(tally.foreign_items == std::vector<std::int64_t>{7});
   CHECK(tally.counts == std::vector<Count>{1, 2, 2, 0, 0, 0, 0, 0, 1, 1, 1, 1});
@@ -55,7 +72,19 @@ TEST_CASE("items are counted by cutoff, foreign ones by id, and lists by length"
   CHECK(tally.short_lists[1].front().lists == 1);
 }
 
-TEST_CASE("any number of threads counts the same items") {
+TEST_CASE("groups are counted by rank, down to the last rank that has one") {
+  const Input input{.truth = lists({{1}, {1}, {1}}),
+                    .predictions = lists({{7, 3, 5, 6}, {5, 4}, {}})};
+  const std::vector<std::int64_t> ids = {3, 4, 5, 6};
+  const std::vector<Count> groups = {1, 0, 1, -1};
+  const Result result =
+      count(input, {{}, {exposure(kNoCutoff), exposure(1)}}, catalogue_of(ids, groups, 2));
+  CHECK(result.group_tallies.front().lists == 3);
+  CHECK(result.group_tallies.front().counts == std::vector<Count>{0, 1, 1, 1, 0, 1});
+  CHECK(result.group_tallies.back().counts == std::vector<Count>{0, 1});
+}
+
+TEST_CASE("any number of threads counts the same items and groups") {
   std::vector<Row> rows;
   std::vector<Row> truth;
   for (std::int64_t user = 0; user < 3000; ++user) {
@@ -63,38 +92,60 @@ TEST_CASE("any number of threads counts the same items") {
     for (std::int64_t rank = 0; rank < user % 9; ++rank) row.push_back((user * 31 + rank * 7) % 97);
     truth.push_back({user % 97});
   }
-  Input input{.truth = lists(truth), .predictions = lists(rows)};
+  const Input input{.truth = lists(truth), .predictions = lists(rows)};
   const std::vector<std::int64_t> ids = {1, 5, 9, 11, 40, 41, 42};
-  const Items items = catalogue_of(ids);
-  const std::vector<ItemTallyRequest> tallies = {{counting_foreign(), {2, 5}, false}};
-  const ItemTally one = count(input, tallies, items, 1).item_tallies.front();
-  CHECK(one.foreign_items.size() == 90);
+  const std::vector<Count> groups = {0, 1, 2, 0, 1, -1, 2};
+  const Items items = catalogue_of(ids, groups, 3);
+  const Tallies tallies{{{counting_foreign(), {2, 5}, false}}, {exposure(kNoCutoff)}};
+  const Result one = count(input, tallies, items);
+  const ItemTally& of_items = one.item_tallies.front();
+  const GroupTally& of_groups = one.group_tallies.front();
+  CHECK(of_items.foreign_items.size() == 90);
+  CHECK(of_groups.lists == 3000);
+  CHECK(of_groups.counts.size() == 24);
   for (const int threads : {2, 5}) {
-    const ItemTally other = count(input, tallies, items, threads).item_tallies.front();
-    CHECK(other.counts == one.counts);
-    CHECK(other.foreign_items == one.foreign_items);
-    CHECK(other.list_lengths == one.list_lengths);
+    const Result other = count(input, tallies, items, threads);
+    CHECK(other.item_tallies.front().counts == of_items.counts);
+    CHECK(other.item_tallies.front().foreign_items == of_items.foreign_items);
+    CHECK(other.item_tallies.front().list_lengths == of_items.list_lengths);
+    CHECK(other.group_tallies.front().counts == of_groups.counts);
+    CHECK(other.group_tallies.front().lists == of_groups.lists);
   }
 }
 
-TEST_CASE("what cannot be counted is refused") {
-  Input input{.truth = lists({{1}}), .predictions = lists({{7, 3}})};
+TEST_CASE("items that cannot be counted are refused") {
+  const Input input{.truth = lists({{1}}), .predictions = lists({{7, 3}})};
   const std::vector<std::int64_t> ids = {3, 4, 5};
   const std::vector<std::int64_t> repeated = {3, 4, 3};
-  const Items items = catalogue_of(ids);
-  const auto refuse = [&](const ItemTallyRequest& tally, const Items& given) {
-    try {
-      static_cast<void>(count(input, {tally}, given, 1));
-    } catch (const InputError& error) {
-      return error.fault().argument;
-    }
-    return std::string("accepted");
+  const auto refuse = [&](const ItemTallyRequest& tally, const std::vector<std::int64_t>& of) {
+    return refused(input, {{tally}}, catalogue_of(of));
   };
-  CHECK(refuse({Rules{}, {2}, false}, items) == "predictions");
-  CHECK(refuse({counting_foreign(), {}, false}, items) == "item_tallies");
-  CHECK(refuse({counting_foreign(), {2, 2}, false}, items) == "item_tallies");
-  CHECK(refuse({counting_foreign(), {0}, false}, items) == "item_tallies");
-  CHECK(refuse({counting_foreign(), {2}, false}, catalogue_of(repeated)) == "items");
+  CHECK(refuse({Rules{}, {2}, false}, ids) == "predictions");
+  CHECK(refuse({counting_foreign(), {}, false}, ids) == "item_tallies");
+  CHECK(refuse({counting_foreign(), {2, 2}, false}, ids) == "item_tallies");
+  CHECK(refuse({counting_foreign(), {0}, false}, ids) == "item_tallies");
+  CHECK(refuse({counting_foreign(), {2}, false}, repeated) == "items");
+}
+
+TEST_CASE("groups that cannot be counted are refused") {
+  const Input input{.truth = lists({{1}}), .predictions = lists({{7, 3}})};
+  const std::vector<std::int64_t> ids = {3, 4, 5};
+  const auto refuse = [&](const PlannedValue& tally, const std::vector<Count>& groups,
+                          Count group_count) {
+    return refused(input, {{}, {tally}}, catalogue_of(ids, groups, group_count));
+  };
+  CHECK(refuse(exposure(2), {0, 1, -1}, 2) == "nothing");
+  CHECK(refuse(exposure(2), {}, 0) == "items");
+  for (const std::vector<Count>& groups : {std::vector<Count>{}, {0, 1}, {0, 2, 1}, {0, -2, 1}}) {
+    CHECK(refuse(exposure(2), groups, 2) == "items.groups");
+  }
+  for (const Count group_count : {-1, 4}) {
+    CHECK(refuse(exposure(2), {0, 1, 1}, group_count) == "items.group_count");
+  }
+  for (const PlannedValue& tally : {exposure(0), value("recall", 2), value("none", 2)}) {
+    CHECK(refuse(tally, {0, 1, 1}, 2) == "metrics");
+  }
+  CHECK(refuse(exposure(2, ForeignItems::raise), {0, 1, 1}, 2) == "predictions");
 }
 
 }  // namespace

@@ -1,16 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <variant>
-#include <vector>
-
+#include "common.hpp"
 #include "judge/cutoff_set.hpp"
 #include "judge/judge.hpp"
 #include "metrics/metric.hpp"
@@ -89,48 +77,6 @@ Matches matches_by_search(const Ids& truth, const Ids& list, const Ids& exclude)
     }
   }
   return matches;
-}
-
-TEST_CASE("a list is matched against the truth") {
-  ListMatcher matcher(kAnyId, true);
-  const Matches& matches = match(matcher, {4, 1, 9}, Ids{1, 2, 3, 4, 5});
-  check_matches(matches, {{1, 1, false}, {4, 0, false}});
-  CHECK(matches.first_entry.empty());
-  CHECK(matches.truth_size == 3);
-  CHECK(matches.list_length == 5);
-  CHECK(matches.truth_duplicates == 0);
-  CHECK(matches.list_duplicates == 0);
-  CHECK(matches.first_truth_duplicate == -1);
-  CHECK(matches.first_list_duplicate == -1);
-}
-
-TEST_CASE("excluded items leave the list and later items move up") {
-  ListMatcher matcher(kAnyId, true);
-  const Matches& matches = match(matcher, {4, 2, 7}, Ids{1, 2, 3, 4, 5}, {1, 2, 8, 7});
-  check_matches(matches, {{2, 0, false}});
-  CHECK(matches.list_length == 3);
-  CHECK(matches.excluded_recommended == 2);
-  CHECK(matches.excluded_entries == Counts{1, 2});
-}
-
-TEST_CASE("repeats in a list keep their ranks and are marked") {
-  ListMatcher matcher(kAnyId, true);
-  const Matches& matches = match(matcher, {3}, Ids{5, 3, 5, 3, 3, 6, 6}, {6});
-  check_matches(matches, {{2, 0, false}, {4, 0, true}, {5, 0, true}});
-  CHECK(matches.list_duplicates == 4);  // including the repeat of an excluded item
-  CHECK(matches.first_list_duplicate == 2);
-  CHECK(matches.list_length == 5);
-  CHECK(matches.excluded_recommended == 2);
-}
-
-TEST_CASE("repeats in the truth point to the first entry of the item") {
-  ListMatcher matcher(kAnyId, true);
-  const Matches& matches = match(matcher, {3, 8, 3, 8, 3}, Ids{8, 3}, {8});
-  check_matches(matches, {{1, 0, false}});
-  CHECK(matches.first_entry == Counts{0, 1, 0, 1, 0});
-  CHECK(matches.truth_duplicates == 3);
-  CHECK(matches.first_truth_duplicate == 2);
-  CHECK(matches.excluded_entries == Counts{1, 3});
 }
 
 TEST_CASE("empty lists match nothing") {
@@ -326,17 +272,6 @@ TEST_CASE("a long list calls the checkpoint, and the next user is matched afresh
   check_equal(match(matcher, {5}, Ids{4, 5}), matches_by_search({5}, {4, 5}, {}));
 }
 
-TEST_CASE("no state carries over to the next user") {
-  ListMatcher matcher(kAnyId, true);
-  for (int user = 0; user < 1000; ++user) {
-    match(matcher, {1, 2, 3}, Ids{1, 2, 3}, {4});
-    const Matches& matches = match(matcher, {4}, Ids{1, 2, 3, 4});
-    check_matches(matches, {{4, 0, false}});
-    CHECK(matches.list_duplicates == 0);
-    CHECK(matches.excluded_recommended == 0);
-  }
-}
-
 TEST_CASE("F19: ids that share their low or their high bits are distinguished") {
   ListMatcher matcher(kAnyId, true);
   for (const unsigned shift : {0U, 20U, 40U}) {
@@ -346,115 +281,6 @@ TEST_CASE("F19: ids that share their low or their high bits are distinguished") 
     const Matches& matches = match(matcher, list, list);
     CHECK(matches.hits.size() == list.size());
     CHECK(matches.list_duplicates == 0);
-  }
-}
-
-// --- from matches to a HitRow ---
-
-struct JudgedUser {
-  std::vector<JudgedItem> judged_items;
-  std::vector<double> ideal_gains;
-  HitRow row;
-};
-
-// Owns the arrays of the HitRow, so that they outlive the judge.
-JudgedUser judge(const Rules& rules, const Ids& truth, const Ids& list,
-                 const std::vector<double>& grades = {}, const Ids& exclude = {}) {
-  ListMatcher matcher(kAnyId, true);
-  Judge judge;
-  HitRows rows;
-  const HitRow& row = judge.judge(JudgingRules(rules, true), match(matcher, truth, list, exclude),
-                                  grades, rows, no_checkpoint);
-  return {.judged_items = {row.judged_items.begin(), row.judged_items.end()},
-          .ideal_gains = {row.ideal_gains.begin(), row.ideal_gains.end()},
-          .row = row};
-}
-
-struct ExpectedHit {
-  Count rank;
-  double gain;
-  bool relevant;
-};
-
-void check_hits(const JudgedUser& user, const std::vector<ExpectedHit>& expected) {
-  REQUIRE(user.judged_items.size() == expected.size());
-  Count hits = 0;
-  Count first_hit = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (expected[i].relevant && first_hit == 0) first_hit = expected[i].rank;
-    CAPTURE(i);
-    CHECK(user.judged_items[i].rank == expected[i].rank);
-    CHECK(user.judged_items[i].gain == expected[i].gain);
-    CHECK(user.judged_items[i].relevant == expected[i].relevant);
-    hits += expected[i].relevant ? 1 : 0;
-    CHECK(user.judged_items[i].hits == hits);
-  }
-  CHECK(user.row.first_hit == first_hit);
-}
-
-TEST_CASE("without grades every truth entry is relevant with gain 1") {
-  const JudgedUser user = judge({}, {1, 4}, {1, 2, 3, 4, 5});
-  check_hits(user, {{1, 1, true}, {4, 1, true}});
-  CHECK(user.row.relevant == 2);
-  CHECK(user.row.nonrelevant == 0);
-  CHECK(user.row.recommended == 5);
-  CHECK(user.row.unit_gains);
-  CHECK(user.ideal_gains.empty());
-}
-
-TEST_CASE("grade 0 is judged and not relevant") {
-  const JudgedUser user = judge({}, {7, 8, 9}, {9, 7, 8}, {0, 2, 0});
-  check_hits(user, {{1, 0, false}, {2, 0, false}, {3, 2, true}});
-  CHECK(user.row.relevant == 1);
-  CHECK(user.row.nonrelevant == 2);
-  CHECK_FALSE(user.row.unit_gains);
-  CHECK(user.ideal_gains == std::vector<double>{2});
-}
-
-TEST_CASE("min_grade decides relevance to the last bit") {
-  Rules rules;
-  rules.min_grade = 3.5;
-  const double below = 0x1.bffffffffffffp+1;
-  const JudgedUser user = judge(rules, {1, 2, 3}, {1, 2, 3}, {3.5, below, 4});
-  check_hits(user, {{1, 3.5, true}, {2, 0, false}, {3, 4, true}});
-  CHECK(user.row.relevant == 2);
-  CHECK(user.row.nonrelevant == 1);
-}
-
-TEST_CASE("gains follow the rules") {
-  const std::vector<double> grades = {1, 3, 2, 0};
-  Rules rules;
-  SUBCASE("linear") {
-    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(user, {{1, 1, true}, {2, 3, true}, {3, 2, true}, {4, 0, false}});
-    CHECK(user.ideal_gains == std::vector<double>{3, 2, 1});
-  }
-  SUBCASE("binary") {
-    rules.gain = Gain::binary;
-    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(user, {{1, 1, true}, {2, 1, true}, {3, 1, true}, {4, 0, false}});
-    CHECK(user.row.unit_gains);
-    CHECK(user.ideal_gains.empty());
-  }
-  SUBCASE("exp2") {
-    rules.gain = Gain::exp2;
-    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(user, {{1, 1, true}, {2, 7, true}, {3, 3, true}, {4, 0, false}});
-    CHECK(user.ideal_gains == std::vector<double>{7, 3, 1});
-  }
-  SUBCASE("exp2_shifted") {
-    rules.gain = Gain::exp2_shifted;
-    rules.min_grade = 2;
-    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(user, {{1, 0, false}, {2, 3, true}, {3, 1, true}, {4, 0, false}});
-    CHECK(user.ideal_gains == std::vector<double>{3, 1});
-  }
-  SUBCASE("table") {
-    rules.gain = Gain::table;
-    rules.gain_table = {0, 5, 0.25, 10};
-    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(user, {{1, 5, true}, {2, 10, true}, {3, 0.25, true}, {4, 0, false}});
-    CHECK(user.ideal_gains == std::vector<double>{10, 5, 0.25});
   }
 }
 
@@ -483,66 +309,6 @@ TEST_CASE("a gain table is read within its bounds for any grade") {
   CHECK(judging.gain_of(-1) == 0);
   CHECK(judging.gain_of(std::numeric_limits<double>::infinity()) == 0);
   CHECK(judging.gain_of(std::numeric_limits<double>::quiet_NaN()) == 0);
-}
-
-TEST_CASE("repeats in the list are hits under count, but not under first") {
-  Rules rules;
-  const Ids truth = {3, 4};
-  const Ids list = {3, 3, 5, 4, 3};
-  SUBCASE("first") {
-    rules.duplicate_items = Duplicates::first;
-    const JudgedUser user = judge(rules, truth, list);
-    check_hits(user, {{1, 1, true}, {4, 1, true}});
-    CHECK(user.row.recommended == 5);  // a repeat takes up a rank
-  }
-  SUBCASE("count") {
-    rules.duplicate_items = Duplicates::count;
-    check_hits(judge(rules, truth, list), {{1, 1, true}, {2, 1, true}, {4, 1, true}, {5, 1, true}});
-  }
-}
-
-TEST_CASE("repeats in the truth") {
-  Rules rules;
-  const Ids truth = {3, 6, 3, 3};
-  const std::vector<double> grades = {1, 2, 5, 4};
-  const Ids list = {6, 3};
-  SUBCASE("first: the first grade") {
-    rules.duplicate_truth = Duplicates::first;
-    const JudgedUser user = judge(rules, truth, list, grades);
-    check_hits(user, {{1, 2, true}, {2, 1, true}});
-    CHECK(user.row.relevant == 2);
-    CHECK(user.ideal_gains == std::vector<double>{2, 1});
-  }
-  SUBCASE("max: the highest grade") {
-    rules.duplicate_truth = Duplicates::max;
-    const JudgedUser user = judge(rules, truth, list, grades);
-    check_hits(user, {{1, 2, true}, {2, 5, true}});
-    CHECK(user.row.relevant == 2);
-    CHECK(user.ideal_gains == std::vector<double>{5, 2});
-  }
-  SUBCASE("count: several relevant items of the first grade") {
-    rules.duplicate_truth = Duplicates::count;
-    const JudgedUser user = judge(rules, truth, list, grades);
-    check_hits(user, {{1, 2, true}, {2, 1, true}});
-    CHECK(user.row.relevant == 4);
-    CHECK(user.ideal_gains == std::vector<double>{2, 1, 1, 1});
-  }
-}
-
-TEST_CASE("max can make an item relevant whose first grade does not") {
-  Rules rules;
-  rules.duplicate_truth = Duplicates::max;
-  const JudgedUser user = judge(rules, {3, 3}, {3}, {0, 2});
-  check_hits(user, {{1, 2, true}});
-  CHECK(user.row.relevant == 1);
-  CHECK(user.row.nonrelevant == 0);
-}
-
-TEST_CASE("an excluded relevant item stays in the truth") {
-  const JudgedUser user = judge({}, {1, 2}, {1, 2, 3}, {}, {1});
-  check_hits(user, {{1, 1, true}});
-  CHECK(user.row.relevant == 2);
-  CHECK(user.row.recommended == 2);
 }
 
 TEST_CASE("one judge serves users and judging rules in turn") {
@@ -623,14 +389,7 @@ TEST_CASE("judging rules are equal if they judge alike") {
   CHECK(JudgingRules(rules, true) == JudgingRules(other, true));
   other.gain = Gain::table;
   CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(other, true));
-  rules.duplicate_truth = Duplicates::max;
-  CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(Rules{}, true));
-  rules = {};
-  rules.min_grade = 1;
-  CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(Rules{}, true));
-  rules = {};
   rules.duplicate_items = Duplicates::first;
-  CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(Rules{}, true));
   CHECK_FALSE(JudgingRules(rules, true).equals_except_gains(JudgingRules(Rules{}, true)));
 }
 

@@ -1,17 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-#include <span>
-#include <vector>
-
-#include "exactk/error.hpp"
+#include "common.hpp"
 #include "exactk/judged_lists.hpp"
 #include "request.hpp"
 #include "support.hpp"
@@ -130,29 +117,6 @@ TEST_CASE("judged lists are the lists without excluded items, beside the grades 
   }
 }
 
-TEST_CASE("scores are ranked, and ties are in the order of the convention") {
-  // Columns 0 to 4; the second user may not be ranked column 4.
-  const std::vector<float> scores = {3, 1, 2, 3, 0, /**/ 1, 1, 1, 0, 9};
-  const ScoreMatrix matrix{.scores = reinterpret_cast<const std::byte*>(scores.data()),
-                           .type = ScoreType::float32,
-                           .rows = 2,
-                           .items = 5,
-                           .row_stride = 20,
-                           .item_stride = 4};
-  Input input{.truth = lists({{2, 4}, {1}}), .predictions = {}};
-  input.exclude = lists({{}, {4}});
-  const Cells lowest = judge(input, matrix, 3);
-  CHECK(lowest.items == std::vector<std::int64_t>{0, 3, 2, 0, 1, 2});
-  CHECK(lowest.hits == std::vector<std::uint8_t>{0, 0, 1, 0, 1, 0});
-  CHECK(lowest.lengths == std::vector<Count>{3, 3});
-  Rules rules;
-  rules.ties = Ties::highest_id;
-  const Cells highest = judge(input, matrix, 6, rules);
-  CHECK(highest.items == std::vector<std::int64_t>{3, 0, 2, 1, 4, -1, 2, 1, 0, 3, -1, -1});
-  CHECK(highest.hits == std::vector<std::uint8_t>{0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 0});
-  CHECK(highest.lengths == std::vector<Count>{5, 4});
-}
-
 TEST_CASE("requests that have no answer are refused") {
   Input input{.truth = lists({{1}, {2}}), .predictions = lists({{1, 1}, {2}})};
   const std::vector<PlannedValue> one = {value("num_hits", 2)};
@@ -166,23 +130,10 @@ TEST_CASE("requests that have no answer are refused") {
   CHECK_THROWS_AS(run(uncut, Cells(2, 2)), InputError);
   CHECK_THROWS_AS(run(one, Cells(2, 3)), InputError);
   CHECK_THROWS_WITH_AS(run(one, Cells(2, 2)), doctest::Contains("again"), InputError);
-}
-
-TEST_CASE("some users are judged as all are") {
-  const Input input{.truth = lists({{1}, {2}, {3}, {4}}),
-                    .predictions = lists({{1, 2}, {3, 2}, {}, {5, 4}})};
-  const std::vector<PlannedValue> values = {value("num_hits", 2)};
-  const Request request = request_of(input, input.predictions.view(), values);
-  Cells all(4, 2);
-  judge_lists(request, all.view());
-  Cells two(2, 2);
-  JudgedLists some = two.view();
-  some.first_user = 1;
-  judge_lists(request, some);
-  CHECK(std::ranges::equal(two.items, std::span(all.items).subspan(2, 4)));
-  CHECK(std::ranges::equal(two.hits, std::span(all.hits).subspan(2, 4)));
-  CHECK(std::ranges::equal(two.lengths, std::span(all.lengths).subspan(1, 2)));
-  for (const Count first : {Count{-1}, Count{3}, kNoCutoff}) {
+  const Request request = request_of(input, input.predictions.view(), one);
+  Cells cells(1, 2);
+  JudgedLists some = cells.view();
+  for (const Count first : {Count{-1}, Count{2}, kNoCutoff}) {
     some.first_user = first;
     CHECK_THROWS_AS(judge_lists(request, some), InputError);
   }

@@ -1,34 +1,14 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <iterator>
-#include <limits>
-#include <random>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
+#include "common.hpp"
 #include "evaluate/policies.hpp"
-#include "exactk/error.hpp"
 #include "kernels/dispatch.hpp"
 #include "numeric/key_order.hpp"
 
 namespace exactk {
 namespace {
 
-using Terms = std::array<double, kTerms>;
+using namespace tests;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kTiny = std::numeric_limits<double>::denorm_min();
+using Terms = std::array<double, kTerms>;
 
 Terms terms_of(const std::function<double(std::size_t)>& term) {
   Terms terms{};
@@ -46,14 +26,10 @@ TEST_CASE("the instruction sets have names, and the widest is the default") {
 
 TEST_CASE("F31: an unavailable instruction set is rejected") {
   for (const std::string name : {"AVX2", "avx", "scalar ", "sse9"}) {
-    try {
-      static_cast<void>(isa_of(name));
-      FAIL("taken");
-    } catch (const InputError& error) {
-      CHECK(error.fault().argument == "EXACTK_ISA");
-      CHECK(error.fault().found == "'" + name + "'");
-      CHECK(error.fault().expected.find("scalar") != std::string::npos);
-    }
+    const Fault fault = fault_of([&] { static_cast<void>(isa_of(name)); });
+    CHECK(fault.argument == "EXACTK_ISA");
+    CHECK(fault.found == "'" + name + "'");
+    CHECK(fault.expected.find("scalar") != std::string::npos);
   }
 }
 
@@ -85,7 +61,7 @@ TEST_CASE("F31: every instruction set sums the digits of terms and of their squa
       terms_of([](std::size_t) { return 0; }),
       terms_of([](std::size_t) { return 1; }),
       terms_of([](std::size_t) { return 1 - 0x1p-53; }),
-      terms_of([](std::size_t) { return kTiny; }),
+      terms_of([](std::size_t) { return kSmallest; }),
       terms_of([](std::size_t i) { return std::ldexp(0.75, -static_cast<int>(3 * i)); }),
       terms_of([](std::size_t i) { return i == kTerms - 1 ? 0x1p-80 : 0; })};
   for (int i = 0; i < 500; ++i) batches.push_back(terms_of(fraction));
@@ -112,7 +88,7 @@ TEST_CASE("F31: every instruction set sums the digits of terms and of their squa
 
 TEST_CASE("F31: every instruction set detects a term outside [0, 1] at any index") {
   const double beyond = std::nextafter(1.0, 2.0);
-  for (const double outside : {-kTiny, -0.0, -1.0, beyond, 2.0, kInfinity, -kInfinity, kNan}) {
+  for (const double outside : {-kSmallest, -0.0, -1.0, beyond, 2.0, kInfinity, -kInfinity, kNan}) {
     for (std::size_t position = 0; position < kTerms; ++position) {
       const Terms terms = terms_of([&](std::size_t i) { return i == position ? outside : 0.5; });
       for (const Isa isa : available_isas()) {
@@ -141,22 +117,10 @@ std::pair<PositionBits, bool> match_slowly(std::span<const std::int64_t> truth,
                     repeats(std::vector<std::int64_t>(truth.begin(), truth.end()))};
 }
 
-template <class Id>
-const ShortListKernels<Id>& short_list_kernels(Isa isa) {
-  if constexpr (std::is_same_v<Id, std::int32_t>) {
-    return kernels(isa).int32_lists;
-  } else if constexpr (std::is_same_v<Id, std::uint32_t>) {
-    return kernels(isa).uint32_lists;
-  } else if constexpr (std::is_same_v<Id, std::int64_t>) {
-    return kernels(isa).int64_lists;
-  } else {
-    return kernels(isa).uint64_lists;
-  }
-}
-
 // Returns the share of lists without repeated items for which the kernel is not certain.
 template <class Id>
-double check_short_lists(std::uint64_t step, std::size_t items, ShortFactors factors) {
+double check_short_lists(ShortListKernels<Id> Kernels::* lists_of, std::uint64_t step,
+                         std::size_t items, ShortFactors factors) {
   std::mt19937_64 random(9);
   std::vector<std::uint8_t> slots(kShortSlots);
   std::size_t lists = 0;
@@ -174,8 +138,9 @@ double check_short_lists(std::uint64_t step, std::size_t items, ShortFactors fac
     for (const Isa isa : available_isas()) {
       CAPTURE(name_of(isa));
       bool is_certain = false;
-      const PositionBits hits = short_list_kernels<Id>(isa).match(
-          truth.data(), truth.size(), list.data(), list.size(), factors, slots.data(), &is_certain);
+      const PositionBits hits = (kernels(isa).*lists_of)
+                                    .match(truth.data(), truth.size(), list.data(), list.size(),
+                                           factors, slots.data(), &is_certain);
       CHECK(!(is_certain && repeats));
       lists += repeats ? 0 : 1;
       uncertain += repeats || is_certain ? 0 : 1;
@@ -189,36 +154,28 @@ double check_short_lists(std::uint64_t step, std::size_t items, ShortFactors fac
 
 TEST_CASE("F31: every instruction set finds the hits of short lists, and repeated items") {
   const ShortFactors factors = {0x9e3779b1, 0x85ebca77};
-  CHECK(check_short_lists<std::int32_t>(1, 50'000, factors) == 0);
-  CHECK(check_short_lists<std::int32_t>(1, 2'000, factors) == 0);
-  CHECK(check_short_lists<std::int32_t>(1 << 16, 1 << 15, factors) < 0.01);
-  CHECK(check_short_lists<std::uint32_t>(3, 1'000'000'000, factors) == 0);
-  CHECK(check_short_lists<std::int64_t>(1, 1'000'000'000'000, factors) == 0);
-  CHECK(check_short_lists<std::int64_t>(std::uint64_t{1} << 40U, 1 << 20, factors) == 0);
-  CHECK(check_short_lists<std::uint64_t>(std::uint64_t{1} << 32U, 1 << 30, factors) == 0);
+  CHECK(check_short_lists(&Kernels::int32_lists, 1, 50'000, factors) == 0);
+  CHECK(check_short_lists(&Kernels::int32_lists, 1, 2'000, factors) == 0);
+  CHECK(check_short_lists(&Kernels::int32_lists, 1 << 16, 1 << 15, factors) < 0.01);
+  CHECK(check_short_lists(&Kernels::uint32_lists, 3, 1'000'000'000, factors) == 0);
+  CHECK(check_short_lists(&Kernels::int64_lists, 1, 1'000'000'000'000, factors) == 0);
+  CHECK(check_short_lists(&Kernels::int64_lists, std::uint64_t{1} << 40U, 1 << 20, factors) == 0);
+  CHECK(check_short_lists(&Kernels::uint64_lists, std::uint64_t{1} << 32U, 1 << 30, factors) == 0);
 }
 
 TEST_CASE("F31: every instruction set matches items in one slot, or is not certain") {
   const ShortFactors no_hash = {0, 0};
-  CHECK(check_short_lists<std::int32_t>(1, 50'000, no_hash) > 0.25);
-  CHECK(check_short_lists<std::int64_t>(1, 50'000, no_hash) > 0.25);
-  static_cast<void>(check_short_lists<std::int32_t>(1, 40, no_hash));
+  CHECK(check_short_lists(&Kernels::int32_lists, 1, 50'000, no_hash) > 0.25);
+  CHECK(check_short_lists(&Kernels::int64_lists, 1, 50'000, no_hash) > 0.25);
+  static_cast<void>(check_short_lists(&Kernels::int32_lists, 1, 40, no_hash));
   const ShortFactors no_high = {1, 0};  // ids that differ in their upper halves share slots
-  CHECK(check_short_lists<std::int64_t>(std::uint64_t{1} << 32U, 1 << 30, no_high) > 0.25);
-}
-
-template <class Score>
-const ShortScoreKernels<Score>& short_score_kernels(Isa isa) {
-  if constexpr (std::is_same_v<Score, float>) {
-    return kernels(isa).float32_rows;
-  } else {
-    return kernels(isa).float64_rows;
-  }
+  CHECK(check_short_lists(&Kernels::int64_lists, std::uint64_t{1} << 32U, 1 << 30, no_high) > 0.25);
 }
 
 // Ranks random positions of random rows, some of which have ties, NaN or scores that are too low.
 template <class Score>
-void check_short_scores(std::uint64_t distinct, double odd_share) {
+void check_short_scores(ShortScoreKernels<Score> Kernels::* rows_of, std::uint64_t distinct,
+                        double odd_share) {
   constexpr Score kOdd[] = {std::numeric_limits<Score>::quiet_NaN(),
                             std::numeric_limits<Score>::infinity(),
                             -std::numeric_limits<Score>::infinity(), -2};
@@ -246,8 +203,8 @@ void check_short_scores(std::uint64_t distinct, double odd_share) {
     for (const Isa isa : available_isas()) {
       CAPTURE(name_of(isa));
       bool is_certain = !is_exact;
-      const PositionBits ranks = short_score_kernels<Score>(isa).rank(
-          scores.data(), scores.size(), least, positions, &is_certain);
+      const PositionBits ranks =
+          (kernels(isa).*rows_of).rank(scores.data(), scores.size(), least, positions, &is_certain);
       CHECK(is_certain == is_exact);
       certain += is_certain ? 1 : 0;
       if (!is_certain) continue;
@@ -259,10 +216,10 @@ void check_short_scores(std::uint64_t distinct, double odd_share) {
 }
 
 TEST_CASE("F31: every instruction set ranks a few items of a short row") {
-  check_short_scores<float>(1'000'000, 0);
-  check_short_scores<float>(500, 0.002);
-  check_short_scores<double>(1'000'000, 0);
-  check_short_scores<double>(500, 0.002);
+  check_short_scores(&Kernels::float32_rows, 1'000'000, 0);
+  check_short_scores(&Kernels::float32_rows, 500, 0.002);
+  check_short_scores(&Kernels::float64_rows, 1'000'000, 0);
+  check_short_scores(&Kernels::float64_rows, 500, 0.002);
 }
 
 TEST_CASE("every instruction set computes the bitwise or") {
@@ -292,7 +249,7 @@ TEST_CASE("F31: every instruction set divides alike, with a given value for divi
   for (const double by_zero : {0.0, 1.0, kNan, kSkipped, -kInfinity}) {
     for (int round = 0; round < 200; ++round) {
       const auto draw = [&](std::size_t /*i*/) {
-        const double odd[] = {0, -0.0, kTiny, kInfinity, kNan, 1, 3};
+        const double odd[] = {0, -0.0, kSmallest, kInfinity, kNan, 1, 3};
         return random() % 3 == 0 ? odd[random() % std::size(odd)]
                                  : static_cast<double>(random() % 1000) / 7;
       };
@@ -313,17 +270,6 @@ TEST_CASE("F31: every instruction set divides alike, with a given value for divi
         }
       }
     }
-  }
-}
-
-template <class Score>
-const ScoreKernels<Score>& score_kernels(Isa isa) {
-  if constexpr (std::is_same_v<Score, float>) {
-    return kernels(isa).float32;
-  } else if constexpr (std::is_same_v<Score, double>) {
-    return kernels(isa).float64;
-  } else {
-    return kernels(isa).int64;
   }
 }
 
@@ -349,7 +295,8 @@ std::vector<Score> draw_scores(std::size_t size, std::mt19937_64& random) {
 }
 
 template <class Score>
-void check_count_beating(std::size_t size, std::mt19937_64& random) {
+void check_count_beating(ScoreKernels<Score> Kernels::* scores_of, std::size_t size,
+                         std::mt19937_64& random) {
   const std::vector<Score> drawn = draw_scores<Score>(size, random);
   const std::span<const Score> scores = std::span(drawn).subspan(1, size);
   std::vector<Score> bounds(random() % 20);
@@ -366,15 +313,16 @@ void check_count_beating(std::size_t size, std::mt19937_64& random) {
     for (const Isa isa : available_isas()) {
       CAPTURE(name_of(isa));
       std::vector<std::int64_t> counts(bounds.size(), 1000);
-      score_kernels<Score>(isa).count_beating(scores.data(), size, bounds.data(), strict,
-                                              bounds.size(), counts.data());
+      (kernels(isa).*scores_of)
+          .count_beating(scores.data(), size, bounds.data(), strict, bounds.size(), counts.data());
       CHECK(counts == expected);
     }
   }
 }
 
 template <class Score>
-void check_count_around(std::size_t size, std::mt19937_64& random) {
+void check_count_around(ScoreKernels<Score> Kernels::* scores_of, std::size_t size,
+                        std::mt19937_64& random) {
   const std::vector<Score> drawn = draw_scores<Score>(size, random);
   const std::span<const Score> scores = std::span(drawn).subspan(1, size);
   std::vector<Score> bounds(random() % 20);
@@ -391,15 +339,17 @@ void check_count_around(std::size_t size, std::mt19937_64& random) {
     CAPTURE(name_of(isa));
     std::vector<std::int64_t> above(bounds.size(), 1000);
     std::vector<std::int64_t> below(bounds.size(), 2000);
-    score_kernels<Score>(isa).count_around(scores.data(), size, bounds.data(), bounds.size(),
-                                           above.data(), below.data());
+    (kernels(isa).*scores_of)
+        .count_around(scores.data(), size, bounds.data(), bounds.size(), above.data(),
+                      below.data());
     CHECK(above == expected_above);
     CHECK(below == expected_below);
   }
 }
 
 template <class Score>
-void check_count_above(std::size_t size, std::mt19937_64& random) {
+void check_count_above(ScoreKernels<Score> Kernels::* scores_of, std::size_t size,
+                       std::mt19937_64& random) {
   const std::size_t padded = (size + kCompareBlock - 1) / kCompareBlock * kCompareBlock;
   const std::vector<Score> scores = draw_scores<Score>(padded, random);
   const std::span<const Score> all = std::span(scores).subspan(1, padded);
@@ -412,7 +362,7 @@ void check_count_above(std::size_t size, std::mt19937_64& random) {
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
     std::vector<std::uint32_t> counts(padded, 1000);  // counts are overwritten
-    score_kernels<Score>(isa).count_above(all.data(), size, padded, counts.data());
+    (kernels(isa).*scores_of).count_above(all.data(), size, padded, counts.data());
     CHECK(counts == expected);
   }
 }
@@ -421,9 +371,9 @@ TEST_CASE("F31: every instruction set counts the scores above each of them") {
   std::mt19937_64 random(4);
   for (std::size_t size = 0; size <= 130; ++size) {
     CAPTURE(size);
-    check_count_above<float>(size, random);
-    check_count_above<double>(size, random);
-    check_count_above<std::int64_t>(size, random);
+    check_count_above(&Kernels::float32, size, random);
+    check_count_above(&Kernels::float64, size, random);
+    check_count_above(&Kernels::int64, size, random);
   }
 }
 
@@ -457,19 +407,19 @@ TEST_CASE("F31: every instruction set counts the scores that beat each bound") {
   for (std::size_t size = 0; size <= 200; ++size) {
     CAPTURE(size);
     for (int round = 0; round < 4; ++round) {
-      check_count_around<float>(size, random);
-      check_count_around<double>(size, random);
-      check_count_around<std::int64_t>(size, random);
-      check_count_beating<float>(size, random);
-      check_count_beating<double>(size, random);
-      check_count_beating<std::int64_t>(size, random);
+      check_count_around(&Kernels::float32, size, random);
+      check_count_around(&Kernels::float64, size, random);
+      check_count_around(&Kernels::int64, size, random);
+      check_count_beating(&Kernels::float32, size, random);
+      check_count_beating(&Kernels::float64, size, random);
+      check_count_beating(&Kernels::int64, size, random);
     }
   }
 }
 
 template <class Score>
-void check_group_maxima(std::size_t chunks, const std::vector<std::uint64_t>* excluded,
-                        std::mt19937_64& random) {
+void check_group_maxima(ScoreKernels<Score> Kernels::* scores_of, std::size_t chunks,
+                        const std::vector<std::uint64_t>* excluded, std::mt19937_64& random) {
   using Limits = std::numeric_limits<Score>;
   constexpr Score kLowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   const std::size_t size = chunks * kChunkScores;
@@ -491,9 +441,9 @@ void check_group_maxima(std::size_t chunks, const std::vector<std::uint64_t>* ex
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
     std::vector<Score> maxima(chunks * kGroups + 1, 77);
-    CHECK(score_kernels<Score>(isa).group_maxima(scores.data(), chunks,
-                                                 excluded == nullptr ? nullptr : excluded->data(),
-                                                 maxima.data()) == has_nan);
+    CHECK((kernels(isa).*scores_of)
+              .group_maxima(scores.data(), chunks, excluded == nullptr ? nullptr : excluded->data(),
+                            maxima.data()) == has_nan);
     CHECK(maxima.back() == 77);
     maxima.pop_back();
     CHECK(maxima == expected);
@@ -503,14 +453,14 @@ void check_group_maxima(std::size_t chunks, const std::vector<std::uint64_t>* ex
 TEST_CASE("F31: every instruction set computes group maxima without excluded items") {
   std::mt19937_64 random(4);
   const auto check = [&](std::size_t chunks, const std::vector<std::uint64_t>* excluded) {
-    check_group_maxima<float>(chunks, excluded, random);
-    check_group_maxima<double>(chunks, excluded, random);
-    check_group_maxima<std::int64_t>(chunks, excluded, random);
+    check_group_maxima(&Kernels::float32, chunks, excluded, random);
+    check_group_maxima(&Kernels::float64, chunks, excluded, random);
+    check_group_maxima(&Kernels::int64, chunks, excluded, random);
   };
   for (std::size_t chunks = 0; chunks <= 3; ++chunks) {
     CAPTURE(chunks);
     const std::size_t words = chunks * kChunkScores / 64;
-    for (int round = 0; round < 30; ++round) {
+    for (int round = 0; round < 10; ++round) {
       check(chunks, nullptr);
       std::vector<std::uint64_t> excluded(words);
       check(chunks, &excluded);  // none
@@ -521,7 +471,7 @@ TEST_CASE("F31: every instruction set computes group maxima without excluded ite
       for (std::uint64_t& word : excluded) word = ~std::uint64_t{0};
       check(chunks, &excluded);
     }
-    for (std::size_t position = 0; position < words * 64; ++position) {  // all but one
+    for (std::size_t position = 0; position < words * 64; position += 5) {  // all but one
       std::vector<std::uint64_t> excluded(words, ~std::uint64_t{0});
       excluded[position / 64] ^= std::uint64_t{1} << (position % 64);
       check(chunks, &excluded);
@@ -540,16 +490,8 @@ double sum_of_terms(const double* one, const Number* other, std::size_t width, c
 }
 
 template <class Number>
-const VectorKernels<Number>& vector_kernels(Isa isa) {
-  if constexpr (std::is_same_v<Number, float>) {
-    return kernels(isa).float32_vectors;
-  } else {
-    return kernels(isa).float64_vectors;
-  }
-}
-
-template <class Number>
-void check_vectors(std::size_t width, std::mt19937_64& random) {
+void check_vectors(VectorKernels<Number> Kernels::* vectors_of, std::size_t width,
+                   std::mt19937_64& random) {
   constexpr std::size_t kCount = 3;
   const auto number = [&] {
     return std::ldexp(static_cast<double>(random() >> 11U) * 0x1p-53 - 0.5,
@@ -576,7 +518,7 @@ void check_vectors(std::size_t width, std::mt19937_64& random) {
   const auto difference = [](double a, double b) { return (a - b) * (a - b); };
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    const VectorKernels<Number>& table = vector_kernels<Number>(isa);
+    const VectorKernels<Number>& table = kernels(isa).*vectors_of;
     std::array<double, kCount> results{};
     table.dots(&one[1], rows.data(), kCount, width, results.data());
     check(results,
@@ -596,8 +538,8 @@ TEST_CASE("F31: every instruction set adds the terms of vectors in the same orde
   std::mt19937_64 random(5);
   for (std::size_t width = 1; width <= 40; ++width) {
     CAPTURE(width);
-    check_vectors<float>(width, random);
-    check_vectors<double>(width, random);
+    check_vectors(&Kernels::float32_vectors, width, random);
+    check_vectors(&Kernels::float64_vectors, width, random);
   }
 }
 

@@ -1,7 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-
+#include "common.hpp"
 #include "evaluate/policies.hpp"
 #include "numeric/geometric_mean.hpp"
 #include "numeric/logarithm.hpp"

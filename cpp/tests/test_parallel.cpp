@@ -1,14 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "base/parallel.hpp"
+#include "common.hpp"
 
 namespace exactk {
 namespace {
@@ -95,28 +86,6 @@ TEST_CASE("workers are distinct threads that run at the same time") {
   for (const std::atomic<int>& blocks : blocks_of) CHECK(blocks == 1);
 }
 
-TEST_CASE("F23: an exception from a block stops the others and is rethrown") {
-  for (const int threads : {1, 2, 7}) {
-    for (const Count bad : {0, 1, 50, 99}) {
-      CAPTURE(threads);
-      CAPTURE(bad);
-      std::atomic<bool> thrown = false;
-      std::atomic<int> runs_after = 0;
-      const auto body = [&](int, Count block, const Checkpoint&) {
-        if (thrown) ++runs_after;
-        if (block == bad) {
-          thrown = true;
-          throw std::runtime_error("block " + std::to_string(block));
-        }
-      };
-      CHECK(message_thrown_by(100, threads, body, kNoPoll) == "block " + std::to_string(bad));
-      // Between the throw and the stop, each of the others may begin a few blocks; with one thread,
-      // none.
-      if (threads == 1) CHECK(runs_after == 0);
-    }
-  }
-}
-
 TEST_CASE("F23: an exception from another worker is rethrown in the caller") {
   std::atomic<bool> other_ran = false;
   const auto body = [&](int worker, Count, const Checkpoint&) {
@@ -127,11 +96,6 @@ TEST_CASE("F23: an exception from another worker is rethrown in the caller") {
     CHECK(wait_until([&] { return other_ran.load(); }));
   };
   CHECK(message_thrown_by(2, 2, body, kNoPoll) == "other");
-}
-
-TEST_CASE("F23: of many exceptions one is rethrown") {
-  const auto body = [](int, Count, const Checkpoint&) { throw std::runtime_error("each"); };
-  CHECK(message_thrown_by(1000, 7, body, kNoPoll) == "each");
 }
 
 TEST_CASE("F25: the caller polls between its own blocks, and an exception from poll stops all") {
@@ -228,12 +192,6 @@ TEST_CASE("a timed checkpoint polls at intervals, not on each call") {
     checkpoint();
     return polls >= 2;
   }));
-}
-
-TEST_CASE("no blocks run nothing") {
-  parallel_for(
-      0, 4, [](int, Count, const Checkpoint&) { FAIL("there is no block"); },
-      [] { FAIL("nor a poll"); });
 }
 
 }  // namespace

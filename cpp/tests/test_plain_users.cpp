@@ -1,20 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
+#include "common.hpp"
 #include "evaluate/plan.hpp"
-#include "exactk/error.hpp"
 #include "exactk/evaluate.hpp"
 #include "exactk/isa.hpp"
 #include "exactk/metrics.hpp"
@@ -65,7 +50,7 @@ Input random_input(const Shape& shape, std::uint64_t seed) {
   std::vector<Row> truth;
   std::vector<Row> predictions;
   Input input{.truth = {}, .predictions = {}, .items = {}, .has_base = false};
-  const std::size_t users = 700;
+  const std::size_t users = 300;
   for (std::size_t user = 0; user < users; ++user) {
     const std::size_t length = shape.shortest + random() % (shape.longest - shape.shortest + 1);
     truth.push_back(draw_row(random, random() % (shape.most_relevant + 1), shape.repeats));
@@ -103,23 +88,6 @@ bool is_plain(Input& input) {
       .is_plain;
 }
 
-void check_equal(const Sums& one, const Sums& other) {
-  CHECK(one.users == other.users);
-  CHECK(one.undefined == other.undefined);
-  CHECK(one.total.bytes == other.total.bytes);
-  CHECK(one.squares.bytes == other.squares.bytes);
-  CHECK(one.weight.bytes == other.weight.bytes);
-}
-
-void check_equal(const Tally& one, const Tally& other) {
-  CHECK(one.empty_truth == other.empty_truth);
-  CHECK(one.empty_predictions == other.empty_predictions);
-  CHECK(one.missing_predictions == other.missing_predictions);
-  CHECK(one.missing_truth == other.missing_truth);
-  CHECK(one.duplicates == other.duplicates);
-  CHECK(one.longest_list == other.longest_list);
-}
-
 // Evaluates with every instruction set, with and without ranks.
 void check_both_ways(const Input& input) {
   Input ranked = with_ranks(input);
@@ -138,9 +106,7 @@ void check_both_ways(const Input& input) {
       check_equal(result.sums[i], expected.sums[i]);
     }
     check_equal(result.tally, expected.tally);
-    CHECK(std::ranges::equal(plain.per_user, ranked.per_user, [](double one, double other) {
-      return one == other || (std::isnan(one) && std::isnan(other));
-    }));
+    CHECK(same_numbers(plain.per_user, ranked.per_user));
     CHECK(plain.ratios == ranked.ratios);
   }
 }
@@ -215,7 +181,7 @@ TEST_CASE("plain users have the same sums one by one: weights, tables of users, 
     }
     return input;
   };
-  const std::size_t users = 700;
+  const std::size_t users = 300;
   SUBCASE("weights") {
     Input input = input_of([](Rules&) {});
     input.weights.emplace();
@@ -310,13 +276,6 @@ struct ScoredInput {
         check_equal(result.sums[i], expected.sums[i]);
       }
       check_equal(result.tally, expected.tally);
-      CHECK(result.tally.relevant_not_rankable == expected.tally.relevant_not_rankable);
-      CHECK(result.tally.candidates == expected.tally.candidates);
-      CHECK(result.tally.candidate_users == expected.tally.candidate_users);
-      CHECK(result.tally.fewest_candidates == expected.tally.fewest_candidates);
-      CHECK(result.tally.most_candidates == expected.tally.most_candidates);
-      CHECK(result.tally.tie_dependent == expected.tally.tie_dependent);
-      CHECK(result.tally.tie_spread == expected.tally.tie_spread);
     }
   }
 };
@@ -343,12 +302,15 @@ TEST_CASE("plain users have the same sums and counts by scores") {
   std::uint64_t seed = 500;
   for (const Shape& shape : kShapes) {
     for (const Ties ties : {Ties::lowest_id, Ties::highest_id, Ties::pessimistic, Ties::shared}) {
-      for (const std::uint64_t distinct : {std::uint64_t{40}, std::uint64_t{1} << 20U}) {
-        CAPTURE(shape.longest);
-        CAPTURE(distinct);
-        const auto change = [&](Rules& rules) { rules.ties = ties; };
-        random_scores<float>(shape, ++seed, distinct, change).check_both_ways();
-        random_scores<double>(shape, ++seed, distinct, change).check_both_ways();
+      CAPTURE(shape.longest);
+      ++seed;
+      const std::uint64_t mixed = seed + seed / 4;  // pairs of all choices
+      const std::uint64_t distinct = mixed % 2 == 0 ? 40 : 1U << 20U;
+      const auto change = [&](Rules& rules) { rules.ties = ties; };
+      if (mixed / 2 % 2 == 0) {
+        random_scores<float>(shape, seed, distinct, change).check_both_ways();
+      } else {
+        random_scores<double>(shape, seed, distinct, change).check_both_ways();
       }
     }
   }
@@ -381,14 +343,10 @@ TEST_CASE("a repeated item of a plain user is an error by default") {
   input.values = {value("ndcg", 10)};
   static_cast<void>(input.run());
   Row& items = input.predictions.ids();
-  items[60'099] = items[60'003];  // of user 600
-  try {
-    static_cast<void>(input.run());
-    FAIL("not refused");
-  } catch (const InputError& error) {
-    CHECK(error.fault().row == 600);
-    CHECK(error.fault().position == 99);
-  }
+  items[20'099] = items[20'003];  // of user 200
+  const Fault fault = fault_of([&] { static_cast<void>(input.run()); });
+  CHECK(fault.row == 200);
+  CHECK(fault.position == 99);
 }
 
 }  // namespace

@@ -1,14 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <vector>
-
-#include "exactk/error.hpp"
+#include "common.hpp"
 #include "exactk/quicksort_order.hpp"
 
 namespace exactk {

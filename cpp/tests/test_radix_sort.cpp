@@ -1,16 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <stdexcept>
-#include <utility>
-#include <vector>
-
 #include "base/radix_sort.hpp"
+#include "common.hpp"
 #include "no_checkpoint.hpp"
 #include "numeric/key_order.hpp"
 

@@ -1,22 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <optional>
-#include <random>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
-#include "exactk/error.hpp"
+#include "common.hpp"
 #include "exactk/evaluate.hpp"
 #include "exactk/group_rows.hpp"
 #include "exactk/lists.hpp"
@@ -36,19 +18,6 @@ struct Location {
   Offset position = -1;
   Count count = 1;
 };
-
-// Runs a call that must fail, and returns its fault.
-template <class Call>
-Fault fault_of(const Call& call) {
-  try {
-    static_cast<void>(call());
-  } catch (const InputError& error) {
-    CHECK(std::string_view(error.what()).starts_with(error.fault().argument + ": expected "));
-    return error.fault();
-  }
-  FAIL_CHECK("nothing was thrown");
-  return {};
-}
 
 void check_fault(const Fault& fault, const std::string& argument, const Location& location) {
   CAPTURE(fault.expected);
@@ -73,23 +42,15 @@ Input valid_input() {
           .values = {value("ndcg", 5), value("precision", 5)}};
 }
 
-struct BrokenInput {
-  std::string name;
-  std::function<void(Input&)> change;
-  std::string argument;
-  Location location = {};
-};
-
-void check_all(const std::vector<BrokenInput>& broken_inputs) {
-  for (const BrokenInput& broken_input : broken_inputs) {
-    CAPTURE(broken_input.name);
-    for (const int threads : {1, 3}) {
-      Input input = valid_input();
-      input.threads = threads;
-      broken_input.change(input);
-      check_fault(fault_of([&] { return input.run(); }), broken_input.argument,
-                  broken_input.location);
-    }
+// Checks the fault of the valid request after the change, on one thread and on several.
+void refuse(const std::string& what, const std::string& argument, const Location& location,
+            const std::function<void(Input&)>& change) {
+  CAPTURE(what);
+  for (const int threads : {1, 3}) {
+    Input input = valid_input();
+    input.threads = threads;
+    change(input);
+    check_fault(fault_of([&] { return input.run(); }), argument, location);
   }
 }
 
@@ -104,70 +65,53 @@ TEST_CASE("the valid request is accepted") {
 }
 
 TEST_CASE("F1: malformed lists are rejected") {
-  check_all({
-      {"truth without offsets", [](Input& in) { in.truth.indptr.clear(); }, "truth"},
-      {"predictions without offsets", [](Input& in) { in.predictions.indptr.clear(); },
-       "predictions"},
-      {"begins above 0", [](Input& in) { in.truth.indptr[0] = 1; }, "truth", {-1, 0}},
-      {"begins below 0", [](Input& in) { in.predictions.indptr[0] = -1; }, "predictions", {-1, 0}},
-      {"decreases", [](Input& in) { in.truth.indptr = {0, 3, 2, 5}; }, "truth", {-1, 2}},
-      {"turns negative", [](Input& in) { in.exclude->indptr = {0, -5, 1, 3}; }, "exclude", {-1, 1}},
-      {"ends early", [](Input& in) { in.truth.indptr = {0, 1, 2, 4}; }, "truth", {-1, 3}},
-      {"ends late", [](Input& in) { in.predictions.indptr.back() = 6; }, "predictions", {-1, 3}},
-      {"ends far beyond",
-       [](Input& in) { in.predictions.indptr.back() = std::numeric_limits<Offset>::max(); },
-       "predictions",
-       {-1, 3}},
-      {"too few lengths", [](Input& in) { in.predictions.lengths = {1, 0}; }, "predictions"},
-      {"too many lengths", [](Input& in) { in.truth.lengths = {1, 1, 1, 0}; }, "truth"},
-      {"a length beyond its row",
-       [](Input& in) { in.predictions.lengths = {2, 0, 4}; },
-       "predictions",
-       {2}},
-      {"a negative length", [](Input& in) { in.truth.lengths = {2, -1, 1}; }, "truth", {1}},
-      {"too few present", [](Input& in) { in.truth.present = {1, 1}; }, "truth"},
-      {"too many present", [](Input& in) { in.predictions.present = {1, 1, 1, 1}; }, "predictions"},
-      {"items of an absent user",
-       [](Input& in) { in.predictions.present = {1, 0, 0}; },
-       "predictions",
-       {2}},
-      {"other rows in predictions", [](Input& in) { in.predictions = lists({{2}, {1}}); },
-       "predictions"},
-      {"other rows in exclude", [](Input& in) { in.exclude = lists({{2}, {1}, {}, {}}); },
-       "exclude"},
-      {"truth of another type",
-       [](Input& in) { in.truth.items = std::vector<std::int32_t>{1, 2, 3, 4, 5}; }, "truth"},
-      {"exclude of another type",
-       [](Input& in) { in.exclude->items = std::vector<std::uint64_t>{7, 8, 9}; }, "exclude"},
-  });
+  refuse("truth without offsets", "truth", {}, [](Input& in) { in.truth.indptr.clear(); });
+  refuse("predictions without offsets", "predictions", {},
+         [](Input& in) { in.predictions.indptr.clear(); });
+  refuse("begins above 0", "truth", {-1, 0}, [](Input& in) { in.truth.indptr[0] = 1; });
+  refuse("begins below 0", "predictions", {-1, 0},
+         [](Input& in) { in.predictions.indptr[0] = -1; });
+  refuse("decreases", "truth", {-1, 2}, [](Input& in) { in.truth.indptr = {0, 3, 2, 5}; });
+  refuse("turns negative", "exclude", {-1, 1},
+         [](Input& in) { in.exclude->indptr = {0, -5, 1, 3}; });
+  refuse("ends early", "truth", {-1, 3}, [](Input& in) { in.truth.indptr = {0, 1, 2, 4}; });
+  refuse("ends late", "predictions", {-1, 3}, [](Input& in) { in.predictions.indptr.back() = 6; });
+  refuse("ends far beyond", "predictions", {-1, 3},
+         [](Input& in) { in.predictions.indptr.back() = std::numeric_limits<Offset>::max(); });
+  refuse("too few lengths", "predictions", {}, [](Input& in) { in.predictions.lengths = {1, 0}; });
+  refuse("too many lengths", "truth", {}, [](Input& in) { in.truth.lengths = {1, 1, 1, 0}; });
+  refuse("a length beyond its row", "predictions", {2},
+         [](Input& in) { in.predictions.lengths = {2, 0, 4}; });
+  refuse("a negative length", "truth", {1}, [](Input& in) { in.truth.lengths = {2, -1, 1}; });
+  refuse("too few present", "truth", {}, [](Input& in) { in.truth.present = {1, 1}; });
+  refuse("too many present", "predictions", {},
+         [](Input& in) { in.predictions.present = {1, 1, 1, 1}; });
+  refuse("items of an absent user", "predictions", {2},
+         [](Input& in) { in.predictions.present = {1, 0, 0}; });
+  refuse("other rows in predictions", "predictions", {},
+         [](Input& in) { in.predictions = lists({{2}, {1}}); });
+  refuse("other rows in exclude", "exclude", {},
+         [](Input& in) { in.exclude = lists({{2}, {1}, {}, {}}); });
+  refuse("truth of another type", "truth", {},
+         [](Input& in) { in.truth.items = std::vector<std::int32_t>{1, 2, 3, 4, 5}; });
+  refuse("exclude of another type", "exclude", {},
+         [](Input& in) { in.exclude->items = std::vector<std::uint64_t>{7, 8, 9}; });
 }
 
 TEST_CASE("F3: ids outside [0, 2^63) are rejected") {
   constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
-  check_all({
-      {"truth", [](Input& in) { in.truth.ids()[4] = -1; }, "truth", {2, 1}},
-      {"several",
-       [](Input& in) { in.predictions.ids() = {2, -7, 5, kFirst, -1}; },
-       "predictions",
-       {0, 1, 3}},
-      {"exclude", [](Input& in) { in.exclude->ids()[1] = -1; }, "exclude", {2, 0}},
-      {"int32",
-       [](Input& in) { in.predictions.items = std::vector<std::int32_t>{2, 9, 5, -1, 1}; },
-       "predictions",
-       {2, 1}},
-      {"uint64",
-       [](Input& in) {
-         in.predictions.items = std::vector<std::uint64_t>{2, 9, 5, 4, std::uint64_t{1} << 63U};
-       },
-       "predictions",
-       {2, 2}},
-      {"within the lengths",
-       [](Input& in) {
-         in.predictions.ids() = {2, -1, -1, 4, -1};
-         in.predictions.lengths = {1, 0, 2};
-       },
-       "predictions",
-       {2, 0}},
+  refuse("truth", "truth", {2, 1}, [](Input& in) { in.truth.ids()[4] = -1; });
+  refuse("several", "predictions", {0, 1, 3},
+         [](Input& in) { in.predictions.ids() = {2, -7, 5, kFirst, -1}; });
+  refuse("exclude", "exclude", {2, 0}, [](Input& in) { in.exclude->ids()[1] = -1; });
+  refuse("int32", "predictions", {2, 1},
+         [](Input& in) { in.predictions.items = std::vector<std::int32_t>{2, 9, 5, -1, 1}; });
+  refuse("uint64", "predictions", {2, 2}, [](Input& in) {
+    in.predictions.items = std::vector<std::uint64_t>{2, 9, 5, 4, std::uint64_t{1} << 63U};
+  });
+  refuse("within the lengths", "predictions", {2, 0}, [](Input& in) {
+    in.predictions.ids() = {2, -1, -1, 4, -1};
+    in.predictions.lengths = {1, 0, 2};
   });
   Input input = valid_input();
   input.predictions.items =
@@ -191,64 +135,46 @@ TEST_CASE("malformed base predictions are rejected") {
       change(in);
     };
   };
-  check_all({
-      {"none", with_base([](Input& in) { in.has_base = false; }), "base_predictions"},
-      {"too few rows", with_base([](Input& in) { in.base = lists({{2}, {3}}); }),
-       "base_predictions"},
-      {"a negative id",
-       with_base([](Input& in) { in.base->ids()[2] = -1; }),
-       "base_predictions",
-       {1, 1}},
-      {"ends late",
-       with_base([](Input& in) { in.base->indptr.back() = 4; }),
-       "base_predictions",
-       {-1, 3}},
-      {"repeated items",
-       with_base([](Input& in) { in.base = lists({{}, {3, 4, 3, 3}, {1, 1}}); }),
-       "base_predictions",
-       {1, 2, 3}},
-  });
+  refuse("none", "base_predictions", {}, with_base([](Input& in) { in.has_base = false; }));
+  refuse("too few rows", "base_predictions", {},
+         with_base([](Input& in) { in.base = lists({{2}, {3}}); }));
+  refuse("a negative id", "base_predictions", {1, 1},
+         with_base([](Input& in) { in.base->ids()[2] = -1; }));
+  refuse("ends late", "base_predictions", {-1, 3},
+         with_base([](Input& in) { in.base->indptr.back() = 4; }));
+  refuse("repeated items", "base_predictions", {1, 2, 3},
+         with_base([](Input& in) { in.base = lists({{}, {3, 4, 3, 3}, {1, 1}}); }));
 }
 
 TEST_CASE("malformed grades, weights and groups are rejected") {
-  check_all({
-      {"too few grades", [](Input& in) { in.grades.pop_back(); }, "truth"},
-      {"too many grades", [](Input& in) { in.grades.push_back(1); }, "truth"},
-      {"NaN grade", [](Input& in) { in.grades[3] = kNan; }, "truth", {2, 0}},
-      {"infinite grades",
-       [](Input& in) { in.grades = {1, kInfinity, -kInfinity, 1, kNan}; },
-       "truth",
-       {0, 1, 3}},
-      {"too few weights", [](Input& in) { in.weights->pop_back(); }, "weights"},
-      {"no weights but given", [](Input& in) { in.weights->clear(); }, "weights"},
-      {"too many weights", [](Input& in) { in.weights->push_back(1); }, "weights"},
-      {"negative weight", [](Input& in) { in.weights->at(1) = -kSmallest; }, "weights", {1}},
-      {"a weight too small to multiply exactly",
-       [](Input& in) { in.weights->at(1) = 0x1.fp-257; },
-       "weights",
-       {1}},
-      {"NaN and infinite weight",
-       [](Input& in) { in.weights = {{1, kNan, kInfinity}}; },
-       "weights",
-       {1, -1, 2}},
-      {"huge weight", [](Input& in) { in.weights->at(2) = 0x1.1p256; }, "weights", {2}},
-      {"no group", [](Input& in) { in.group_count = 0; }, "groups"},
-      {"negative count of groups", [](Input& in) { in.group_count = -1; }, "groups"},
-      {"more groups than users", [](Input& in) { in.group_count = 4; }, "groups"},
-      {"too few groups", [](Input& in) { in.groups.pop_back(); }, "groups"},
-      {"group out of range", [](Input& in) { in.groups = {0, 2, 5}; }, "groups", {1, -1, 2}},
-      {"negative group", [](Input& in) { in.groups[2] = -1; }, "groups", {2}},
-      {"no thread", [](Input& in) { in.threads = 0; }, "num_threads"},
-      {"negative threads", [](Input& in) { in.threads = -1; }, "num_threads"},
-      {"too many threads", [](Input& in) { in.threads = 1025; }, "num_threads"},
-      {"per_user of another size", [](Input& in) { in.per_user.assign(5, 0); }, "per_user"},
-      {"ratios without a micro value", [](Input& in) { in.ratios.assign(6, 0); }, "per_user"},
-      {"ratios of another size",
-       [](Input& in) {
-         in.values[0].rules.average = Average::micro;
-         in.ratios.assign(3, 0);
-       },
-       "per_user"},
+  refuse("too few grades", "truth", {}, [](Input& in) { in.grades.pop_back(); });
+  refuse("too many grades", "truth", {}, [](Input& in) { in.grades.push_back(1); });
+  refuse("NaN grade", "truth", {2, 0}, [](Input& in) { in.grades[3] = kNan; });
+  refuse("infinite grades", "truth", {0, 1, 3},
+         [](Input& in) { in.grades = {1, kInfinity, -kInfinity, 1, kNan}; });
+  refuse("too few weights", "weights", {}, [](Input& in) { in.weights->pop_back(); });
+  refuse("no weights but given", "weights", {}, [](Input& in) { in.weights->clear(); });
+  refuse("too many weights", "weights", {}, [](Input& in) { in.weights->push_back(1); });
+  refuse("negative weight", "weights", {1}, [](Input& in) { in.weights->at(1) = -kSmallest; });
+  refuse("a weight too small to multiply exactly", "weights", {1},
+         [](Input& in) { in.weights->at(1) = 0x1.fp-257; });
+  refuse("NaN and infinite weight", "weights", {1, -1, 2},
+         [](Input& in) { in.weights = {{1, kNan, kInfinity}}; });
+  refuse("huge weight", "weights", {2}, [](Input& in) { in.weights->at(2) = 0x1.1p256; });
+  refuse("no group", "groups", {}, [](Input& in) { in.group_count = 0; });
+  refuse("negative count of groups", "groups", {}, [](Input& in) { in.group_count = -1; });
+  refuse("more groups than users", "groups", {}, [](Input& in) { in.group_count = 4; });
+  refuse("too few groups", "groups", {}, [](Input& in) { in.groups.pop_back(); });
+  refuse("group out of range", "groups", {1, -1, 2}, [](Input& in) { in.groups = {0, 2, 5}; });
+  refuse("negative group", "groups", {2}, [](Input& in) { in.groups[2] = -1; });
+  refuse("no thread", "num_threads", {}, [](Input& in) { in.threads = 0; });
+  refuse("negative threads", "num_threads", {}, [](Input& in) { in.threads = -1; });
+  refuse("too many threads", "num_threads", {}, [](Input& in) { in.threads = 1025; });
+  refuse("per_user of another size", "per_user", {}, [](Input& in) { in.per_user.assign(5, 0); });
+  refuse("ratios without a micro value", "per_user", {}, [](Input& in) { in.ratios.assign(6, 0); });
+  refuse("ratios of another size", "per_user", {}, [](Input& in) {
+    in.values[0].rules.average = Average::micro;
+    in.ratios.assign(3, 0);
   });
 }
 
@@ -260,71 +186,49 @@ TEST_CASE("malformed given numbers are rejected") {
       in.given = numbers;
     };
   };
-  check_all({
-      {"none", given(0, {}), "given"},
-      {"too few", given(0, std::vector<double>(5)), "given"},
-      {"a row too many", given(1, std::vector<double>(6)), "given"},
-      {"a negative row", given(-1, std::vector<double>(6)), "given"},
-      {"half a row", given(.5, std::vector<double>(12)), "given"},
-      {"a row that is no number", given(kNan, std::vector<double>(12)), "given"},
-      {"a row beyond all", given(1e308, std::vector<double>(12)), "given"},
-      {"NaN", given(0, {0, 1, kNan, 1, 1, 1}), "given"},
-      {"a number too large to sum", given(0, {0, 1, 0x1.1p256, 1, 1, 1}), "given"},
-  });
+  refuse("none", "given", {}, given(0, {}));
+  refuse("too few", "given", {}, given(0, std::vector<double>(5)));
+  refuse("a row too many", "given", {}, given(1, std::vector<double>(6)));
+  refuse("a negative row", "given", {}, given(-1, std::vector<double>(6)));
+  refuse("half a row", "given", {}, given(.5, std::vector<double>(12)));
+  refuse("a row that is no number", "given", {}, given(kNan, std::vector<double>(12)));
+  refuse("a row beyond all", "given", {}, given(1e308, std::vector<double>(12)));
+  refuse("NaN", "given", {}, given(0, {0, 1, kNan, 1, 1, 1}));
+  refuse("a number too large to sum", "given", {}, given(0, {0, 1, 0x1.1p256, 1, 1, 1}));
 }
 
 TEST_CASE("grades without a gain are rejected") {
-  check_all({
-      {"negative, linear", [](Input& in) { in.grades[4] = -1; }, "truth", {2, 1}},
-      {"huge, linear", [](Input& in) { in.grades[0] = 0x1.1p256; }, "truth", {0, 0}},
-      {"negative, exp2",
-       [](Input& in) {
-         in.values[0].rules.gain = Gain::exp2;
-         in.grades = {1, 2, -1, 0, -2};
-       },
-       "truth",
-       {1, 0, 2}},
-      {"huge, exp2",
-       [](Input& in) {
-         in.values[0].rules.gain = Gain::exp2;
-         in.grades[3] = 257;
-       },
-       "truth",
-       {2, 0}},
-      {"beyond the table",
-       [](Input& in) {
-         in.values[0].rules.gain = Gain::table;
-         in.values[0].rules.gain_table = {0, 1, 2};
-       },
-       "truth",
-       {2, 1}},
-      {"not whole, table",
-       [](Input& in) {
-         in.values[0].rules.gain = Gain::table;
-         in.values[0].rules.gain_table = {0, 1, 2, 3};
-         in.grades[2] = .5;
-       },
-       "truth",
-       {1, 0}},
-      {"no grades and a table without grade 1",
-       [](Input& in) {
-         in.values[0].rules.gain = Gain::table;
-         in.values[0].rules.gain_table = {3};
-         in.grades.clear();
-       },
-       "truth"},
-      {"min_grade without grades",
-       [](Input& in) {
-         in.values[1].rules.min_grade = 1.5;
-         in.grades.clear();
-       },
-       "truth"},
-      {"min_grade of the tally without grades",
-       [](Input& in) {
-         in.tally_rules.min_grade = 1.5;
-         in.grades.clear();
-       },
-       "truth"},
+  refuse("negative, linear", "truth", {2, 1}, [](Input& in) { in.grades[4] = -1; });
+  refuse("huge, linear", "truth", {0, 0}, [](Input& in) { in.grades[0] = 0x1.1p256; });
+  refuse("negative, exp2", "truth", {1, 0, 2}, [](Input& in) {
+    in.values[0].rules.gain = Gain::exp2;
+    in.grades = {1, 2, -1, 0, -2};
+  });
+  refuse("huge, exp2", "truth", {2, 0}, [](Input& in) {
+    in.values[0].rules.gain = Gain::exp2;
+    in.grades[3] = 257;
+  });
+  refuse("beyond the table", "truth", {2, 1}, [](Input& in) {
+    in.values[0].rules.gain = Gain::table;
+    in.values[0].rules.gain_table = {0, 1, 2};
+  });
+  refuse("not whole, table", "truth", {1, 0}, [](Input& in) {
+    in.values[0].rules.gain = Gain::table;
+    in.values[0].rules.gain_table = {0, 1, 2, 3};
+    in.grades[2] = .5;
+  });
+  refuse("no grades and a table without grade 1", "truth", {}, [](Input& in) {
+    in.values[0].rules.gain = Gain::table;
+    in.values[0].rules.gain_table = {3};
+    in.grades.clear();
+  });
+  refuse("min_grade without grades", "truth", {}, [](Input& in) {
+    in.values[1].rules.min_grade = 1.5;
+    in.grades.clear();
+  });
+  refuse("min_grade of the tally without grades", "truth", {}, [](Input& in) {
+    in.tally_rules.min_grade = 1.5;
+    in.grades.clear();
   });
   Input input = valid_input();
   input.grades[4] = -1;
@@ -339,61 +243,56 @@ TEST_CASE("values that no metric provides are rejected") {
   const auto set_value = [](const PlannedValue& one) {
     return [one](Input& in) { in.values = {one}; };
   };
-  check_all({
-      {"nothing", [](Input& in) { in.values.clear(); }, "metrics"},
-      {"unknown name", set_value(value("precison", 5)), "metrics"},
-      {"an alias, which the caller resolves", set_value(value("ndcg_cut", 5)), "metrics"},
-      {"cutoff 0", set_value(value("precision", 0)), "metrics"},
-      {"negative cutoff", set_value(value("precision", -1)), "metrics"},
-      {"cutoff 2^31", set_value(value("precision", Count{1} << 31U)), "metrics"},
-      {"infinite min_grade", change_first_rules([](Rules& r) { r.min_grade = kInfinity; }),
-       "metrics"},
-      {"NaN min_grade", change_first_rules([](Rules& r) { r.min_grade = kNan; }), "metrics"},
-      {"NaN min_grade of the tally", [](Input& in) { in.tally_rules.min_grade = kNan; },
-       "convention"},
-      {"negative beta", set_value(value("fbeta", 5, {}, -1)), "metrics"},
-      {"NaN beta", set_value(value("fbeta", 5, {}, kNan)), "metrics"},
-      {"p of 1", set_value(value("rbp", 5, {}, 1)), "metrics"},
-      {"max_grade below 1", set_value(value("err", 5, {}, .5)), "metrics"},
-      {"no number of items", set_value(value("list_auc", 5, {}, kNan)), "metrics"},
-      {"half an item", set_value(value("list_auc", 5, {}, 10.5)), "metrics"},
-      {"too deep a mean", set_value(value("mean_precision", (Count{1} << 20U) + 1)), "metrics"},
-      {"relevant items that are not judged", change_first_rules([](Rules& r) {
-         r.negative_grades = NegativeGrades::unjudged;
-         r.min_grade = -1;
-       }),
-       "metrics"},
-      {"the same in the tally",
-       [](Input& in) {
-         in.tally_rules.negative_grades = NegativeGrades::unjudged;
-         in.tally_rules.min_grade = -1;
-       },
-       "convention"},
-      {"a shift without min_grade",
-       change_first_rules([](Rules& r) { r.gain = Gain::exp2_shifted; }), "metrics"},
-      {"no gain table", change_first_rules([](Rules& r) { r.gain = Gain::table; }), "metrics"},
-      {"negative gain", change_first_rules([](Rules& r) { r.gain_table = {0, -1}; }), "metrics"},
-      {"NaN gain", change_first_rules([](Rules& r) { r.gain_table = {kNan}; }), "metrics"},
-      {"huge gain", change_first_rules([](Rules& r) { r.gain_table = {0x1.1p256}; }), "metrics"},
-      {"a full-k ideal of graded gains",
-       change_first_rules([](Rules& r) { r.ideal_over = Over::cutoff; }), "metrics"},
-      {"a full-k ideal without k",
-       [](Input& in) {
-         in.values[0].cutoff = kNoCutoff;
-         in.values[0].rules.ideal_over = Over::cutoff;
-         in.values[0].rules.gain = Gain::binary;
-       },
-       "metrics"},
-      {"a full-k ideal of a huge k",
-       [](Input& in) {
-         in.values[0].cutoff = (Count{1} << 20U) + 1;
-         in.values[0].rules.ideal_over = Over::cutoff;
-         in.values[0].rules.gain = Gain::binary;
-       },
-       "metrics"},
+  refuse("nothing", "metrics", {}, [](Input& in) { in.values.clear(); });
+  refuse("unknown name", "metrics", {}, set_value(value("precison", 5)));
+  refuse("an alias, which the caller resolves", "metrics", {}, set_value(value("ndcg_cut", 5)));
+  refuse("cutoff 0", "metrics", {}, set_value(value("precision", 0)));
+  refuse("negative cutoff", "metrics", {}, set_value(value("precision", -1)));
+  refuse("cutoff 2^31", "metrics", {}, set_value(value("precision", Count{1} << 31U)));
+  refuse("infinite min_grade", "metrics", {},
+         change_first_rules([](Rules& r) { r.min_grade = kInfinity; }));
+  refuse("NaN min_grade", "metrics", {}, change_first_rules([](Rules& r) { r.min_grade = kNan; }));
+  refuse("NaN min_grade of the tally", "convention", {},
+         [](Input& in) { in.tally_rules.min_grade = kNan; });
+  refuse("negative beta", "metrics", {}, set_value(value("fbeta", 5, {}, -1)));
+  refuse("NaN beta", "metrics", {}, set_value(value("fbeta", 5, {}, kNan)));
+  refuse("p of 1", "metrics", {}, set_value(value("rbp", 5, {}, 1)));
+  refuse("max_grade below 1", "metrics", {}, set_value(value("err", 5, {}, .5)));
+  refuse("no number of items", "metrics", {}, set_value(value("list_auc", 5, {}, kNan)));
+  refuse("half an item", "metrics", {}, set_value(value("list_auc", 5, {}, 10.5)));
+  refuse("too deep a mean", "metrics", {},
+         set_value(value("mean_precision", (Count{1} << 20U) + 1)));
+  refuse("relevant items that are not judged", "metrics", {}, change_first_rules([](Rules& r) {
+           r.negative_grades = NegativeGrades::unjudged;
+           r.min_grade = -1;
+         }));
+  refuse("the same in the tally", "convention", {}, [](Input& in) {
+    in.tally_rules.negative_grades = NegativeGrades::unjudged;
+    in.tally_rules.min_grade = -1;
   });
-  check_all({{"what is made of means",
-              change_first_rules([](Rules& r) { r.average = Average::of_means; }), "metrics"}});
+  refuse("a shift without min_grade", "metrics", {},
+         change_first_rules([](Rules& r) { r.gain = Gain::exp2_shifted; }));
+  refuse("no gain table", "metrics", {},
+         change_first_rules([](Rules& r) { r.gain = Gain::table; }));
+  refuse("negative gain", "metrics", {},
+         change_first_rules([](Rules& r) { r.gain_table = {0, -1}; }));
+  refuse("NaN gain", "metrics", {}, change_first_rules([](Rules& r) { r.gain_table = {kNan}; }));
+  refuse("huge gain", "metrics", {},
+         change_first_rules([](Rules& r) { r.gain_table = {0x1.1p256}; }));
+  refuse("a full-k ideal of graded gains", "metrics", {},
+         change_first_rules([](Rules& r) { r.ideal_over = Over::cutoff; }));
+  refuse("a full-k ideal without k", "metrics", {}, [](Input& in) {
+    in.values[0].cutoff = kNoCutoff;
+    in.values[0].rules.ideal_over = Over::cutoff;
+    in.values[0].rules.gain = Gain::binary;
+  });
+  refuse("a full-k ideal of a huge k", "metrics", {}, [](Input& in) {
+    in.values[0].cutoff = (Count{1} << 20U) + 1;
+    in.values[0].rules.ideal_over = Over::cutoff;
+    in.values[0].rules.gain = Gain::binary;
+  });
+  refuse("what is made of means", "metrics", {},
+         change_first_rules([](Rules& r) { r.average = Average::of_means; }));
   Rules micro;
   micro.average = Average::micro;
   for (const MetricInfo& info : metric_table()) {
@@ -425,62 +324,37 @@ TEST_CASE("faults that only reading the lists reveals are rejected") {
       for (PlannedValue& one : in.values) change(one.rules);
     };
   };
-  check_all({
-      {"an item twice in the truth", [](Input& in) { in.truth.ids()[1] = 1; }, "truth", {0, 1}},
-      {"an item twice in a list",
-       [](Input& in) { in.predictions.ids()[4] = 5; },
-       "predictions",
-       {2, 2}},
-      {"several items repeated, in several lists",
-       [](Input& in) { in.predictions.ids() = {2, 2, 4, 4, 4}; },
-       "predictions",
-       {0, 1, 3}},
-      {"the truth is reported before the list",
-       [](Input& in) {
-         in.predictions.ids() = {2, 2, 4, 4, 4};
-         in.truth.ids()[4] = 4;
-       },
-       "truth",
-       {2, 1}},
-      {"duplicates before empty lists",
-       [&](Input& in) {
-         change_all_rules([](Rules& r) { r.empty_list = Empty::error; })(in);
-         in.predictions.ids()[4] = 5;
-       },
-       "predictions",
-       {2, 2}},
-      {"an empty truth",
-       [&](Input& in) {
-         change_all_rules([](Rules& r) { r.empty_truth = Empty::error; })(in);
-         in.grades = {1, 2, 0, 0, 0};
-       },
-       "truth",
-       {1, -1, 2}},
-      {"an empty list",
-       change_all_rules([](Rules& r) { r.empty_list = Empty::error; }),
-       "predictions",
-       {1}},
-      {"a missing list",
-       [&](Input& in) {
-         change_all_rules([](Rules& r) { r.missing_list = Empty::error; })(in);
-         in.predictions.present = {1, 0, 1};
-       },
-       "predictions",
-       {1}},
-      {"a list that is empty once the excluded items are out",
-       [&](Input& in) {
-         change_all_rules([](Rules& r) { r.empty_list = Empty::error; })(in);
-         in.exclude = lists({{2, 9}, {}, {}});
-       },
-       "predictions",
-       {0, -1, 2}},
-      {"the rules of one value suffice",
-       [](Input& in) {
-         in.values[0].rules.duplicate_items = Duplicates::first;
-         in.predictions.ids()[4] = 5;
-       },
-       "predictions",
-       {2, 2}},
+  refuse("an item twice in the truth", "truth", {0, 1}, [](Input& in) { in.truth.ids()[1] = 1; });
+  refuse("an item twice in a list", "predictions", {2, 2},
+         [](Input& in) { in.predictions.ids()[4] = 5; });
+  refuse("several items repeated, in several lists", "predictions", {0, 1, 3},
+         [](Input& in) { in.predictions.ids() = {2, 2, 4, 4, 4}; });
+  refuse("the truth is reported before the list", "truth", {2, 1}, [](Input& in) {
+    in.predictions.ids() = {2, 2, 4, 4, 4};
+    in.truth.ids()[4] = 4;
+  });
+  refuse("duplicates before empty lists", "predictions", {2, 2}, [&](Input& in) {
+    change_all_rules([](Rules& r) { r.empty_list = Empty::error; })(in);
+    in.predictions.ids()[4] = 5;
+  });
+  refuse("an empty truth", "truth", {1, -1, 2}, [&](Input& in) {
+    change_all_rules([](Rules& r) { r.empty_truth = Empty::error; })(in);
+    in.grades = {1, 2, 0, 0, 0};
+  });
+  refuse("an empty list", "predictions", {1},
+         change_all_rules([](Rules& r) { r.empty_list = Empty::error; }));
+  refuse("a missing list", "predictions", {1}, [&](Input& in) {
+    change_all_rules([](Rules& r) { r.missing_list = Empty::error; })(in);
+    in.predictions.present = {1, 0, 1};
+  });
+  refuse("a list that is empty once the excluded items are out", "predictions", {0, -1, 2},
+         [&](Input& in) {
+           change_all_rules([](Rules& r) { r.empty_list = Empty::error; })(in);
+           in.exclude = lists({{2, 9}, {}, {}});
+         });
+  refuse("the rules of one value suffice", "predictions", {2, 2}, [](Input& in) {
+    in.values[0].rules.duplicate_items = Duplicates::first;
+    in.predictions.ids()[4] = 5;
   });
 }
 
@@ -499,32 +373,23 @@ TEST_CASE("values of items that are malformed or missing are rejected") {
   Input input = valid_input();
   by_values(0, 3)(input);
   CHECK_NOTHROW(input.run());
-  check_all({
-      {"no values", by_values(0, 0, 0), "items"},
-      {"too few values", by_values(0, 0, 5), "items.values"},
-      {"a negative value", by_values(-1, 0), "items.values", {-1, 2}},
-      {"values above 2^256", by_values(0, 0x1p257), "items.values", {-1, 0, 9'999}},
-      {"a relevant item without a value", by_values(kNone, 1), "truth", {0}},
-      {"several", by_values(1, kNone), "truth", {0, -1, 3}},
-      {"several, and an empty list",
-       [&](Input& in) {
-         by_values(1, kNone)(in);
-         in.values.back().rules.empty_list = Empty::skip;
-       },
-       "truth",
-       {0, -1, 2}},
-      {"no catalogue",
-       [&](Input& in) {
-         by_values(1, 1)(in);
-         in.items.reset();
-       },
-       "items"},
-      {"another divisor",
-       [&](Input& in) {
-         by_values(1, 1)(in);
-         in.values.back().rules.recall_over = Over::min_cutoff_relevant;
-       },
-       "metrics"},
+  refuse("no values", "items", {}, by_values(0, 0, 0));
+  refuse("too few values", "items.values", {}, by_values(0, 0, 5));
+  refuse("a negative value", "items.values", {-1, 2}, by_values(-1, 0));
+  refuse("values above 2^256", "items.values", {-1, 0, 9'999}, by_values(0, 0x1p257));
+  refuse("a relevant item without a value", "truth", {0}, by_values(kNone, 1));
+  refuse("several", "truth", {0, -1, 3}, by_values(1, kNone));
+  refuse("several, and an empty list", "truth", {0, -1, 2}, [&](Input& in) {
+    by_values(1, kNone)(in);
+    in.values.back().rules.empty_list = Empty::skip;
+  });
+  refuse("no catalogue", "items", {}, [&](Input& in) {
+    by_values(1, 1)(in);
+    in.items.reset();
+  });
+  refuse("another divisor", "metrics", {}, [&](Input& in) {
+    by_values(1, 1)(in);
+    in.values.back().rules.recall_over = Over::min_cutoff_relevant;
   });
 }
 
@@ -576,10 +441,7 @@ TEST_CASE("F43: every function that takes threads checks their number") {
         [&] { validate_grades(grades, lists, execution); },
         [&] { check_threads(threads); }};
     for (const auto& call : calls) {
-      const Fault fault = fault_of([&] {
-        call();
-        return 0;
-      });
+      const Fault fault = fault_of(call);
       CHECK(fault.argument == "num_threads");
       CHECK(fault.found == std::to_string(threads));
     }

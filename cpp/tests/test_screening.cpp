@@ -1,26 +1,6 @@
 // Screening with products that stand in for those of the kernels: as wrong as its bounds allow, and
 // wrong beyond all bounds.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <bit>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <numeric>
-#include <optional>
-#include <random>
-#include <span>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
-
+#include "common.hpp"
 #include "drawn_vectors.hpp"
 #include "kernels/dispatch.hpp"
 #include "no_checkpoint.hpp"
@@ -174,10 +154,9 @@ struct Answer {
 // The truth of every user; the last id is no item.
 Row truth_of(Count user) { return {user % 7, 7 + user * 29 % 500, 520 + user, kItems}; }
 
-OwnedLists truth_of_all() {
+OwnedLists truth_of_all(Count users) {
   std::vector<Row> rows;
-  rows.reserve(static_cast<std::size_t>(kUsers));
-  for (Count user = 0; user < kUsers; ++user) rows.push_back(truth_of(user));
+  for (Count user = 0; user < users; ++user) rows.push_back(truth_of(user));
   return lists(rows);
 }
 
@@ -185,14 +164,14 @@ OwnedLists truth_of_all() {
 std::vector<std::optional<Answer>> screened_answers(const Embeddings& source,
                                                     const Question& question, const Kernels& table,
                                                     const Checkpoint& checkpoint = no_checkpoint) {
-  const OwnedLists truth = truth_of_all();
+  const OwnedLists truth = truth_of_all(source.users.rows);
   const Lists truth_lists = truth.view();
   const ScreeningRequest request{
       .depth = question.k, .highest_first = question.highest_first, .truth = &truth_lists};
   REQUIRE(Screening::is_worthwhile(source, request));
   const Norms norms = measure_norms(source, table, {});
   Screening screening(source, norms, request, table);
-  std::vector<Count> users(static_cast<std::size_t>(kUsers));
+  std::vector<Count> users(static_cast<std::size_t>(source.users.rows));
   std::iota(users.begin(), users.end(), 0);
   std::optional<Lists> exclude;
   if (question.exclude) exclude = question.exclude->view();
@@ -229,14 +208,14 @@ Answer expected_answer(const Embeddings& source, const Question& question, Count
   similarities.read_user(user, vector);
   std::vector<double> scores(items.size());
   similarities.score(vector, items, scores);
-  Row excluded;
+  std::set<std::int64_t> excluded;
   if (question.exclude) {
     const auto row = int64_row_items(question.exclude->view(), user);
-    excluded.assign(row.begin(), row.end());
+    excluded.insert(row.begin(), row.end());
   }
   std::vector<ScoredItem<double>> ranked;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (std::ranges::find(excluded, items[i]) != excluded.end()) continue;
+    if (excluded.contains(items[i])) continue;
     if (source.min_score && scores[i] < *source.min_score) continue;
     ranked.push_back({scores[i], static_cast<std::uint32_t>(i)});
   }
@@ -280,7 +259,7 @@ int check_answers(const Model& model, const Question& question, const Kernels& t
 
 // Checks answers by products of any kind; returns how many users were screened.
 int check_screening(const Model& model, const Question& question = {}) {
-  std::vector<Answer> expected(static_cast<std::size_t>(kUsers));
+  std::vector<Answer> expected(static_cast<std::size_t>(model.users.rows));
   for (std::size_t user = 0; user < expected.size(); ++user) {
     expected[user] = expected_answer(model.view(), question, static_cast<Count>(user));
   }
@@ -296,68 +275,26 @@ int check_screening(const Model& model, const Question& question = {}) {
 }
 
 TEST_CASE("products with the largest allowed errors do not change the answers") {
-  std::mt19937_64 random(1);
+  int models = 0;
   int screened = 0;
-  for (const Draw kind : kDraws) {
-    for (const ScoreType type : kTypes) {
-      const Count width = 1 + static_cast<Count>(random() % 20);
-      CAPTURE(static_cast<int>(kind));
-      CAPTURE(static_cast<int>(type));
-      CAPTURE(width);
-      Model model = draw_model(kTypes.at(random() % 3), type, width, kind, random);
-      for (const Similarity similarity :
-           {Similarity::dot, Similarity::cosine, Similarity::euclidean}) {
-        CAPTURE(static_cast<int>(similarity));
-        model.similarity = similarity;
-        if (kind == Draw::tiny && similarity == Similarity::cosine) continue;  // no direction
-        for (const bool float32_scores : {false, true}) {
-          CAPTURE(float32_scores);
-          model.float32_scores = float32_scores;
-          screened += check_screening(model, {.highest_first = random() % 2 == 0});
-        }
-      }
-      model.similarity = Similarity::dot;
-      model.item_bias = draw_matrix(ScoreType::float64, kItems, 1, kind, random);
-      screened += check_screening(model);
-    }
-  }
-  CHECK(screened > 1000);
+  for_each_model([&](const Model& model, const OwnedLists*) {
+    screened += check_screening(model, {.highest_first = ++models % 2 == 0});
+  });
+  CHECK(screened > 10 * models);
 }
 
 TEST_CASE("wrong products do not change answers with candidates, exclusions and min_score") {
-  std::mt19937_64 random(2);
-  const OwnedLists candidates = draw_candidates(random);
-  const OwnedLists excluded = draw_exclusions(random);
-  for (const Draw kind : kDraws) {
-    CAPTURE(static_cast<int>(kind));
-    Model model = draw_model(ScoreType::float32, ScoreType::float32, 12, kind, random);
-    const Question question{.exclude = excluded};
-    check_screening(model, question);
-    model.candidates = candidates;
-    check_screening(model, question);
-    model.min_score = 0.3;
-    check_screening(model, question);
-    model.candidates.reset();
-    check_screening(model, question);
-    model.similarity = Similarity::euclidean;
-    model.min_score = -2;
-    check_screening(model, question);
-  }
+  for_each_restricted_model([](const Model& model, const OwnedLists* exclude) {
+    check_screening(model, {.exclude = *exclude});
+  });
 }
 
 TEST_CASE("bounds that a sample predicts do not change long lists, however wrong they are") {
-  std::mt19937_64 random(7);
-  constexpr Count kManyItems = 40'000;
-  std::vector<Row> excluded(kUsers);
-  for (Row& row : excluded) {
-    for (int i = 0; i < 100; ++i) row.push_back(static_cast<std::int64_t>(random() % kManyItems));
-  }
-  for (const Draw kind : {Draw::spread, Draw::equal, Draw::uneven}) {
-    CAPTURE(static_cast<int>(kind));
-    Model model = draw_model(ScoreType::float32, ScoreType::float32, 3, kind, random);
-    model.items = draw_matrix(ScoreType::float32, kManyItems, 3, kind, random);
-    check_screening(model, {.k = 200, .exclude = lists(excluded)});
-  }
+  for_each_long_model([](const Model& model, const OwnedLists* exclude) {
+    Question question{.k = 200};
+    if (exclude != nullptr) question.exclude = *exclude;
+    check_screening(model, question);
+  });
 }
 
 // Checks that answers have positions of items, whichever they are.

@@ -1,14 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
+#include "common.hpp"
 #include "exactk/trec.hpp"
 
 namespace exactk {

@@ -1,22 +1,7 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <exception>
-#include <limits>
 #include <memory>
-#include <random>
-#include <ranges>
-#include <string>
-#include <string_view>
-#include <thread>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "exactk/error.hpp"
+#include "common.hpp"
 #include "exactk/group_rows.hpp"
 #include "exactk/vocabulary.hpp"
 
@@ -75,24 +60,6 @@ std::vector<std::string> random_strings(std::size_t count) {
     strings.push_back(string + std::string(random() % 20, '\0'));
   }
   return strings;
-}
-
-TEST_CASE("keys are encoded in order of first appearance") {
-  Vocabulary keys(false);
-  CHECK(keys.find("b") == kNoCode);
-  CHECK(keys.encode("b") == 0);
-  CHECK(keys.encode("") == 1);
-  CHECK(keys.encode("b") == 0);
-  CHECK(keys.encode("a") == 2);
-  CHECK(keys.size() == 3);
-  CHECK(keys.find("") == 1);
-  CHECK(keys.find("c") == kNoCode);
-  CHECK(keys.string(2) == "a");
-  Vocabulary integers(true);
-  CHECK(integers.encode(std::uint64_t{5}) == 0);
-  CHECK(integers.encode(std::uint64_t{0}) == 1);
-  CHECK(integers.find(std::uint64_t{5}) == 0);
-  CHECK(integers.integer(1) == 0);
 }
 
 TEST_CASE("any number of keys keep their codes") {
