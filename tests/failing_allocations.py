@@ -1,7 +1,6 @@
 """One call over and over again, each time with another allocation of C++ that fails: the first, the second, …
 
-A test runs this in a process of its own, with `failing_allocations.cpp` loaded before anything else. The argument
-names the call. Prints how many allocations failed, and how many of the calls could do without.
+A test runs this in a process of its own, with `failing_allocations.cpp` loaded before anything else.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import io
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -147,11 +145,10 @@ CALLS: dict[str, Callable[[], Any]] = {
 }
 
 
-def main(name: str) -> None:
-    """Make the call until no allocation is left that could fail."""
+def fail_each_allocation(name: str) -> tuple[int, int]:
+    """Make a call until no allocation is left that could fail; return how many failed, and how many could be spared."""
     library = ctypes.CDLL(None)
     call = CALLS[name]
-    warnings.simplefilter("ignore", exactk.EvaluationWarning)
     call()  # what is loaded once is loaded now
     expected = call()
     failures = spared = 0
@@ -170,8 +167,14 @@ def main(name: str) -> None:
         failures += 1
         spared += outcome is not MemoryError
     assert call() == expected
-    sys.stdout.write(f"{failures} {spared}\n")
+    return failures, spared
 
 
-if __name__ == "__main__":
-    main(sys.argv[1])
+def fail_allocations() -> dict[str, tuple[int, int]]:
+    """Do so with every call; what ends the process comes after the last name that is printed."""
+    counts = {}
+    for name in CALLS:
+        sys.stdout.write(f"{name}\n")
+        sys.stdout.flush()
+        counts[name] = fail_each_allocation(name)
+    return counts

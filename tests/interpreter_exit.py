@@ -1,12 +1,12 @@
-"""Ends while a daemon thread repeats a call of the core. The argument names the call."""
+"""Interpreters that end while a daemon thread repeats a call of the core: a fork for each call."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -93,11 +93,30 @@ CALLS: dict[str, Callable[[], object]] = {
 }
 
 
-def repeat(call: Callable[[], object]) -> None:
-    while True:
-        call()
+def end_during(call: Callable[[], object], number: int) -> None:
+    """Start a daemon thread that repeats the call, and return when it has begun it so many times."""
+    begins = threading.Semaphore(0)
+
+    def repeat() -> None:
+        while True:
+            begins.release()
+            call()
+
+    threading.Thread(target=repeat, daemon=True).start()
+    for _ in range(number):
+        begins.acquire()
+
+
+def main(number: int) -> None:
+    """Print how the interpreter of each fork has ended."""
+    for name, call in CALLS.items():
+        child = os.fork()
+        if child == 0:
+            end_during(call, number)
+            return
+        sys.stdout.write(f"{name}: {os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    threading.Thread(target=repeat, args=[CALLS[sys.argv[1]]], daemon=True).start()
-    time.sleep(float(sys.argv[2]))
+    main(int(sys.argv[1]))

@@ -1,15 +1,16 @@
-"""A sharded run that is killed at random times and started again, in forks of one process, which has imported exactk."""
+"""A sharded run that is killed at random moments and started again, in forks of one process, which has imported exactk."""
 
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import random
 import shutil
 import signal
 import sys
-import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -36,15 +37,26 @@ def write_files() -> None:
         Path(name).write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def start(arguments: list[str], output: str) -> int:
-    """Run a command in a fork, and return its process."""
+def start(arguments: list[str], output: str, last_call: int = 0) -> int:
+    """Run a command in a fork, and return its process. It kills itself at a call of a function, by number, if asked."""
     process = os.fork()
     if process == 0:
-        descriptor = os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
-        os.dup2(descriptor, 1)
+        os.dup2(os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY), 1)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        if last_call:
+            sys.setprofile(_kill_at(last_call))
         os._exit(main(arguments))
     return process
+
+
+def _kill_at(last_call: int) -> Callable[..., None]:
+    calls = itertools.count(1)
+
+    def see(*_: object) -> None:
+        if next(calls) == last_call:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return see
 
 
 def finish(process: int) -> int:
@@ -65,28 +77,27 @@ def check_folder() -> int:
     return len(hidden)
 
 
-def _time_of_a_run() -> float:
-    begin = time.monotonic()
-    assert finish(start([*COMMAND, *SHARDS], "out.txt")) == 0
-    duration = time.monotonic() - begin
+def _calls_of_a_run() -> int:
+    calls = itertools.count()
+    sys.setprofile(lambda *_: next(calls))
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        assert main([*COMMAND, *SHARDS]) == 0
+    sys.setprofile(None)
     shutil.rmtree("shards")
-    return duration
+    return next(calls)
 
 
-def kill_often(kills: int, seed: int) -> None:
+def kill_often(kills: int, seed: int) -> dict[str, int]:
     """Kill so many runs; each evaluation that finishes must be that of one run without shards."""
     numbers, counts = random.Random(seed), Counter[str]()  # noqa: S311 - not a secret
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         assert main([*COMMAND, "--state", "expected.state"]) == 0  # also imports what forks then share
     assert finish(start(COMMAND, "expected.txt")) == 0
     expected = Path("expected.state").read_bytes(), Path("expected.txt").read_bytes()
-    duration = min(_time_of_a_run() for _ in range(3))
+    calls = _calls_of_a_run()
     while counts["kills"] < kills or counts["kept"]:
-        process = start([*COMMAND, *SHARDS, "--state", "out.state"], "out.txt")
-        if counts["kills"] < kills:
-            time.sleep(numbers.uniform(0, duration))
-            os.kill(process, signal.SIGKILL)
-        code = finish(process)
+        last_call = numbers.randint(1, calls) if counts["kills"] < kills else 0
+        code = finish(start([*COMMAND, *SHARDS, "--state", "out.state"], "out.txt", last_call))
         hidden = check_folder()
         counts["hidden files"] += hidden
         if code == 0:
@@ -101,10 +112,4 @@ def kill_often(kills: int, seed: int) -> None:
             counts["kept"] = len(_files()) - hidden
             counts["kills after a shard"] += counts["kept"] > 0
     shutil.rmtree("shards", ignore_errors=True)
-    del counts["kept"]
-    sys.stdout.write(", ".join(f"{count} {name}" for name, count in counts.items()) + f"; {duration * 1000:.0f} ms\n")
-
-
-if __name__ == "__main__":
-    write_files()
-    kill_often(int(sys.argv[1]), int(sys.argv[2]))
+    return counts

@@ -713,11 +713,9 @@ def run_shell(command: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
-    "command", ["metrics | (exec 0<&-; sleep 1)", "--help | true", "conventions --help | true", "metrics >&-"]
-)
+@pytest.mark.parametrize("command", ["metrics >&3", "--help >&3", "conventions --help >&3", "metrics >&-"])
 def test_a_closed_pipe_is_silent(command: str) -> None:
-    result = run_shell(f"exactk {command}")
+    result = run_shell(f"exec 3> >(:); wait $!; exactk {command}")  # the reader of 3 has ended
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -869,7 +867,7 @@ def test_the_doctor_finds_bits_that_differ(run: Run, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.native
 def test_ctrl_c_ends_it_with_130() -> None:
-    code = "import exactk, os, signal, time; exactk.read = lambda *a, **k: (os.kill(os.getpid(), signal.SIGINT), time.sleep(9)); "
+    code = "import exactk, signal; exactk.read = lambda *a, **k: signal.raise_signal(signal.SIGINT); "
     code += "import sys; from exactk._cli import main; sys.exit(main(['evaluate', 'a', 'b']))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - our own code
     assert (result.returncode, result.stdout, result.stderr) == (128 + signal.SIGINT, "", "")

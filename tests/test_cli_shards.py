@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import exactk
 import kills
+from children import run_child
 from commands import Run
 from exactk._cli import command_parser
 from exactk._cli.shards import READING_OPTIONS
@@ -511,12 +512,11 @@ def test_f35_a_kill_at_each_step_of_a_write(run: Run) -> None:
         assert len(names_in(folder)) == 3
 
 
-def test_f35_killed_at_random_times(folder: Path) -> None:
+def test_f35_killed_at_random_moments() -> None:
     """200 times with EXACTK_EXAMPLES=1."""
-    command = [sys.executable, str(Path(__file__).parent / "kills.py"), str(examples(200)), "1"]
-    finished = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)  # noqa: S603 - our own code
-    assert finished.returncode == 0, finished.stderr
-    assert f"{examples(200)} kills" in finished.stdout
+    counts = run_child(kills.kill_often, examples(200), 1)
+    assert counts["kills"] == examples(200)
+    assert counts["kills after a shard"] > 0
 
 
 def test_f35_a_full_disk_leaves_whole_files(run: Run) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from children import HUNG
+
 PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "trackers.md"
 QRELS = "".join(f"q{query} 0 d{query % 3} 1\n" for query in range(60))
 
@@ -38,7 +40,9 @@ def shell(command: str, folder: Path) -> int:
     """Run a step as GitHub does, and return its exit code."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     variables = os.environ | {"PATH": path, "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
-    return subprocess.run(["bash", "-e", "-c", command], cwd=folder, env=variables, timeout=120, check=False).returncode  # noqa: S603, S607 - the page is our own
+    return subprocess.run(
+        ["bash", "-e", "-c", command], cwd=folder, env=variables, timeout=HUNG, check=False
+    ).returncode  # noqa: S603, S607 - the page is our own
 
 
 @pytest.mark.parametrize(("new", "code"), [(1, 0), (3, 1)], ids=["holds", "fails"])

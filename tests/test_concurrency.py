@@ -278,17 +278,18 @@ def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
     """The call holds what it reads. Under AddressSanitizer a use after the end would be seen."""
     for job in growing_evaluations():
         lists = exactk.Rankings(job.predictions.indptr.copy(), job.predictions.items.copy())
-        held: list[Any] = [exactk.Truth(job.truth.indptr, job.truth.items.copy()), lists]
+        truth = exactk.Truth(job.truth.indptr, job.truth.items.copy())
+        held: dict[str, Any] = {"truth": truth, "predictions": lists, "metrics": METRICS}
         waste: list[Any] = []
-        del lists
+        del truth, lists
 
-        def drop(done: int, total: int | None, held: list[Any] = held, waste: list[Any] = waste) -> None:
+        def drop(done: int, total: int | None, held: dict[str, Any] = held, waste: list[Any] = waste) -> None:
             if done != total:
                 held.clear()
                 gc.collect()
                 waste.append(np.full(500_000, 3, np.int32))  # over what was freed, if it was
 
-        report = exactk.evaluate(*held, metrics=METRICS, num_threads=2, progress=drop)
+        report = exactk.evaluate(**held, num_threads=2, progress=drop)
         assert report == job.run(num_threads=2)
         if waste:
             return

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 
 import exactk
+from children import run_child
 from strategies import spell
 
 TRUTH = {"ann": ["x"], "bob": ["y"]}
@@ -798,17 +799,7 @@ def test_rows_of_a_struct_that_are_not_there() -> None:
     assert evaluate_keyed(chunks.slice(0, 1))["precision@1"] == 0.5
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Have SIGINT raise KeyboardInterrupt: a process in the background is started with it ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.native
-@pytest.mark.usefixtures("interruptible")
-def test_f25_ctrl_c_while_a_frame_is_read() -> None:
+def ctrl_c_while_a_frame_is_read() -> None:
     def rows() -> Iterator[pa.RecordBatch]:
         for row in range(10**6):
             yield pa.record_batch({"user": [f"user {row}"], "item": ["x"], "score": [1.0]})
@@ -818,6 +809,11 @@ def test_f25_ctrl_c_while_a_frame_is_read() -> None:
     schema = next(rows()).schema
     with pytest.raises(KeyboardInterrupt):
         evaluate_keyed(pa.RecordBatchReader.from_batches(schema, rows()))
+
+
+@pytest.mark.native
+def test_f25_ctrl_c_while_a_frame_is_read() -> None:
+    run_child(ctrl_c_while_a_frame_is_read)
 
 
 @pytest.mark.parametrize("predictions", [{"Ann": [1]}, {}, {"ann": None, "Bob": [1]}])
