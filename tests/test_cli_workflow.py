@@ -40,9 +40,8 @@ def shell(command: str, folder: Path) -> int:
     """Run a step as GitHub does, and return its exit code."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     variables = os.environ | {"PATH": path, "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
-    return subprocess.run(
-        ["bash", "-e", "-c", command], cwd=folder, env=variables, timeout=HUNG, check=False
-    ).returncode  # noqa: S603, S607 - the page is our own
+    step = ["bash", "-e", "-c", command]
+    return subprocess.run(step, cwd=folder, env=variables, timeout=HUNG, check=False).returncode  # noqa: S603 - the page is our own
 
 
 @pytest.mark.parametrize(("new", "code"), [(1, 0), (3, 1)], ids=["holds", "fails"])
