@@ -14,7 +14,7 @@ endif
 # Hundreds of tests start Python, which would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test draws cpp-test lint texts sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle mutants bench bench-tests instructions calibration generate
+.PHONY: demo check test draws cpp-test lint texts sanitize sanitize-all sanitized oldest portable engines browser notebook peers programs fuzz coverage faults oracle mutants bench bench-tests instructions same calibration generate
 
 # Prints tables and writes build/demo.html. On MovieLens where EXACTK_DATA names the folder of the real ratings, else on ratings that it draws.
 demo: $(VENV)/.built
@@ -243,6 +243,11 @@ bench-tests: $(VENV)/.test
 # revision BASE, by default the merge base with main. Fails where this tree needs more than 1.02 times as many.
 instructions:
 	$(PYTHON) -m benchmarks.instructions $(BASE)
+
+# What this tree and the commit BASE say of some 16,000 cases: values in hexadecimal, counts, warnings, errors, files,
+# pages. BASE is built once, in build/same. Fails where something differs that tools/same/expected.toml does not expect.
+same: $(VENV)/.test
+	PYTHONPATH=tools $(BIN)/python -m same $(BASE)
 
 # What can go wrong, what is promised of it, and which tests show that.
 faults: $(VENV)/.test
