@@ -363,6 +363,7 @@ def test_digests_are_of_all_that_a_function_reads() -> None:
         ({"of": "truth"}, "of: expected 'judged' or 'lists'"),
         ({"range": (1, 0)}, "range: expected the least"),
         ({"range": 1}, "range: expected the least"),
+        ({"range": ("0", "1")}, "range: expected the least"),
         ({"higher_is_better": "yes"}, "higher_is_better: expected True, False or None"),
         ({"version": 1}, "version: expected a string"),
         ({"average": "median"}, "expected average to be one of"),
