@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -26,17 +26,9 @@ from jobs import METRICS, growing_evaluations, uniform_lists
 from strategies import Evaluation, examples, parameter_of
 
 ROOT = Path(__file__).parent.parent
+NO_ITEMS = (None, (), None, None, None, (), None)  # nor tallies, histories, groups of items
 HOSTILE_IDS = [-(2**63), -1, 0, 1, 7, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
 HOSTILE_NUMBERS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1.0, 2.0, 300.0, 1e308]
-
-
-@pytest.fixture
-def _many_turns() -> Iterator[None]:
-    """Give other threads their turn as often as can be."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(interval)
 
 
 class Writer:
@@ -77,6 +69,8 @@ def outcomes_beside_a_writer(arrays: list[np.ndarray[Any, Any]], call: Callable[
     """
     calls, writer, outcomes = examples(600), Writer(arrays), set()
     meeting, has_ended = threading.Barrier(2), threading.Event()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # the other thread gets its turn as often as can be
 
     def write_beside_calls() -> None:
         for number in range(calls):
@@ -109,11 +103,12 @@ def outcomes_beside_a_writer(arrays: list[np.ndarray[Any, Any]], call: Callable[
             has_ended.set()
             meeting.abort()
             raise
+        finally:
+            sys.setswitchinterval(interval)
         task.result()
     return outcomes
 
 
-@pytest.mark.usefixtures("_many_turns")
 @pytest.mark.parametrize("policy", ["raise", "first", "count"])
 def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     """Whatever is read, and read again, is checked before it counts or is used as an index."""
@@ -164,7 +159,6 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     assert outcomes_beside_a_writer(written, call) == {"result", "refused"}
 
 
-@pytest.mark.usefixtures("_many_turns")
 def test_f20_another_thread_writes_into_what_the_api_views() -> None:
     job = uniform_lists(2000, 20)
     items, weights = np.array(job.predictions.items), np.ones(2000)
@@ -177,7 +171,6 @@ def test_f20_another_thread_writes_into_what_the_api_views() -> None:
     assert outcomes_beside_a_writer([items, weights], call) == {"result", "refused"}
 
 
-@pytest.mark.usefixtures("_many_turns")
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i8"])
 @pytest.mark.parametrize("nan", ["raise", "last"])
 def test_f20_another_thread_writes_into_scores(nan: Any, dtype: str) -> None:
@@ -200,7 +193,6 @@ def test_f20_another_thread_writes_into_scores(nan: Any, dtype: str) -> None:
     assert outcomes_beside_a_writer([matrix.reshape(-1)], call) == expected
 
 
-@pytest.mark.usefixtures("_many_turns")
 @pytest.mark.parametrize(
     ("similarity", "restriction"),
     [("dot", "none"), ("dot", "for all"), ("cosine", "for all"), ("euclidean", "for each")],
@@ -225,28 +217,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
 
     def call() -> None:
         for planned in (values[:1], values):  # screened, and not
-            _core.evaluate(
-                truth,
-                None,
-                model,
-                exclude,
-                None,
-                None,
-                1,
-                planned,
-                rules,
-                True,
-                2,
-                "",
-                None,
-                None,
-                (),
-                None,
-                None,
-                None,
-                (),
-                None,
-            )
+            _core.evaluate(truth, None, model, exclude, None, None, 1, planned, rules, True, 2, "", None, *NO_ITEMS)
         for ties in ("lowest_id", "highest_id"):
             positions, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
             assert -1 <= positions.min() <= positions.max() < items
@@ -260,7 +231,6 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     assert outcomes_beside_a_writer(arrays, call) == {"result", "refused"}
 
 
-@pytest.mark.usefixtures("_many_turns")
 @pytest.mark.parametrize("resample", [_core.sign_flip_sums, _core.resample_sums])
 def test_f20_another_thread_writes_into_what_is_resampled(resample: Callable[..., object]) -> None:
     """Units are an index. Numbers that change after they were checked may change the sums, and nothing else."""
@@ -305,28 +275,7 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
     truth = job.truth.core
     result, expected_result = (
-        _core.evaluate(
-            truth,
-            None,
-            each,
-            None,
-            None,
-            None,
-            1,
-            values,
-            rules,
-            False,
-            2,
-            "",
-            None,
-            None,
-            (),
-            None,
-            None,
-            None,
-            (),
-            None,
-        )
+        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, *NO_ITEMS)
         for each in (lists, expected)
     )
     assert plain_result(result) == plain_result(expected_result)

@@ -30,14 +30,6 @@ FEW = ["precision@10", "ndcg@10"]
 ITEMS = 500
 
 
-def of_lists(users: int) -> Call:
-    return uniform_lists(users, 20).run
-
-
-def of_groups(users: int) -> Call:
-    return partial(uniform_lists(users, 20).run, groups=np.arange(users) % 3)
-
-
 def of_systems(users: int) -> Call:
     job = uniform_lists(users, 20)
     return partial(exactk.compare, job.truth, {"a": job.predictions, "b": job.predictions}, job.metrics)
@@ -50,21 +42,8 @@ def of_blocks(users: int) -> Call:
     )
 
 
-def of_matrix(users: int) -> Call:
-    job = uniform_lists(users, 2)
-    return partial(exactk.evaluate, job.truth, score_matrix(users), FEW)
-
-
-def of_sparse_scores(users: int) -> Call:
-    return partial(exactk.evaluate, uniform_lists(users, 2).truth, sparse_scores_of_users(users), FEW)
-
-
-def topk_of_matrix(users: int) -> Call:
-    return partial(exactk.topk, score_matrix(users), 5)
-
-
-def topk_of_sparse_scores(users: int) -> Call:
-    return partial(exactk.topk, sparse_scores_of_users(users), 5)
+def truth_of(users: int) -> exactk.Truth:
+    return uniform_lists(users, 2).truth
 
 
 def score_matrix(users: int) -> Any:
@@ -77,14 +56,14 @@ def sparse_scores_of_users(users: int) -> exactk.SparseScores:
 
 
 FORMS: dict[str, Callable[[int], Call]] = {
-    "lists": of_lists,
-    "groups": of_groups,
+    "lists": lambda users: uniform_lists(users, 20).run,
+    "groups": lambda users: partial(uniform_lists(users, 20).run, groups=np.arange(users) % 3),
     "systems": of_systems,
     "blocks": of_blocks,
-    "scores": of_matrix,
-    "sparse scores": of_sparse_scores,
-    "topk": topk_of_matrix,
-    "topk of sparse scores": topk_of_sparse_scores,
+    "scores": lambda users: partial(exactk.evaluate, truth_of(users), score_matrix(users), FEW),
+    "sparse scores": lambda users: partial(exactk.evaluate, truth_of(users), sparse_scores_of_users(users), FEW),
+    "topk": lambda users: partial(exactk.topk, score_matrix(users), 5),
+    "topk of sparse scores": lambda users: partial(exactk.topk, sparse_scores_of_users(users), 5),
 }
 
 
@@ -318,7 +297,7 @@ def test_true_draws_one_output_in_a_notebook(eager: None, monkeypatch: pytest.Mo
     assert [text for text, _ in notebook.shown] == ["1 of 3 users", "2 of 3 users", "3 of 3 users"]
     assert notebook.outputs == 1
     notebook = kernel(monkeypatch, kernel=object())
-    of_lists(3_000)(progress=True)
+    FORMS["lists"](3_000)(progress=True)
     assert notebook.outputs == 1
     texts = [text for text, _ in notebook.shown]
     assert texts[-1] == "3,000 of 3,000 users"
@@ -332,7 +311,7 @@ def test_true_draws_one_output_in_a_notebook(eager: None, monkeypatch: pytest.Mo
 
 def test_ipython_in_a_terminal_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     notebook = kernel(monkeypatch)
-    of_lists(100)(progress=True)
+    FORMS["lists"](100)(progress=True)
     assert not notebook.shown
 
 
