@@ -343,3 +343,10 @@ def test_empty_lists_are_not_the_best_without_a_word(predictions: dict[str, list
         warnings.simplefilter("error")
         assert exactk.evaluate(truth, predictions, "arp@2(undefined=skip)", items=items)["arp@2(undefined=skip)"] == 2.0
         exactk.evaluate(truth, predictions, "novelty@2", items=items)
+
+
+def test_popularity_is_said_of_items() -> None:
+    keys, popularity = ["b", "a"], [3, 1]
+    assert repr(exactk.Items(keys, popularity=popularity)) == "<Items: 2 items (str), popularity>"
+    text = repr(exactk.Items(keys, popularity=popularity, train_users=4))
+    assert text == "<Items: 2 items (str), popularity of 4 users>"
