@@ -39,6 +39,7 @@ namespace exactk::tests {
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
+inline constexpr double kLargest = std::numeric_limits<double>::max();
 
 // Runs a call that must be refused, and returns its fault.
 inline Fault fault_of(const std::function<void()>& call) {

@@ -161,12 +161,16 @@ void check_ranking(const Source& source, const std::vector<Score>& scores, const
   ExpectedRankings expected{.truths = {},
                             .candidates = std::ssize(candidates),
                             .has_nan = std::ranges::any_of(scores, &is_nan<Score>)};
+  std::array<std::map<std::int64_t, std::int64_t>, 2> first_entries;
   for (std::size_t t = 0; t < expected.truths.size(); ++t) {
     // The first is named twice; the second truth has more than are counted one by one.
     Row& truth = expected.truths[t];
     truth = {ids.empty() ? 3 : ids.front(), 1'000'000'000'000, std::int64_t{1} << 62U};
     for (std::size_t i = ids.size(); i-- > 0;) {
       if (i % (t == 0 ? 41 : 3) == 0) truth.push_back(ids[i]);
+    }
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      first_entries[t].emplace(truth[i], static_cast<std::int64_t>(i));
     }
   }
   for (const Ties ties : {Ties::lowest_id, Ties::highest_id, Ties::input_order}) {
@@ -176,10 +180,9 @@ void check_ranking(const Source& source, const std::vector<Score>& scores, const
       const std::int64_t id = ids[static_cast<std::size_t>(i)];
       ranking.offsets.push_back(std::is_same_v<Source, SparseScores> ? i : id);
       for (std::size_t t = 0; t < expected.truths.size(); ++t) {
-        const Row& truth = expected.truths[t];
-        const auto entry = std::ranges::find(truth, id);
-        ranking.entries[t].push_back(entry == truth.end() ? RankedList::kNoEntry
-                                                          : entry - truth.begin());
+        const auto entry = first_entries[t].find(id);
+        ranking.entries[t].push_back(entry == first_entries[t].end() ? RankedList::kNoEntry
+                                                                     : entry->second);
       }
     }
   }

@@ -14,7 +14,6 @@ using namespace tests;
 using Doubles = std::vector<double>;
 using IntegerBytes = std::vector<std::uint8_t>;
 
-constexpr double kMost = std::numeric_limits<double>::max();
 constexpr int kFullScale = 1074;
 
 // Draws doubles of either sign with exponents from -spread to 0, and some zeros.
@@ -41,7 +40,8 @@ TEST_CASE("a fixed-point sum of doubles is exact, whatever their exponents and o
   constexpr std::size_t kSize = 300;
   for (const int spread : {0, 60, 900}) {
     Doubles numbers = draw_numbers(200, spread, random);
-    numbers.insert(numbers.end(), {kSmallest, -kSmallest, kMost, kMost, -1.0, -0.0, 0x1p-1022});
+    numbers.insert(numbers.end(),
+                   {kSmallest, -kSmallest, kLargest, kLargest, -1.0, -0.0, 0x1p-1022});
     FixedPointSum sum(kFullScale, 1024);
     FixedPointSum other(kFullScale, 1024);
     Integer expected(kSize);
@@ -111,13 +111,13 @@ TEST_CASE("a fixed-point sum of products of doubles is exact") {
   FixedPointSum extremes(2 * kFullScale, 2048);
   extremes.add_product(kSmallest, -kSmallest);
   CHECK(extremes.integer().bytes == IntegerBytes{0xff});
-  extremes.add_product(kMost, kMost);
+  extremes.add_product(kLargest, kLargest);
   CHECK(extremes.integer().bytes.size() == (2 * kFullScale + 2048) / 8 + 1);
 }
 
 TEST_CASE("terms beyond the width of a fixed-point sum are cut, not written elsewhere") {
   FixedPointSum sum(80, 0);
-  for (const double term : {kMost, -kMost, kInfinity, kNan}) {
+  for (const double term : {kLargest, -kLargest, kInfinity, kNan}) {
     sum.add(term);
     sum.add_product(term, term);
   }
