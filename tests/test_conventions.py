@@ -473,3 +473,8 @@ def test_f69_the_preset_says_what_pytrec_eval_says_of_negative_grades(level: int
         for report, names in ((ours, measures), (gains, graded)):
             for name in names:
                 assert report[name] == pytest.approx(theirs[names[name]], abs=1e-12), (name, qrels, run)
+
+
+def test_a_name_that_is_no_preset_stands_before_all_that_is_not_standard() -> None:
+    assert repr(exactk.Convention(name="ours", gain="exp2")) == "<Convention ours: gain='exp2'>"
+    assert repr(exactk.Convention(name="ours")) == "<Convention ours: the defaults>"

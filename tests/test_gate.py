@@ -87,3 +87,10 @@ def test_a_case_that_holds_has_its_finding_in_the_junit_report() -> None:
     report = gate_of(HITS, HITS, no_worse={"P@1": "20%"}, better="mrr").to_junit()
     assert 'name="better mrr: b against a"' in report
     assert "name=\"no_worse P@1 20%: b against a\"><system-out>P@1: 'b' has the same value" in report
+
+
+def test_the_bounds_are_those_of_the_interval_at_twice_the_risk() -> None:
+    systems = {"a": HITS, "b": [[1], [1], [1], [2]] * 15}
+    (check,) = exactk.compare([[1]] * 60, systems, "P@1", baseline="a").check(no_worse={"P@1": 0.9})
+    row = exactk.compare([[1]] * 60, systems, "P@1", baseline="a", confidence=0.9).differences["b", "P@1"]
+    assert f"differs from 'a' by {row.low:+.2g} to {row.high:+.2g} (one-sided bounds at 95 %, 60 users)" in check.text

@@ -218,3 +218,9 @@ def test_varints(integers: list[int]) -> None:
 def test_bytes_that_are_no_varint(data: bytes) -> None:
     with pytest.raises(ValueError, match="integer"):
         read_varints(np.frombuffer(data, np.uint8), 1)
+
+
+def test_bytes_of_another_size_than_said_are_refused() -> None:
+    data = write_varints(np.array([5], np.int64)) + zlib.compress(b"abc")
+    with pytest.raises(exactk.InputError, match="expected 5 compressed bytes, found 3"):
+        tally_from_bytes(data, lists_are_sets=True)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk._inputs.model.rows import Rows
-from strategies import WITHOUT_ITEMS, Evaluation, evaluations, examples, parameter_of, spell
-from test_reference import assert_same, report_or_error
+from strategies import WITHOUT_ITEMS, Evaluation, examples, gapped_lists, parameter_of, spell
+from test_reference import report_or_error
 
 KEEP = exactk.conventions["standard"].replace(rank_gaps="keep")
 ENGINES = [exactk.evaluate, exactk.reference.evaluate]
@@ -45,40 +45,6 @@ def test_f74_a_rank_is_a_position_where_the_convention_says_so(evaluate: Any) ->
     assert evaluate({"a": [1]}, frame, "map@1", convention="rectools")["map@1"] == 0.0
     by_string = evaluate({"a": [1]}, frame, "mrr(rank_gaps=keep)")
     assert values_of(by_string) == [1 / 9]
-
-
-@st.composite
-def gapped_lists(draw: st.DrawFn, users: int) -> exactk.Rankings:
-    """Draw lists, each with ranks that ascend; some users are missing."""
-    rows, ranks = [], []
-    for _ in range(users):
-        items = draw(st.one_of(st.none(), st.lists(st.integers(0, 12), unique=draw(st.integers(0, 9)) > 0, max_size=6)))
-        steps = draw(st.lists(st.integers(1, 3), min_size=len(items or ()), max_size=len(items or ())))
-        rows.append(items)
-        ranks += np.cumsum(steps, dtype=np.int64).tolist()
-    indptr = np.cumsum([0, *(len(row or ()) for row in rows)])
-    items_of_all = np.array([item for row in rows for item in row or ()], np.int64)
-    present = np.array([row is not None for row in rows], np.bool_)
-    return exactk.Rankings(indptr, items_of_all, present, np.array(ranks, np.int64))
-
-
-@settings(max_examples=examples(500))
-@given(evaluations(predictions=gapped_lists), st.sampled_from(["keep", "close"]))
-def test_f74_core_equals_reference(evaluation: Evaluation, rank_gaps: str) -> None:
-    convention = evaluation.options["convention"].replace(rank_gaps=rank_gaps)
-    options = evaluation.options | {"convention": convention}
-    assert_same(Evaluation(evaluation.truth, evaluation.predictions, evaluation.metrics, options))
-
-
-@pytest.mark.parametrize("name", [name for name in exactk.metrics if name not in {"auc", "list_auc"}])
-def test_f74_every_metric_of_kept_ranks_equals_its_reference(name: str) -> None:
-    lists = exactk.Rankings([0, 3, 5, 6], [4, 2, 1, 3, 21, 7], ranks=[2, 3, 7, 1, 9, 1])
-    truth = [{4: 2.0, 1: 1.0, 2: 0.0}, {21: 1.0, 3: 3.0}, {7: 1.0}]
-    metrics = [spell(name), *(spell(name, k) for k in (1, 2, 6, 7, 9, 12))]
-    for exclude in (None, [[2], [3], []]):
-        for ties in ("lowest_id", "expected", "shared"):
-            options = {"convention": KEEP.replace(ties=ties), "exclude": exclude}
-            assert_same(Evaluation(truth, lists, metrics, options))
 
 
 COUNTS_OF_ITEMS = {"num_recommended", "list_fill", "user_coverage"}
@@ -240,3 +206,11 @@ def test_f74_ranks_that_do_not_ascend_are_refused_whatever_becomes_of_gaps(ranks
         exactk.Rankings([0, 3, 4], [1, 2, 3, 1], ranks=ranks)
     assert str(caught.value) == f"predictions.ranks: expected ascending ranks in each row, found {found}"
     assert exactk.Rankings([0, 2, 2, 4], [1, 2, 3, 1], ranks=[1, 5, 1, 2]).ranks is not None
+
+
+def test_a_comparison_shows_a_zero_for_the_system_without_gaps() -> None:
+    frames = {name: pd.DataFrame({"user": ["a"], "item": [1], "rank": [rank]}) for name, rank in (("x", 9), ("y", 1))}
+    with pytest.warns(exactk.EvaluationWarning, match="closed"):
+        comparison = exactk.compare({"a": [1]}, frames, "mrr")
+    (line,) = (line for line in repr(comparison).splitlines() if "gaps" in line)
+    assert line.split()[-2:] == ["1", "0"]
