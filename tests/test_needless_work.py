@@ -7,12 +7,15 @@ import sys
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import pandas as pd
+import pytest
+
 import exactk
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._report.junit import Case, junit_report
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Callable
 
 USERS = [f"user {number}" for number in range(60)]
 TRUTH = {user: [f"item {number % 7}"] for number, user in enumerate(USERS)}
@@ -51,3 +54,83 @@ def test_text_of_users_in_a_junit_report_is_read_as_it_was() -> None:
         assert element.get("name") == shown
         (found,) = element
         assert (found.text or "" if case.status == "holds" else found.get("message")) == shown
+
+
+def calls_of(call: Callable[[], object]) -> int:
+    """Return how many functions of Python and of C the call calls from Python."""
+    made = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal made
+        made += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+VALUES: dict[str, Callable[[int], Any]] = {
+    "strings": lambda number: f"label {number % 7}",
+    "integers": lambda number: number % 7,
+    "floats": lambda number: 1 + number % 7 / 2,
+}
+KEYS: dict[str, Callable[[int], Any]] = {
+    "strings": lambda number: f"key {number}",
+    "integers": lambda number: number + 5,  # not the numbers of rows
+    "tuples": lambda number: (f"key {number}", number % 3),
+}
+
+
+def values_of(keys: str, values: str, count: int) -> dict[Any, Any]:
+    return {KEYS[keys](number): VALUES[values](number) for number in range(count)}
+
+
+@pytest.mark.parametrize("to_container", [dict, pd.Series])
+@pytest.mark.parametrize("keys", KEYS)
+@pytest.mark.parametrize(("argument", "values"), [("groups", "strings"), ("groups", "integers"), ("weights", "floats")])
+def test_values_of_users_are_encoded_without_a_call_per_user(
+    argument: str, values: str, keys: str, to_container: Any
+) -> None:
+    def evaluated(count: int) -> Callable[[], object]:
+        given = values_of(keys, values, count)
+        lists = exactk.as_rankings({user: [1] for user in given})
+        truth = exactk.as_truth({user: [1] for user in given})
+        options: Any = {argument: to_container(given)}
+        return lambda: exactk.evaluate(truth, lists, "mrr", **options)
+
+    evaluated(10)()
+    few, many = (calls_of(evaluated(count)) for count in (100, 2000))
+    assert many < few + 100
+
+
+@pytest.mark.parametrize("to_container", [dict, pd.Series])
+@pytest.mark.parametrize("keys", ["strings", "integers"])
+@pytest.mark.parametrize(
+    ("argument", "values"),
+    [("item_groups", "strings"), ("item_groups", "integers"), ("values", "floats"), ("values", "integers")],
+)
+def test_values_of_items_are_encoded_without_a_call_per_item(
+    argument: str, values: str, keys: str, to_container: Any
+) -> None:
+    def made(count: int) -> Callable[[], object]:
+        given = values_of(keys, values, count)
+        options: Any = {argument: to_container(given)}
+        return lambda: exactk.Items(list(given), **options)
+
+    made(10)()
+    few, many = (calls_of(made(count)) for count in (100, 2000))
+    assert many < few + 100
+
+
+@pytest.mark.parametrize("value", [[0.5, 1.5], ["a", "b"], {"a", "b"}])
+def test_features_of_items_are_encoded_without_a_call_per_item(value: Any) -> None:
+    def made(count: int) -> Callable[[], object]:
+        given = dict.fromkeys(range(count), value)
+        return lambda: exactk.Items(list(given), features=given)
+
+    made(10)()
+    few, many = (calls_of(made(count)) for count in (100, 2000))
+    assert many < few + 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import repeat
 from numbers import Integral
 from typing import Any, TypeAlias
 
@@ -181,11 +182,11 @@ def flag_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[
 def key_array(value: object, argument: str, size: int | None = None, *, hint: str = "") -> NDArray[Any]:
     """Return a copy of the keys of users or groups: all integers or all strings."""
     if isinstance(value, (list, tuple)):  # NumPy would convert 1 to "1" in a list with strings
-        kinds = {str if isinstance(key, str) else type(key) for key in value}
+        kinds = {str if issubclass(kind, str) else kind for kind in set(map(type, value))}
         if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
             found = " and ".join(sorted(kind.__name__ for kind in kinds))
             raise type_error(argument, "integers or strings", found, hint=hint)
-        if kinds == {str} and any(key.endswith("\0") for key in value):
+        if kinds == {str} and any(map(str.endswith, value, repeat("\0"))):
             raise input_error(argument, "strings without NUL at the end, which NumPy drops", "NUL")
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuU" and array.size:

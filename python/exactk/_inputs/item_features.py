@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -122,10 +123,10 @@ def _ascending(indptr: Offsets, columns: NDArray[np.int64], what: str) -> tuple[
 def _features_of_values(values: list[Any], items: ItemEntries | None, argument: str = _NAME) -> ItemFeatures:
     """Return the features of one value per item: tags if they are sets or strings, otherwise vectors."""
     _check_are_lists(values, items, argument)
-    flat = [one for value in values for one in value]
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(value) for value in values], dtype=np.int64)])
+    flat = [*chain.from_iterable(values)]
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([*map(len, values)], dtype=np.int64)])
     _check_entries_are_given(flat, indptr, items, argument)
-    if any(isinstance(value, _SETS) for value in values) or not flat or isinstance(flat[0], (str, bytes)):
+    if any(issubclass(kind, _SETS) for kind in set(map(type, values))) or not flat or isinstance(flat[0], (str, bytes)):
         return _tags(indptr, column_of_objects(flat, f"{_NAME}.tag"))
     if {bool, np.bool_} & set(map(type, flat)):
         flat = [float(one) if isinstance(one, (bool, np.bool_)) else one for one in flat]
@@ -134,6 +135,8 @@ def _features_of_values(values: list[Any], items: ItemEntries | None, argument: 
 
 def _check_are_lists(values: list[Any], items: ItemEntries | None, argument: str) -> None:
     """Raise InputTypeError for an item that has no list."""
+    if all(issubclass(kind, _LISTS) for kind in set(map(type, values))):
+        return
     for row, value in enumerate(values):
         if not isinstance(value, _LISTS):
             found, hint = (str(value), LEAVE_OUT) if is_missing(value) else (type(value).__name__, _HINT)

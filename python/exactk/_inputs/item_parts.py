@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import key_array, number_array, read_only
+from exactk._inputs.checks import number_array, read_only
 from exactk._inputs.interactions import items_of_interactions
 from exactk._inputs.item_features import features_of
 from exactk._inputs.item_labels import check_labels_are_items
 from exactk._inputs.keys.item_keys import ItemEntries, ItemKeys
+from exactk._inputs.keys.key_lists import encode_labels
 from exactk._inputs.model.item_table import CanonicalItems
 from exactk._inputs.values_by_item import item_entries, numbers_of, values_by_item
 from exactk._runtime.errors import input_error, type_error
@@ -207,7 +208,7 @@ def _groups_by_item(catalogue: _Catalogue, item_groups: object) -> dict[str, Any
     if item_groups is None:
         return {}
     values, items = values_by_item(item_groups, "item_groups")
-    labels, codes = np.unique(key_array(values, "item_groups"), return_inverse=True)
+    labels, codes = encode_labels(values, "item_groups")
     if labels.dtype.kind == "u" and labels.max(initial=0) > _MOST_LABEL:
         raise input_error("item_groups", f"labels up to {_MOST_LABEL}", str(labels.max()))
     of_items = np.full(len(catalogue.keys), -1, np.int64)

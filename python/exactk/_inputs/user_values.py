@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from numbers import Integral, Number
+from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from exactk._inputs.category_order import category_order
 from exactk._inputs.checks import key_array, number_array
-from exactk._inputs.keys.columns import key_columns
+from exactk._inputs.keys.key_lists import encode_labels, encode_row_keys
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.paths import names_file, open_path
 from exactk._inputs.values_by_user import CONTAINERS, conversion_hint, values_by_user
@@ -22,9 +21,10 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.keys.vocabulary import Vocabulary
+    from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.truth import Truth
+    from exactk._inputs.values_by_user import UserKeys
 
 
 class RowValues(NamedTuple):
@@ -39,11 +39,12 @@ class UserValues:
     """One value per user, by key or by row."""
 
     values: NDArray[Any]
-    keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
+    keys: UserKeys | None  # None: the values are in the order of the rows
     plain_values: str = ""  # code that returns only the values, for hints
     column: str | None = None  # name of the values' column
     code_positions: NDArray[np.int64] | None = None  # by code, where keys were encoded; last, -1 for all higher codes
     order: tuple[Any, ...] | None = None  # of all values that there may be, if they are categories with an order
+    labels: NDArray[Any] | None = None  # in ascending order, where the values are their numbers
 
     argument = "weights"
 
@@ -54,12 +55,12 @@ class UserValues:
             raise _column_name_error(container, cls.argument, truth)
         container = open_path(container, cls.argument, columns)
         values, keys, plain_values, column = values_by_user(container, cls.argument, columns)
-        array = cls._to_array(values, conversion_hint(container, cls.argument, column))
-        return cls(array, keys, plain_values, column, order=category_order(container, column))
+        array, labels = cls._to_array(values, conversion_hint(container, cls.argument, column))
+        return cls(array, keys, plain_values, column, order=category_order(container, column), labels=labels)
 
     def check_keys(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users are keyed and values are not, as their orders may differ."""
-        if self.keys is not None or truth.users is None:
+        if self.keys is not None or (truth.user_vocabulary is None and truth.labels is None):
             return
         expected, count = "entries with user keys, as in the truth", len(self.values)
         found = f"{count} {'entry' if count == 1 else 'entries'} without keys"
@@ -67,8 +68,8 @@ class UserValues:
         raise type_error(self.argument, expected, found, hint=hint)
 
     @classmethod
-    def _to_array(cls, values: object, hint: str) -> NDArray[Any]:
-        """Return the values in the core's form; the hint is how to convert other values."""
+    def _to_array(cls, values: object, hint: str) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return the values, and their labels if they are numbers of these; the hint is how to convert other values."""
         raise NotImplementedError
 
     @property
@@ -85,12 +86,11 @@ class UserValues:
 
     def encode_keys(self, users: Vocabulary) -> Self:
         """Add the keys that users may have to a vocabulary; return the same values, found by its codes too."""
-        keys = [(position, key) for key, position in self._position_of_key.items() if _kinds_of(key) == users.kinds]
-        codes = np.zeros(0, np.uint32)
-        if keys:
-            codes = users.encode(key_columns([key for _, key in keys], f"{self.argument}.user"), self.argument)
+        entries = (self.keys or {}).get(users.kinds)
+        codes = np.zeros(0, np.uint32) if entries is None else users.extend(entries.keys, self.argument)
         code_positions = np.full(len(users) + 1, -1, np.int64)
-        code_positions[codes] = [position for position, _ in keys]
+        if entries is not None:
+            code_positions[codes] = entries.positions
         return replace(self, code_positions=code_positions)
 
     def by_row(self, inputs: AlignedInputs) -> RowValues:
@@ -114,8 +114,10 @@ class UserValues:
                 np.minimum(inputs.row_users[1], len(self.code_positions) - 1)
             ]
             return by_row
-        users = inputs.truth.users
-        if users is None:
+        users, labels = inputs.truth.user_vocabulary, inputs.truth.labels
+        if users is not None:
+            return self._positions_of_keys(users)
+        if labels is None:
             expected = "one entry per row, as users have no keys"
             hint = (
                 f"{self.argument}={self.plain_values}, where users are the users of the rows"
@@ -123,19 +125,26 @@ class UserValues:
                 else ""
             )
             raise type_error(self.argument, expected, "entries with keys", hint=hint)
-        return np.array([self._position_of_key.get(key, -1) for key in users.tolist()], np.int64)
+        return self._positions_of_rows(labels)
+
+    def _positions_of_keys(self, users: Snapshot) -> NDArray[np.int64]:
+        """Return the position of each key's value; -1 for none."""
+        entries = (self.keys or {}).get(users.kinds)
+        if entries is None:
+            return np.full(len(users), -1)
+        return np.append(entries.positions, -1)[entries.keys.find(users, self.argument)]
+
+    def _positions_of_rows(self, users: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the position of the value of each row's user, any of whom may repeat; -1 for none."""
+        keys, codes = encode_row_keys(users, f"{self.argument}.user", len(users), "row")
+        return self._positions_of_keys(keys)[codes]
 
     def _check_kinds(self, inputs: AlignedInputs) -> None:
         """Raise InputTypeError if no key is of the users' type, and so none can match."""
         users = inputs.truth.user_vocabulary
-        kinds = {_kinds_of(key) for key in self._position_of_key}
-        if users is not None and kinds and users.kinds not in kinds:
-            expected, found = (" and ".join(one) for one in (users.kinds, next(iter(kinds))))
+        if users is not None and self.keys and users.kinds not in self.keys:
+            expected, found = (" and ".join(one) for one in (users.kinds, next(iter(self.keys))))
             raise type_error(self.argument, f"users of type {expected}, as in the truth", found, hint=KIND_HINT)
-
-    @cached_property
-    def _position_of_key(self) -> dict[Any, int]:
-        return {_lookup_key(key): position for position, key in enumerate(self.keys or ())}
 
 
 def _column_name_error(name: str, argument: str, truth: Truth | Rows | None) -> Exception:
@@ -149,29 +158,14 @@ def _column_name_error(name: str, argument: str, truth: Truth | Rows | None) -> 
     return type_error(argument, CONTAINERS, repr(name), hint=hint)
 
 
-def _lookup_key(key: object) -> object:
-    """Return the key in the vocabulary's form: keys other than numbers, strings and tuples of them by ``str``."""
-    return key if key is None or isinstance(key, (Number, np.generic, str, bytes, tuple)) else str(key)
-
-
-def _kinds_of(key: object) -> tuple[str, ...]:
-    """Return the kinds of a key's parts; an empty kind if it cannot be a user key."""
-    if isinstance(key, tuple):
-        return tuple(kind for part in key for kind in _kinds_of(part))
-    for kind, base in (("", bool), ("int", Integral), ("str", str), ("bytes", bytes)):
-        if isinstance(key, base):
-            return (kind,)
-    return ("",)
-
-
 class Weights(UserValues):
     """The weight of each user in a mean."""
 
     argument = "weights"
 
     @classmethod
-    def _to_array(cls, values: object, hint: str) -> NDArray[np.float64]:  # noqa: ARG003 - weights are numbers
-        return number_array(values, cls.argument)
+    def _to_array(cls, values: object, hint: str) -> tuple[NDArray[Any], None]:  # noqa: ARG003 - weights are numbers
+        return number_array(values, cls.argument), None
 
 
 class Groups(UserValues):
@@ -180,15 +174,18 @@ class Groups(UserValues):
     argument = "groups"
 
     @classmethod
-    def _to_array(cls, values: object, hint: str) -> NDArray[Any]:
-        return key_array(values, cls.argument, hint=hint)
+    def _to_array(cls, values: object, hint: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        labels, codes = encode_labels(values, cls.argument, hint=hint)
+        return codes, labels
 
     def encode_by_row(self, inputs: AlignedInputs) -> tuple[RowValues, list[Any]]:
         """Return the code of each row's group, and the group labels."""
-        groups, is_missing = self.by_row(inputs)
-        codes = np.zeros(len(groups), np.int64)
-        labels, codes[~is_missing] = np.unique(groups[~is_missing], return_inverse=True)
-        return RowValues(codes, is_missing), labels.tolist()
+        assert self.labels is not None  # noqa: S101 - groups have some
+        codes, is_missing = self.by_row(inputs)
+        is_used = np.zeros(len(self.labels), np.bool_)
+        is_used[codes[~is_missing]] = True
+        used_codes = np.append(np.cumsum(is_used) - 1, 0)  # the last where there are no labels
+        return RowValues(np.where(is_missing, 0, used_codes[codes]), is_missing), self.labels[is_used].tolist()
 
 
 class Clusters(UserValues):
@@ -197,12 +194,12 @@ class Clusters(UserValues):
     argument = "clusters"
 
     @classmethod
-    def _to_array(cls, values: object, hint: str) -> NDArray[Any]:
+    def _to_array(cls, values: object, hint: str) -> tuple[NDArray[Any], None]:
         kept = values.tolist() if isinstance(values, np.ndarray) else values
-        missing = [value is None or value != value for value in kept] if isinstance(kept, list) else []  # noqa: PLR0124 - NaN
-        if any(missing):  # as strings, all of these users would be one cluster
-            raise input_error(cls.argument, "a cluster for every user", "NaN or None", count=sum(missing))
-        return key_array(values, cls.argument, hint=hint)
+        missing = kept.count(None) + sum(map(ne, kept, kept)) if isinstance(kept, list) else 0  # NaN is not itself
+        if missing:  # as strings, all of these users would be one cluster
+            raise input_error(cls.argument, "a cluster for every user", "NaN or None", count=missing)
+        return key_array(values, cls.argument, hint=hint), None
 
     def of_users(self, users: NDArray[Any], first_row: int) -> NDArray[Any]:
         """Return the clusters of users, by their keys or, without keys, by their rows from `first_row` on."""
@@ -211,8 +208,11 @@ class Clusters(UserValues):
             if len(clusters) < len(users):
                 raise input_error(self.argument, f"one entry per user ({first_row + len(users)})", f"{len(self)}")
             return clusters
-        positions = [self._position_of_key.get(user, -1) for user in users.tolist()]
-        if -1 in positions:
-            found = f"none of user {users[positions.index(-1)].item()!r}"
-            raise input_error(self.argument, "a cluster for every user", found, count=positions.count(-1))
+        positions = self._positions_of_rows(users)
+        is_missing = positions < 0
+        if is_missing.any():
+            user = users[[np.argmax(is_missing)]].tolist()[0]
+            raise input_error(
+                self.argument, "a cluster for every user", f"none of user {user!r}", count=int(is_missing.sum())
+            )
         return self.values[positions]

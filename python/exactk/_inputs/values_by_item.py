@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ def _check_values_are_given(values: Any, items: ItemEntries | None, argument: st
     if isinstance(values, np.ndarray):
         missing = np.flatnonzero(np.isnan(values)).tolist() if values.dtype.kind == "f" and values.ndim == 1 else []
     else:
-        is_plain = set(map(type, values)) <= {int, str}
+        is_plain = set(map(type, values)) <= {int, float, str} and not any(map(ne, values, values))  # NaN is not itself
         missing = [] if is_plain else [position for position, value in enumerate(values) if is_missing(value)]
     if missing:
         found = f"{values[missing[0]]}{of_item(items, missing[0])}"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from numbers import Integral, Number
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from exactk._inputs.containers.tables import Table, is_frame, open_table
 from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.columns import TextColumn, key_columns, key_kind
 from exactk._inputs.keys.series import index_columns
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.long_format import key_kinds
@@ -20,19 +22,33 @@ from exactk._runtime.errors import input_error, type_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.columns import Column
+    from exactk._inputs.keys.vocabulary import Snapshot
 
 
 CONTAINERS = "a mapping from user to value, a Series, a data frame, the path of a file, or an array or list with one entry per row"
 """The accepted containers, for messages."""
 
 
+class KeyPositions(NamedTuple):
+    """Keys of users, and the position of each key's value."""
+
+    keys: Snapshot
+    positions: NDArray[np.int64]
+
+
+UserKeys: TypeAlias = "dict[tuple[str, ...], KeyPositions]"
+"""The users of values by the kinds of their keys, which may differ in a mapping."""
+
+
 class ValuesByUser(NamedTuple):
     """Values as an array or list, and their users."""
 
     values: object
-    keys: tuple[Any, ...] | None  # None: the values are in the order of the rows
+    keys: UserKeys | None  # None: the values are in the order of the rows
     plain_values: str  # code that returns only the values; for keyed values, those of `users`, in that order
     column: str | None = None  # name of the values' column
 
@@ -41,8 +57,8 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
     """Return the values and their users."""
     container, kind = classify(container, argument)
     if kind is MAPPING:
-        _check_keys(container, argument)
-        return ValuesByUser(list(container.values()), tuple(container), f"[{argument}[user] for user in users]")
+        keys = _keys_of_objects(list(container), argument)
+        return ValuesByUser(list(container.values()), keys, f"[{argument}[user] for user in users]")
     if kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):
         users, labels = index_columns(container.index, argument)
         keys = _keys_of_columns(users, labels, argument)
@@ -85,11 +101,12 @@ def _as_strings(container: Any, argument: str, column: object) -> str:  # noqa: 
     return f"{argument}={argument}.cast({{{column!r}: str}})" if hasattr(container, "collect_schema") else ""
 
 
-def _check_keys(keys: Iterable[Any], argument: str) -> None:
+def _check_keys(keys: list[Any], types: set[type], argument: str) -> None:
     """Raise InputTypeError for a key that cannot be a user, such as 1.0 and True, which equal 1."""
-    parts = set(map(type, keys))
-    parts |= {type(part) for key in keys if isinstance(key, tuple) for part in key}
-    wrong = tuple(part for part in parts if not _is_key_type(part))
+    if any(issubclass(type_, tuple) for type_ in types):
+        tuples = keys if types == {tuple} else [key for key in keys if isinstance(key, tuple)]
+        types = types | set(map(type, chain.from_iterable(tuples)))
+    wrong = tuple(type_ for type_ in types if not _is_key_type(type_))
     if not wrong:
         return
     found = [key for key in keys if any(type(part) in wrong for part in (key if isinstance(key, tuple) else (key,)))]
@@ -113,8 +130,55 @@ def plain_values(series: object) -> object:
     return array if array.dtype.kind in "biufcmM" else array.tolist()  # tolist() turns some dates into integers
 
 
-def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument: str) -> tuple[Any, ...]:
-    """Return the key in each row of the columns; raise if any repeats."""
+def _keys_of_objects(keys: list[Any], argument: str) -> UserKeys:
+    """Return the keys of a mapping, of which those that `str` makes equal have the last value."""
+    types = set(map(type, keys))  # once, as this reads the memory of each key
+    _check_keys(keys, types, argument)
+    found: UserKeys = {}
+    for positions, columns in _columns_by_kind(keys, types, f"{argument}.user"):
+        vocabulary = Vocabulary.of_kinds([key_kind(column, argument) for column in columns])
+        codes = vocabulary.encode(columns, argument)
+        of_codes = np.empty(len(vocabulary), np.int64)
+        of_codes[codes] = positions
+        found[vocabulary.kinds] = KeyPositions(vocabulary.snapshot(), of_codes)
+    return found
+
+
+def _columns_by_kind(
+    keys: list[Any], types: set[type], argument: str
+) -> Iterable[tuple[Sequence[int] | NDArray[np.int64], list[Column]]]:
+    """Return the positions and the columns of the keys of each kind; most often there is one."""
+    if types == {str}:
+        return [(np.arange(len(keys)), [TextColumn(keys, "str")])]
+    if _have_one_kind(keys, types):
+        return [(np.arange(len(keys)), key_columns(keys, argument))]
+    by_kinds: dict[tuple[str, ...], tuple[list[int], list[Any]]] = {}
+    for position, key in enumerate(keys):
+        parts = key if isinstance(key, tuple) else (key,)
+        plain = tuple([part if _kind_of(type(part)) else str(part) for part in parts])
+        positions, of_kind = by_kinds.setdefault(tuple([_kind_of(type(part)) for part in plain]), ([], []))
+        positions.append(position)
+        of_kind.append(plain)
+    return [(positions, key_columns(of_kind, argument)) for kinds, (positions, of_kind) in by_kinds.items() if kinds]
+
+
+def _have_one_kind(keys: list[Any], types: set[type]) -> bool:
+    """Return whether the keys, or each part of keys of as many parts, are all integers, strings, bytes or others."""
+    if types == {tuple} and len(set(map(len, keys))) == 1:
+        parts = [set(map(type, part)) for part in zip(*keys, strict=True)]
+        return all(len(set(map(_kind_of, of_part))) == 1 for of_part in parts)
+    return len(set(map(_kind_of, types))) == 1 and not any(issubclass(type_, tuple) for type_ in types)
+
+
+def _kind_of(type_: type) -> str:
+    """Return the kind of keys of a type; empty for those that become strings."""
+    return next(
+        (kind for kind, base in (("int", Integral), ("str", str), ("bytes", bytes)) if issubclass(type_, base)), ""
+    )
+
+
+def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument: str) -> UserKeys:
+    """Return the keys in the rows of columns; raise if any repeats."""
     vocabulary = Vocabulary.of_kinds(key_kinds(columns, labels, argument), labels)
     codes = vocabulary.encode(columns, argument)
     repeated = np.ones(len(codes), np.bool_)
@@ -124,7 +188,7 @@ def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument:
         raise input_error(
             argument, "each user once", f"{vocabulary.snapshot().repr_of(int(codes[row]))} again", row=row, count=count
         )
-    return tuple(vocabulary.snapshot().array[codes].tolist())
+    return {vocabulary.kinds: KeyPositions(vocabulary.snapshot(), np.arange(len(codes)))} if len(codes) else {}
 
 
 def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library

@@ -266,9 +266,8 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
             return TextColumn(values, kind)
     if all(issubclass(type_, Integral) and not issubclass(type_, bool) for type_ in types):
         return NumberColumn(_integer_array(values, argument))
-    floats = [exact_float(value) for value in values] if all(map(_is_real_type, types)) else [None]
-    if None not in floats:
-        return NumberColumn(np.array(floats, np.float64))
+    if all(map(_is_real_type, types)) and (floats := _exact_floats(values, types)) is not None:
+        return NumberColumn(floats)
     if len(types) == 1 and issubclass(next(iter(types)), Number) and bool not in types:  # Decimal or Fraction
         return TextColumn(values, next(iter(types)).__name__)
     plain = [value for value in values if _is_number(value) or is_missing(value) or isinstance(value, (str, bytes))]
@@ -276,6 +275,14 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
     if plain or containers:
         raise _mixed_kinds_error(values, types, argument)
     return TextColumn([str(value) for value in values], "str")
+
+
+def _exact_floats(values: list[Any], types: set[type]) -> NDArray[np.float64] | None:
+    """Return real numbers as floats; None if that rounds any."""
+    if all(issubclass(type_, float) for type_ in types):
+        return np.array(values, np.float64)
+    floats = [exact_float(value) for value in values]
+    return None if None in floats else np.array(floats, np.float64)
 
 
 def key_columns(keys: list[Any], argument: str) -> list[Column]:

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import Ids, id_array, import_dlpack
+from exactk._inputs.checks import Ids, id_array, import_dlpack, key_array
 from exactk._inputs.keys import columns
-from exactk._inputs.keys.columns import key_kind
+from exactk._inputs.keys.columns import NumberColumn, TextColumn, key_kind
 from exactk._inputs.keys.series import column_of_series, index_columns
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.columns import Column
     from exactk._inputs.keys.vocabulary import Snapshot
@@ -71,7 +73,7 @@ def encode_item_keys(items: object, argument: str) -> tuple[Ids, Snapshot | None
     """Return the items of rows as integers, and their keys if these are not integers themselves."""
     if isinstance(items, np.ndarray) and items.dtype.kind not in "OUST":
         return id_array(items, argument), None
-    if isinstance(items, (list, tuple, range)) and all(isinstance(item, Integral) for item in items):
+    if isinstance(items, (list, tuple, range)) and all(issubclass(kind, Integral) for kind in set(map(type, items))):
         return id_array(items, argument), None
     parts, _ = _columns_of_keys(items, argument)
     if len(parts) > 1:
@@ -81,6 +83,23 @@ def encode_item_keys(items: object, argument: str) -> tuple[Ids, Snapshot | None
         return id_array(parts[0].values(argument), argument), None
     vocabulary = Vocabulary.of_kinds([kind])
     return vocabulary.encode(parts, argument).astype(np.int64), vocabulary.snapshot()
+
+
+def encode_labels(values: object, argument: str, *, hint: str = "") -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the distinct labels, all integers or all strings, in ascending order, and the number of each value's."""
+    column: Column
+    if isinstance(values, list) and set(map(type, values)) == {str}:
+        column = TextColumn(values, "str")
+    else:
+        array = key_array(values, argument, hint=hint)
+        column = NumberColumn(array) if array.dtype.kind in "iu" else TextColumn(array.tolist(), "str")
+    vocabulary = Vocabulary.of_kinds([column.kind])
+    codes = vocabulary.encode([column], argument)
+    distinct = vocabulary.snapshot().array
+    if column.kind == "str":
+        distinct = key_array(distinct.tolist(), argument)
+    labels, numbers = np.unique(distinct, return_inverse=True)
+    return labels, numbers[codes]
 
 
 _EXPECTED_KEYS = "a list, an array, a Series or an Index of keys"
