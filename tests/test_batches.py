@@ -349,3 +349,9 @@ def test_codes_of_columns_in_turn_are_in_order_of_appearance() -> None:
             encoded = one.encode_integers(column, 1, "keys").tolist()
             assert encoded == [expected.setdefault(key, len(expected)) for key in column.tolist()]
             assert one.as_integers(len(one)).tolist() == list(expected)
+
+
+def test_only_reports_and_states_merge_with_reports() -> None:
+    parts: Any = [exactk.evaluate([[1]], [[1]], "mrr"), {"mrr": 1.0}]
+    with pytest.raises(exactk.InputTypeError, match=r"parts: expected reports and states, .*, found dict"):
+        exactk.merge(parts)

@@ -579,3 +579,11 @@ def test_separators_that_no_tracker_accepts(comparison: exactk.Comparison, sep: 
 def test_prefixes_that_no_tracker_accepts(report: exactk.Report, prefix: Any) -> None:
     with pytest.raises((exactk.InputError, exactk.InputTypeError), match="prefix: expected"):
         report.to_flat_dict(prefix)
+
+
+def test_groups_of_several_systems_keep_the_order_of_their_categories() -> None:
+    systems = {"a": LISTS, "b": LISTS[::-1]}
+    comparison = exactk.compare(TRUTH, systems, "P@1", groups=ORDERED["pandas"])
+    frame = comparison.to_pandas("by_group")["group"]
+    assert frame.tolist() == ["5-9", "30-39"] * 2
+    assert frame.cat.categories.tolist() == ORDER
