@@ -211,7 +211,7 @@ def test_long_names_leave_room_for_the_axes(kind: Any) -> None:
     display = long_names().plot(kind)
     display.figure_.canvas.draw()
     box = display.ax_.get_window_extent()
-    assert box.width / display.figure_.dpi > 3.5
+    assert 3.5 < box.width / display.figure_.dpi < 5.0  # the figure grows by the names alone
     whole = display.ax_.get_tightbbox()
     assert whole is not None
     assert whole.x0 >= 0
