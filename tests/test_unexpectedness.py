@@ -263,3 +263,13 @@ def test_users_without_base_predictions_are_told() -> None:
 def test_hints_say_what_to_write(truth: Any, lists: Any, base: Any, message: str) -> None:
     with pytest.raises(exactk.ExactkError, match=f"^base_predictions: .*{re.escape(message)}"):
         exactk.evaluate(truth, lists, "unexpectedness", base_predictions=base)
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_a_tie_of_base_scores_below_every_cutoff_is_none(evaluate: Any) -> None:
+    base = np.array([[3.0, 2.0, 1.0, 1.0]])
+    metrics = [f"unexpectedness@{k}(ties=raise)" for k in (1, 2)]
+    assert [*evaluate([[0]], [[0, 3]], metrics, base_predictions=base).values()] == [0, 0.5]
+    for beyond in ("unexpectedness@3(ties=raise)", "unexpectedness(ties=raise)"):
+        with pytest.raises(exactk.InputError, match=r"base_predictions: .* tie"):
+            evaluate([[0]], [[0, 3]], [*metrics, beyond], base_predictions=base)
