@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain
+from itertools import chain, combinations, product
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,26 @@ def latin(rows: Sequence[Any], columns: Sequence[Any], turn: int) -> list[tuple[
     """
     pairs = [(i, j) for i in range(len(rows)) for j in range(len(columns))]
     return [(rows[i], columns[j]) for i, j in pairs if SHARE >= 1 or (i + j + turn) % len(rows) == 0]
+
+
+@cache
+def _numbers_in_pairs(*sizes: int) -> list[tuple[int, ...]]:
+    rest = list(product(*map(range, sizes)))
+    missing = {pair for numbers in rest for pair in combinations(enumerate(numbers), 2)}
+    chosen = []
+    while missing:  # greedily
+        chosen.append(max(rest, key=lambda numbers: len(missing.intersection(combinations(enumerate(numbers), 2)))))
+        missing.difference_update(combinations(enumerate(chosen[-1]), 2))
+    return chosen
+
+
+def in_pairs(*factors: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Return combinations of choices in which any two choices of two factors meet; with EXACTK_EXAMPLES=1, all."""
+    choices = [list(factor) for factor in factors]
+    if SHARE >= 1:
+        return list(product(*choices))
+    numbers = _numbers_in_pairs(*map(len, choices))
+    return [tuple(one[number] for one, number in zip(choices, of_case, strict=True)) for of_case in numbers]
 
 
 @dataclass(frozen=True)
