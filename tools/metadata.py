@@ -1,15 +1,24 @@
 """Check that pyproject.toml, CITATION.cff and the package agree on the version and on optional libraries.
 
+Also check what is at the top level of the repository, which ARCHITECTURE.md lists, and what the sdist holds.
+
 ``make lint`` runs this.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
+import subprocess
 import sys
+import tarfile
+import tempfile
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+
+from scikit_build_core.build import build_sdist
 
 from exactk._runtime.optional import EXTRAS
 from exactk._runtime.versions import OPTIONAL_LIBRARIES
@@ -52,6 +61,43 @@ def wrong_messages() -> Iterator[str]:
                     yield f"{path.relative_to(ROOT)}:{number}: the project has no extra {extra}"
 
 
+def files_of_repository() -> list[PurePosixPath]:
+    """Return the files that git knows or would add."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - no input of others
+    return [PurePosixPath(name) for name in names.split("\0") if (ROOT / name).is_file()]
+
+
+def stray_files(files: list[PurePosixPath]) -> Iterator[str]:
+    """Yield what is at the top level though the table of ARCHITECTURE.md has no row of it, and the other way round."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.partition("Beside the package")[2].partition("\n## ")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    listed = {name.split("/")[0] for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+    for name in sorted({file.parts[0] for file in files} ^ listed):
+        yield f"ARCHITECTURE.md: {name} is at the top level or in the table, but not in both"
+
+
+SOURCES = {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml"}
+SOURCE_FOLDERS = ("cpp/bindings", "cpp/include", "cpp/src", "python/exactk")
+
+
+def wrong_sources(files: list[PurePosixPath]) -> Iterator[str]:
+    """Yield files that the sdist lacks though a build needs them, and others that it holds."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(ROOT),
+        contextlib.redirect_stdout(io.StringIO()),
+        tarfile.open(Path(folder) / build_sdist(folder)) as sdist,
+    ):
+        held = {name.partition("/")[2] for name in sdist.getnames()}
+    needed = SOURCES | {str(file) for file in files if str(file).startswith(SOURCE_FOLDERS)}
+    for name in sorted(needed - held):
+        yield f"pyproject.toml: the sdist lacks {name}"
+    for name in sorted(held - needed - {"PKG-INFO"}):
+        yield f"pyproject.toml: the sdist holds {name}, which no build needs"
+
+
 def violations() -> Iterator[str]:
     """Yield what is wrong, with its file."""
     if PROJECT["name"] != "exactk":
@@ -60,6 +106,9 @@ def violations() -> Iterator[str]:
         yield f"CITATION.cff: the version is not {PROJECT['version']}"
     yield from wrong_extras()
     yield from wrong_messages()
+    files = files_of_repository()
+    yield from stray_files(files)
+    yield from wrong_sources(files)
 
 
 if __name__ == "__main__":
