@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import exactk
@@ -301,6 +301,7 @@ def test_a_repeat_that_is_no_hit_is_worth_nothing_in_a_tie() -> None:
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @settings(max_examples=examples(60))
+@example([(0, 1), (0, 1), (1, 1)], {0})
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=6), st.sets(st.integers(0, 2)))
 def test_f53_expectations_where_items_are_repeated(scored: list[tuple[int, int]], truth: set[int]) -> None:
     """Each repeat a hit: the mean over all orders. Only the first one: an error where a tie holds several."""
