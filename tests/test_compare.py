@@ -291,16 +291,6 @@ def reports_of(**systems: Any) -> dict[str, exactk.Report]:
         }
 
 
-def test_reports_compare_as_their_systems_do() -> None:
-    reports = reports_of(**SYSTEMS)
-    read = {name: exactk.Report.from_json(report.to_json()) for name, report in reports.items()}
-    assert (
-        exactk.compare_reports(read)
-        == exactk.compare_reports(reports)
-        == exactk.compare(TRUTH, SYSTEMS, METRICS, per_user=True)
-    )
-
-
 def test_comparisons_of_shards_merge() -> None:
     whole = exactk.compare(TRUTH, SYSTEMS, METRICS)
     parts = [exactk.compare(truth, systems, METRICS) for truth, systems in blocks_of(SYSTEMS)]

@@ -116,6 +116,7 @@ def test_what_needs_the_users_values_says_what_keeps_them() -> None:
     for call in calls:
         message = message_of(call)
         assert message.endswith("; per_user=True keeps them"), message
+    assert "'t' or 'sign' without the users' values" in message_of(calls[3])
     kept = {
         name: exactk.evaluate(TRUTH, lists, "P@1", per_user=True) for name, lists in SYSTEMS.items() if name != "zero"
     }
@@ -156,26 +157,15 @@ def test_what_other_tools_write_is_told_in_our_words(call: Any, message: str) ->
     assert message_of(call) == message
 
 
-MIXED = {"clusters": [1.0, float("nan")] * 10}, {"clusters": dict.fromkeys(range(20), None)}
-
-
-@pytest.mark.parametrize("options", MIXED)
-def test_users_without_a_cluster_are_not_one_cluster(options: dict[str, Any]) -> None:
-    truth, lists = dict(enumerate(TRUTH)), {name: dict(enumerate(SYSTEMS[name])) for name in ("base", "new")}
-    is_by_row = isinstance(options["clusters"], list)
-    message = message_of(
-        lambda: exactk.compare(truth, lists, "P@1", **options) if not is_by_row else compared(**options)
-    )
-    assert (
-        message
-        == f"clusters: expected a cluster for every user, found NaN or None (the first of {10 if is_by_row else 20})"
-    )
-
-
-def test_the_user_without_a_cluster_is_named() -> None:
+def test_users_without_a_cluster_are_not_one_cluster() -> None:
+    missing = "clusters: expected a cluster for every user, found NaN or None (the first of {})"
+    assert message_of(lambda: compared(clusters=[1.0, math.nan] * 10)) == missing.format(10)
     truth: Any = {f"u{user}": [1] for user in range(3)}
-    message = message_of(lambda: exactk.compare(truth, {"a": truth, "b": truth}, "P@1", clusters={"u0": 1, "u2": 1}))
-    assert message == "clusters: expected a cluster for every user, found none of user 'u1'"
+    for clusters, message in (
+        (dict.fromkeys(truth, None), missing.format(3)),
+        ({"u0": 1, "u2": 1}, "clusters: expected a cluster for every user, found none of user 'u1'"),
+    ):
+        assert message_of(lambda: exactk.compare(truth, {"a": truth, "b": truth}, "P@1", clusters=clusters)) == message  # noqa: B023 - called at once
 
 
 def test_a_column_of_clusters_is_one_of_the_users() -> None:
@@ -218,16 +208,6 @@ def test_systems_as_two_arguments_are_named_before_metrics() -> None:
     array: Any = np.ones((2, 1), int)
     assert message_of(lambda: exactk.compare(truth, array, array)).startswith("systems: expected a mapping")
     assert message_of(lambda: exactk.compare(names, {"a": names}, ["nothing"])).startswith("metrics: ")
-
-
-def test_merging_names_only_what_differs() -> None:
-    parts = [compared(), compared(baseline="base", margin=0.1)]
-    assert message_of(lambda: exactk.merge(parts)) == (
-        "parts: expected comparisons of the same baseline in all, found None and 'base'"
-    )
-    mixed: Any = [parts[0], parts[0].reports["base"]]
-    expected = "parts: expected comparisons alone, or reports and states, found Comparison beside Report"
-    assert message_of(lambda: exactk.merge(mixed)) == expected
 
 
 @pytest.mark.parametrize("path", ["monday.json", Path("monday.json")])

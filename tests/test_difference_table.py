@@ -287,9 +287,9 @@ def test_what_is_undefined_is_a_dash_with_its_reason() -> None:
 
 
 def test_small_differences_keep_two_digits() -> None:
-    more = [1] * 60 + [0] * 59_940
-    line = repr(compared({"one": [1] * 60_000, "other": [1 + count for count in more]}).differences).splitlines()[1]
-    row = "+0.000100  +0.000075 to +0.000125    +0.1 %"
+    more = [1] * 6 + [0] * 5_994
+    line = repr(compared({"one": [1] * 6_000, "other": [1 + count for count in more]}).differences).splitlines()[1]
+    row = "+0.000100  +0.000020 to +0.000180    +0.1 %"
     assert f" {row} " in line
 
 

@@ -189,12 +189,6 @@ def test_a_group_of_few_users_has_no_bootstrap_interval_and_says_so() -> None:
 # Few users, and values of any size.
 
 
-@pytest.mark.parametrize(("alternative", "p"), [("two_sided", 0.5), ("less", 0.25), ("greater", 1.0)])
-def test_two_users_have_four_patterns(alternative: Any, p: float) -> None:
-    (row,) = compared(2, test="permutation", alternative=alternative).differences
-    assert (row.p, row.p_error, row.exact, row.losses) == (p, 0.0, True, 2)
-
-
 @pytest.mark.parametrize("users", [3, 20, 25, 30])
 def test_differences_that_are_all_equal(users: int) -> None:
     systems = {"a": [[2]] * users, "b": [[1]] * users}
