@@ -32,6 +32,7 @@ LISTS = {1: [3, 4], 2: [2, 4], 3: [2, 3, 5], 4: [1], 5: [1, 2]}
 TRUTH = {1: [3], 2: [2, 5], 3: [5], 6: [1]}
 K = 2
 LOG_4_3 = 2 - math.log2(3)
+ENGINES: list[Any] = [exactk.evaluate, exactk.reference.evaluate]
 NAMES = ["novelty", "surprisal", "arp", "popularity_rank", "aplt", "epc", "efd"]
 
 
@@ -187,3 +188,11 @@ def test_logarithms_are_rounded_once(users: int, data: st.DataObject) -> None:
         surprisal = (Decimal(users) / p).ln() / Decimal(users).ln()
     assert item_numbers("novelty", counts, RULES).of_catalogue == [float(novelty)]
     assert item_numbers("surprisal", counts, RULES).of_catalogue == [float(surprisal)]
+
+
+@pytest.mark.parametrize("metric", ["novelty@5", "surprisal@5", "arp@5"])
+def test_items_of_more_interactions_than_a_table_holds_are_as_any_other(metric: str) -> None:
+    items = exactk.Items(range(5), popularity=[2**16 - 1, 2**16, 2**16 + 1, 10**6, 1], train_users=2 * 10**6)
+    lists = [[1, 0, 2, 4, 3], [3, 2]]
+    reports = [evaluate([[1], [2]], lists, metric, items=items) for evaluate in ENGINES]
+    assert reports[0][metric] == reports[1][metric]
