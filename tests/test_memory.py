@@ -152,6 +152,21 @@ def test_f24_a_limit_of_memory_means_memory_error_or_a_result(threads: int, aren
     run_child(scarce_memory, threads, arenas)
 
 
+def little_address_space() -> None:
+    """Ask for more memory than the process may have; a machine has as much."""
+    _core.require_memory(5 * 10**8, 8, "groups")
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    with pytest.raises(
+        exactk.CapacityError, match=r"^groups: expected at most 3\.2 GB of memory, found a need for 4 GB"
+    ):
+        _core.require_memory(5 * 10**8, 8, "groups")
+
+
+@pytest.mark.native
+def test_f24_the_limit_of_the_process_is_a_limit_of_memory() -> None:
+    run_child(little_address_space)
+
+
 def no_room_for_threads() -> None:
     """Evaluate where no thread can be started, for there is no memory for its stack."""
     job = uniform_lists(20_000, 10, ["ndcg@10", "recall@5"])
