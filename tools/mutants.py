@@ -238,7 +238,7 @@ def run_cases(build: Build, mutants: list[Mutant], results: dict[int, dict[str, 
             print(f"without a mutant {outcome}: {name}", flush=True)
     for mutant in mutants:
         result = results.setdefault(mutant.id, {"killers": [], "reached": 0, "tried": 0, "seconds": 0.0})
-        for seconds, name in sorted(reach[mutant.id]):
+        for seconds, name in [] if mutant.equivalent else sorted(reach[mutant.id]):
             outcome, taken = run(name, mutant.id, 10 + 10 * seconds)
             result["tried"] += 1
             result["seconds"] += taken
@@ -321,6 +321,7 @@ def main() -> None:
     """Build the mutants, run the tests and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draw", action="store_true", help="draw the list again, by the seed")
+    parser.add_argument("--resume", action="store_true", help="keep what an earlier run of the Python tests showed")
     parser.add_argument("--tree", type=Path, default=ROOT, help="another checkout")
     patterns = ["tests/test_*.py", "tests/compat/test_*.py", "docs/**/*.md"]
     parser.add_argument("--tests", nargs="*", default=patterns, help="patterns of the files that pytest runs")
@@ -338,9 +339,12 @@ def main() -> None:
         sys.exit(f"the build failed: see {build.folder}/build.log")
     earlier = json.loads(options.killers.read_text()) if options.killers else []
     options.earlier = {row["id"]: [name for name, *_ in row["killers"]] for row in earlier}
+    if not options.resume:
+        for name in ("reach.json", "python_tests.jsonl"):
+            (build.folder / name).unlink(missing_ok=True)
     results: dict[int, dict[str, Any]] = {}
     run_cases(build, mutants, results)
-    left = [mutant for mutant in mutants if not results[mutant.id]["killers"]]
+    left = [mutant for mutant in mutants if not results[mutant.id]["killers"] and not mutant.equivalent]
     run_python_tests(build, left, options)
     for line in (build.folder / "python_tests.jsonl").read_text().splitlines():
         row = json.loads(line)
