@@ -478,3 +478,9 @@ def test_f69_the_preset_says_what_pytrec_eval_says_of_negative_grades(level: int
 def test_a_name_that_is_no_preset_stands_before_all_that_is_not_standard() -> None:
     assert repr(exactk.Convention(name="ours", gain="exp2")) == "<Convention ours: gain='exp2'>"
     assert repr(exactk.Convention(name="ours")) == "<Convention ours: the defaults>"
+
+
+def test_a_number_that_may_be_a_word_is_asked_for_with_all_of_them() -> None:
+    expected = "expected min_grade to be a finite number, 'any' or None, found 'all'"
+    with pytest.raises(exactk.InputTypeError, match=expected):
+        exactk.Convention(min_grade="all")  # type: ignore[arg-type]

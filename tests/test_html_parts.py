@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
 from exactk._figures.palette import system_styles
 from exactk._html.charts.axes import scale_of
 from exactk._html.charts.lines import Series, _steps
+from exactk._html.charts.svg import label
 from exactk._html.limits import limited_section
 from exactk._html.parts import Bullets, Findings, Section
 from exactk._html.source import Limits
@@ -34,3 +36,10 @@ def test_the_line_of_the_distribution_has_a_corner_at_zero_and_none_for_nan() ->
 def test_a_value_off_the_middle_by_half_of_the_last_digit_has_one_width() -> None:
     assert with_interval(0.0, (0.0, 1e-4)) == "0.0000 ± 0.0001"
     assert with_interval(0.0, (0.0, 2e-4)) == "0.0000 (0.0000 to 0.0002)"
+
+
+@pytest.mark.parametrize(("anchor", "written"), [("start", None), ("middle", "middle"), ("end", "end")])
+def test_a_text_of_a_picture_begins_at_its_point_unless_it_says_otherwise(anchor: str, written: str | None) -> None:
+    text = fromstring(label((1.0, 2.0), "a & b", anchor))  # noqa: S314 - our own
+    assert text.text == "a & b"
+    assert text.get("text-anchor") == written
