@@ -15,6 +15,7 @@ from exactk._html.limits import limited_section
 from exactk._html.parts import Bullets, Findings, Section
 from exactk._html.source import Limits
 from exactk._html.texts import with_interval
+from exactk._inference.significance import Interval
 
 
 @pytest.mark.parametrize("count", [4, 5, 6, 20])
@@ -34,8 +35,8 @@ def test_the_line_of_the_distribution_has_a_corner_at_zero_and_none_for_nan() ->
 
 
 def test_a_value_off_the_middle_by_half_of_the_last_digit_has_one_width() -> None:
-    assert with_interval(0.0, (0.0, 1e-4)) == "0.0000 ± 0.0001"
-    assert with_interval(0.0, (0.0, 2e-4)) == "0.0000 (0.0000 to 0.0002)"
+    assert with_interval(0.0, Interval(0.0, 1e-4)) == "0.0000 ± 0.0001"
+    assert with_interval(0.0, Interval(0.0, 2e-4)) == "0.0000 (0.0000 to 0.0002)"
 
 
 @pytest.mark.parametrize(("anchor", "written"), [("start", None), ("middle", "middle"), ("end", "end")])
