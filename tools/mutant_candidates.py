@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 import random
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from tree_sitter import Language, Node, Parser
 from tree_sitter_cpp import language
@@ -76,15 +76,8 @@ class Candidate:
     mutated: str
 
 
-@dataclass(frozen=True)
-class Change:
-    """A candidate before it is numbered."""
-
-    function: str
-    operator: str
-    start: int
-    end: int
-    mutated: str
+# Of a candidate that is not numbered yet: the function, the operator, where it starts and ends, what becomes of it.
+Change: TypeAlias = tuple[str, str, int, int, str]
 
 
 def python_changes(source: bytes) -> Iterator[Change]:
@@ -97,7 +90,7 @@ def python_changes(source: bytes) -> Iterator[Change]:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
-        return Change(function, operator, start, end, ast.unparse(mutated))
+        return function, operator, start, end, ast.unparse(mutated)
 
     def walk(node: ast.AST, function: str) -> Iterator[Change]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -182,10 +175,8 @@ def cpp_changes(source: bytes) -> Iterator[Change]:
         else:
             inside = bool(function)
         if inside and any(ancestor.type == "function_definition" for ancestor in ancestors(node)):
-            yield from (
-                Change(function, operator, changed.start_byte, changed.end_byte, mutated)
-                for operator, changed, mutated in cpp_expressions(node)
-            )
+            for operator, changed, mutated in cpp_expressions(node):
+                yield function, operator, changed.start_byte, changed.end_byte, mutated
         for child in node.children:
             if node.type == "case_statement" and child == node.child_by_field_name("value"):
                 continue
@@ -250,10 +241,9 @@ def candidates(root: Path, path: str) -> list[Candidate]:
     source = (root / path).read_bytes()
     seen: Counter[tuple[str, str, str]] = Counter()
     found = []
-    for change in (python_changes if path.endswith(".py") else cpp_changes)(source):
-        text = " ".join(source[change.start : change.end].decode().split())
-        named = (change.function, change.operator, text)
-        found.append(Candidate(Key(path, *named, seen[named]), change.start, change.end, change.mutated))
+    for function, operator, start, end, mutated in (python_changes if path.endswith(".py") else cpp_changes)(source):
+        named = (function, operator, " ".join(source[start:end].decode().split()))
+        found.append(Candidate(Key(path, *named, seen[named]), start, end, mutated))
         seen[named] += 1
     return found
 
@@ -298,11 +288,9 @@ def select(drawn: dict[str, list[Candidate]], quota: dict[str, int], refused: se
         for one in order:
             if left == 0:
                 break
-            taken = spans[one.key.path]
-            at = bisect_left(taken, (one.start, one.end))
-            apart = (at == 0 or taken[at - 1][1] <= one.start) and (at == len(taken) or one.end <= taken[at][0])
-            if one.key not in refused and apart:
-                taken.insert(at, (one.start, one.end))
+            overlaps = any(one.start < end and start < one.end for start, end in spans[one.key.path])
+            if one.key not in refused and not overlaps:
+                spans[one.key.path].append((one.start, one.end))
                 selected.append(one)
                 left -= 1
     return selected

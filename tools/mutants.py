@@ -239,9 +239,9 @@ def run_cases(build: Build, mutants: list[Mutant], results: dict[int, dict[str, 
     for mutant in mutants:
         result = results.setdefault(mutant.id, {"killers": [], "reached": 0, "tried": 0, "seconds": 0.0})
         for seconds, name in [] if mutant.equivalent else sorted(reach[mutant.id]):
-            outcome, taken = run(name, mutant.id, 10 + 10 * seconds)
+            outcome, cost = run(name, mutant.id, 10 + 10 * seconds)
             result["tried"] += 1
-            result["seconds"] += taken
+            result["seconds"] += cost
             if outcome != "passed":
                 result["killers"].append([f"C++: {name}", round(seconds, 3), outcome])
                 break
