@@ -192,7 +192,7 @@ class Runner:
     def limit(self, file: str, test: str) -> float:
         """Return how long a test may take with a mutant."""
         measured = self.files.get(file, Measured())
-        return 10 + 10 * measured.tests.get(test, (measured.seconds, []))[0]
+        return 30 + 10 * measured.tests.get(test, (measured.seconds, []))[0]
 
     def run_pytest(self, reporter: Reporter) -> None:
         """Run pytest in this fork, and end it."""
@@ -269,7 +269,7 @@ class Runner:
             return None, ran
         alone = [failure.test] if failure.test in tests else tests[:1]
         if self.first_failure(file, alone, 0)[0] is None:
-            again, _ = self.first_failure(file, alone, number)
+            again = failure if tests == alone else self.first_failure(file, alone, number)[0]
             if again is not None:
                 return [alone[0], round(failure.seconds, 3), failure.how], ran
         return None, ran
@@ -277,12 +277,12 @@ class Runner:
     def try_mutant(self, number: int) -> dict[str, Any]:
         """Return which tests kill a mutant: of those that did before, else of those that reach it."""
         begin, tried = time.monotonic(), 0
-        killers = []
+        killers: list[list[Any]] = []
         before = defaultdict(list)
         for test in self.settings["killers"].get(str(number), []):
             before[test.partition("::")[0]].append(test)
         for file, tests in before.items():
-            if file in self.settings["files"]:
+            if file in self.settings["files"] and not killers:
                 killer, ran = self.killer(number, file, tests)
                 tried += ran
                 killers += [killer] if killer else []
@@ -291,7 +291,7 @@ class Runner:
             if not self.files:
                 self.measure()
             reached = sum(map(len, self.reaching(number).values()))
-            since = None
+            since: float | None = None
             for file, tests in self.batches(number):
                 killer, ran = self.killer(number, file, tests)
                 tried += ran
