@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain, combinations, product
 from typing import Any
 
@@ -211,6 +211,10 @@ def is_of_collection(metric: str) -> bool:
 
 OF_COLLECTION = [name for name, info in exactk.metrics.items() if info.of_collection]
 """The metrics that all lists together have."""
+
+
+OF_ITEMS = [name for name in exactk.metrics if name not in {*WITHOUT_ITEMS, *OF_COLLECTION}]
+"""The metrics of users that need items, or base predictions."""
 
 
 def without_digest(report: exactk.Report) -> exactk.Report:
@@ -462,3 +466,46 @@ def score_evaluations(
     others = {name: draw(st.sampled_from(FIELDS[name].choices)) for name in fields_of("ranking")}
     convention = evaluation.options["convention"].replace(ties=ties, nan=nan, **others)
     return replace(evaluation, options=evaluation.options | {"convention": convention})
+
+
+@st.composite
+def restricted_evaluations(draw: st.DrawFn, *, min_users: int = 0) -> Evaluation:
+    """Draw an evaluation of scores of which some columns alone may be ranked."""
+    evaluation = draw(score_evaluations(min_users=min_users))
+    return replace(
+        evaluation, options=evaluation.options | {"candidates": draw(columns(*evaluation.predictions.values.shape))}
+    )
+
+
+@st.composite
+def gapped_lists(draw: st.DrawFn, users: int) -> exactk.Rankings:
+    """Draw lists, each with ranks that ascend; some users are missing."""
+    rows, ranks = [], []
+    for _ in range(users):
+        items = draw(st.one_of(st.none(), st.lists(st.integers(0, 12), unique=draw(st.integers(0, 9)) > 0, max_size=6)))
+        steps = draw(st.lists(st.integers(1, 3), min_size=len(items or ()), max_size=len(items or ())))
+        rows.append(items)
+        ranks += np.cumsum(steps, dtype=np.int64).tolist()
+    indptr = np.cumsum([0, *(len(row or ()) for row in rows)])
+    items_of_all = np.array([item for row in rows for item in row or ()], np.int64)
+    present = np.array([row is not None for row in rows], np.bool_)
+    return exactk.Rankings(indptr, items_of_all, present, np.array(ranks, np.int64))
+
+
+@st.composite
+def gapped_evaluations(draw: st.DrawFn, *, min_users: int = 0) -> Evaluation:
+    """Draw an evaluation of lists with ranks, whose gaps are kept or closed."""
+    evaluation = draw(evaluations(min_users=min_users, predictions=gapped_lists))
+    changes = {name: draw(st.sampled_from(FIELDS[name].choices)) for name in ("rank_gaps", "ties")}
+    convention = evaluation.options["convention"].replace(**changes)
+    return replace(evaluation, options=evaluation.options | {"convention": convention})
+
+
+EVALUATIONS: dict[str, Callable[..., st.SearchStrategy[Evaluation]]] = {
+    "rankings": evaluations,
+    "ranks with gaps": gapped_evaluations,
+    "scores": score_evaluations,
+    "sparse scores": partial(score_evaluations, predictions=sparse_scores),
+    "columns": restricted_evaluations,
+}
+"""Evaluations by what they have as predictions."""

@@ -24,7 +24,6 @@ from strategies import (
     WITHOUT_ITEMS,
     Evaluation,
     examples,
-    score_evaluations,
     score_matrices,
     scores,
     spell,
@@ -78,21 +77,6 @@ def has_same_values(report: exactk.Report, other: exactk.Report) -> bool:
 
 
 # --- against the reference
-
-
-@settings(max_examples=examples(1000))
-@given(score_evaluations())
-def test_core_equals_reference(evaluation: Evaluation) -> None:
-    assert_same(evaluation)
-
-
-@pytest.mark.parametrize("name", exactk.metrics)
-@settings(max_examples=examples(60))
-@given(data=st.data())
-def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
-    evaluation = data.draw(score_evaluations(min_users=1))
-    cutoffs = data.draw(st.lists(st.integers(1, 45), min_size=1, max_size=5))
-    assert_same(Evaluation(evaluation.truth, evaluation.predictions, spellings(name, cutoffs), evaluation.options))
 
 
 @settings(max_examples=examples(500))

@@ -6,7 +6,6 @@ import math
 import pickle
 import sys
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,6 @@ from strategies import (
     scores,
     sparse_scores,
     spell,
-    spellings,
     truths,
 )
 from test_concurrency import outcomes_beside_a_writer
@@ -48,41 +46,7 @@ SPARSE = exactk.SparseScores([0, 3, 5], [9, 4, 7, 21, 3], [0.1, 0.5, 0.9, 0.2, 0
 TRUTH = [[4, 50], [3]]
 
 
-@st.composite
-def restricted_evaluations(draw: st.DrawFn, *, min_users: int = 0) -> Evaluation:
-    evaluation = draw(score_evaluations(min_users=min_users))
-    matrix = evaluation.predictions.values
-    evaluation.options["candidates"] = draw(columns(*matrix.shape))
-    return evaluation
-
-
-def sparse_evaluations(*, min_users: int = 0) -> st.SearchStrategy[Evaluation]:
-    return score_evaluations(min_users=min_users, predictions=sparse_scores)
-
-
-KINDS: dict[str, Callable[..., st.SearchStrategy[Evaluation]]] = {
-    "sparse scores": sparse_evaluations,
-    "columns": restricted_evaluations,
-}
-
 # --- against the reference
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=examples(500))
-@given(data=st.data())
-def test_core_equals_reference(kind: str, data: st.DataObject) -> None:
-    assert_same(data.draw(KINDS[kind]()))
-
-
-@pytest.mark.parametrize("name", exactk.metrics)
-@settings(max_examples=examples(40))
-@given(data=st.data())
-def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
-    kind = data.draw(st.sampled_from(list(KINDS.values())))
-    evaluation = data.draw(kind(min_users=1))
-    cutoffs = data.draw(st.lists(st.integers(1, 35), min_size=1, max_size=5))
-    assert_same(Evaluation(evaluation.truth, evaluation.predictions, spellings(name, cutoffs), evaluation.options))
 
 
 @settings(max_examples=examples(400))

@@ -56,7 +56,6 @@ def check_problem(problem: Problem) -> None:
     _check_rank_gaps(problem, lists)
     _check_items(problem)
     _check_features(problem)
-    _check_list_ties(problem)
     _check_base(problem)
     for rules in _rules_of_problem(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
@@ -165,25 +164,36 @@ def _check_items(problem: Problem) -> None:
     """Raise InputError if a value needs more of the items, or an order of the list."""
     for value in problem.values:
         _check_weight(value, problem.items)
-        info, rules, items = value.info, value.rules, problem.items
-        if not info.walks_list:
-            continue
-        if items is None:
-            raise input_error("items", f"{value.metric} to have a catalogue", "none")
-        needs = value.needs
-        _check_features_and_histories(problem, value)
-        counts = items.users if rules["popularity"] == "users" else items.interactions
-        over = [rules[field] for field in ("novelty_over", "arp_over") if field in info.own_fields]
-        lacks_interactions = "interactions" in over and items.interactions is None
-        if needs.popularity and (counts is None or lacks_interactions):
-            raise input_error("items", f"{value.metric} to have the popularity of items", "none")
-        if needs.popularity and items.train_users is None and _divides_by_users(value):
-            raise input_error("items", f"{value.metric} to have the number of users in train", "none")
+        if value.info.walks_list:
+            _check_walk(problem, value)
+        if value.info.reads_list:
+            _check_list_ties(problem, f"{value.metric}: ties", value.rules)
     for tally in problem.list_tallies:
         if problem.items is None:
             raise input_error("items", "a catalogue", "none")
-        if not isinstance(problem.predictions, Rankings) and tally.rules["ties"] not in (*STRICT_TIES, "raise"):
-            raise input_error("metrics", "metrics of all lists: ties in one order", repr(tally.rules["ties"]))
+        _check_list_ties(problem, "metrics of all lists: ties", tally.rules)
+
+
+def _check_walk(problem: Problem, value: Value) -> None:
+    """Raise InputError if the items lack what the value reads of each item of a list."""
+    rules, items = value.rules, problem.items
+    if items is None:
+        raise input_error("items", f"{value.metric} to have a catalogue", "none")
+    needs = value.needs
+    _check_features_and_histories(problem, value)
+    counts = items.users if rules["popularity"] == "users" else items.interactions
+    over = [rules[field] for field in ("novelty_over", "arp_over") if field in value.info.own_fields]
+    lacks_interactions = "interactions" in over and items.interactions is None
+    if needs.popularity and (counts is None or lacks_interactions):
+        raise input_error("items", f"{value.metric} to have the popularity of items", "none")
+    if needs.popularity and items.train_users is None and _divides_by_users(value):
+        raise input_error("items", f"{value.metric} to have the number of users in train", "none")
+
+
+def _check_list_ties(problem: Problem, ties: str, rules: Rules) -> None:
+    """Raise InputError if lists whose items are read are in no one order."""
+    if not isinstance(problem.predictions, Rankings) and rules["ties"] not in (*STRICT_TIES, "raise"):
+        raise input_error("metrics", f"{ties} in one order", repr(rules["ties"]))
 
 
 def _check_features_and_histories(problem: Problem, value: Value) -> None:
@@ -219,15 +229,6 @@ def _check_base(problem: Problem) -> None:
         with naming_base():
             _check_lists(problem.base.predictions)
     check_base_lists(problem)
-
-
-def _check_list_ties(problem: Problem) -> None:
-    """Raise InputError if a value reads the items of lists that are in no one order."""
-    if isinstance(problem.predictions, Rankings):
-        return
-    for value in problem.values:
-        if value.info.reads_list and value.rules["ties"] not in (*STRICT_TIES, "raise"):
-            raise input_error("metrics", f"{value.metric}: ties in one order", repr(value.rules["ties"]))
 
 
 def _divides_by_users(value: Value) -> bool:
