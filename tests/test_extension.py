@@ -1009,3 +1009,20 @@ def test_objects_that_were_never_constructed() -> None:
         sums(*[[bare[_core.PairedValue]] if i == 1 else given for i, given in enumerate(sums_arguments())])
     with pytest.raises(TypeError):
         call(*[[bare[_core.PlannedValue]] if i == 7 else given for i, given in enumerate(arguments())])
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ([0, np.zeros(3, np.bool_), np.zeros(0), None, None, None, None], "at least one feature, found none"),
+        ([2, np.zeros(3, np.bool_), np.zeros(4), None, None, None, None], "one vector per item"),
+        ([2, np.zeros(3, np.bool_), np.zeros(7), None, None, None, None], "one number per column"),
+    ],
+)
+def test_vectors_of_items_have_a_number_for_each_feature(features: list[Any], message: str) -> None:
+    arguments = CALLS["evaluate"][1]()
+    counts = np.array([2, 1, 0]), np.array([3, 1, 0])
+    vectors, groups = _core.ItemFeatures(*features), np.array([1, -1, 0])
+    arguments[13] = _core.Items(np.arange(3), *counts, 2, False, np.ones(3), groups, 2, features=vectors)
+    with pytest.raises(exactk.InputError, match=f"features: expected {message}"):
+        _core.evaluate(*arguments)
