@@ -74,9 +74,11 @@ def value(sums: list[tuple[Floats, Floats]], metric: Metric) -> Floats:
 def exchanged(parts: list[Parts], patterns: Floats) -> tuple[list[tuple[Floats, Floats]], list[tuple[Floats, Floats]]]:
     """Return the sums of both systems if the units of sign -1 are exchanged, by pattern."""
 
+    kept = (1 + patterns) / 2
+    leaving = 1 - kept
+
     def sums(one: Floats, other: Floats) -> Floats:
-        kept = (1 + patterns) / 2
-        return np.asarray(one @ kept + other @ (1 - kept), np.float64)
+        return np.asarray(one @ kept + other @ leaving, np.float64)
 
     system = [(sums(a, b), sums(c, d)) for (a, c), (b, d) in parts]
     baseline = [(sums(b, a), sums(d, c)) for (a, c), (b, d) in parts]
