@@ -52,7 +52,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out all but the first case of each test where that was asked for."""
     if config.getoption("first_cases"):
         first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
-        config.hook.pytest_deselected(items=[item for item in items if first[item.nodeid.partition("[")[0]] is not item])
+        config.hook.pytest_deselected(
+            items=[item for item in items if first[item.nodeid.partition("[")[0]] is not item]
+        )
         items[:] = [item for item in items if first[item.nodeid.partition("[")[0]] is item]
 
 
