@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -167,15 +167,23 @@ def report(base: Records, here: Records, expected: Sequence[Expected], shown: in
     printed += [f"{kind:14}{cases[kind]:7}{meant[kind]:10}{len(unexpected[kind]):11}" for kind in cases]
     printed.append(f"{'':14}{cases.total():7}{meant.total():10}{sum(map(len, unexpected.values())):11}")
     for kind, found in unexpected.items():
-        for name, lines in list(found.items())[:shown]:
+        chosen = dict(islice(_of_new_shapes(found), shown))
+        for name, lines in chosen.items():
             printed += ["", f"{name}:", *lines[:SHOWN_LINES]]
             printed += [f"... and {len(lines) - SHOWN_LINES} more lines"] * (len(lines) > SHOWN_LINES)
-        if len(found) > shown:
-            printed += [
-                "",
-                f"... and {len(found) - shown} more of {kind}: {', '.join(list(found)[shown : shown + 5])}, ...",
-            ]
+        if others := [name for name in found if name not in chosen]:
+            printed += ["", f"... and {len(others)} more of {kind}, such as {', '.join(others[:3])}"]
     return printed, not any(unexpected.values())
+
+
+def _of_new_shapes(found: Mapping[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the cases with a line that is, but for its numbers, unlike those of the cases before."""
+    seen: set[str] = set()
+    for name, lines in found.items():
+        shapes = {re.sub(r"[0-9a-f]*[0-9][0-9a-f]*", "0", line) for line in lines}
+        if not shapes <= seen:
+            yield name, lines
+        seen |= shapes
 
 
 def main() -> int:
