@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import exactk
+from commands import assert_refused
 from exactk._cli.comparison_options import NOT_GIVEN
 from exactk._cli.gates import CLAIMS, claim_option
 from exactk._report.comparison_options import CHOICES, ComparisonOptions
@@ -198,19 +199,7 @@ def test_an_undefined_value_is_no_pass(run: Run) -> None:
 
 
 def test_a_worse_system_fails_whatever_the_others_do(run: Run) -> None:
-    result = run(
-        "compare",
-        "qrels.txt",
-        "new.run",
-        "base.run",
-        "old.run",
-        "-m",
-        "P@10",
-        "--baseline",
-        "new",
-        "--no-worse",
-        "P@10=1%",
-    )
+    result = run(*THREE, "--baseline", "new", "--no-worse", "P@10=1%")
     assert result.code == 1
     assert [re.findall(r"--no-worse (\w+ ?\w*): P@10: ('\w+')", line)[0] for line in lines_of_gates(result)] == [
         ("fails", "'base'"),
@@ -307,19 +296,13 @@ def test_a_gate_that_holds_is_in_the_report_too(run: Run) -> None:
     ],
 )  # fmt: skip
 def test_what_is_at_fault_is_told_before_a_file_is_read(run: Run, written: str, message: str) -> None:
-    result = run(
-        "compare", "nowhere.txt", "base=nowhere.run", "new=nowhere2.run", "-m", "precision@10", *written.split()
-    )
-    assert result.code == 2
-    assert f"exactk: error: {message}" in result.err
+    call = ("compare", "nowhere.txt", "base=nowhere.run", "new=nowhere2.run", "-m", "precision@10")
+    assert_refused(run(*call, *written.split()), f"exactk: error: {message}")
 
 
 def test_gates_of_several_systems_need_a_baseline(run: Run) -> None:
-    result = run(*THREE, "--better", "mrr")
-    assert result.code == 2
-    assert (
-        "--baseline: expected the system that --better compares others with, found none; --baseline base" in result.err
-    )
+    message = "--baseline: expected the system that --better compares others with, found none; --baseline base"
+    assert_refused(run(*THREE, "--better", "mrr"), message)
 
 
 def test_runs_are_one_system_of_a_gate(run: Run) -> None:
@@ -329,16 +312,14 @@ def test_runs_are_one_system_of_a_gate(run: Run) -> None:
 
 
 def test_one_system_has_no_differences(run: Run) -> None:
-    result = run("compare", "qrels.txt", "base.run", "--baseline", "base")
-    assert result.code == 2
-    assert "predictions: expected two systems or more to compare, found 'base' alone" in result.err
+    message = "predictions: expected two systems or more to compare, found 'base' alone"
+    assert_refused(run("compare", "qrels.txt", "base.run", "--baseline", "base"), message)
 
 
 def test_many_systems_need_a_baseline(run: Run) -> None:
     systems = [f"s{number}=base.run{number}" for number in range(31)]
-    result = run("compare", "qrels.txt", *systems, "--test", "t")
-    assert result.code == 2
-    assert "--baseline: expected a system, as there are more than 30, found none; --baseline s0" in result.err
+    message = "--baseline: expected a system, as there are more than 30, found none; --baseline s0"
+    assert_refused(run("compare", "qrels.txt", *systems, "--test", "t"), message)
 
 
 @pytest.mark.parametrize("option", [("--baseline", "base"), *((claim_option(claim), "mrr=1%") for claim in CLAIMS)])
@@ -381,11 +362,8 @@ def test_clusters_may_be_a_column_of_the_users(run: Run) -> None:
     assert result.code == 0, result.err
     assert exactk.Comparison.from_json(result.out).differences == expected
     Path("member").write_text("", encoding="utf-8")
-    both = run(*command, "--clusters", "member")
-    assert both.code == 2
-    assert (
-        "--clusters: expected a file or a user column, found 'member', which is both; --clusters ./member" in both.err
-    )
+    message = "--clusters: expected a file or a user column, found 'member', which is both; --clusters ./member"
+    assert_refused(run(*command, "--clusters", "member"), message)
 
 
 def test_clusters_are_an_input(run: Run) -> None:

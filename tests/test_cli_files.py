@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-import shlex
 import stat
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +16,7 @@ import pyarrow.parquet
 import pytest
 
 import exactk
+from commands import QRELS, RUN, assert_refused, write_files
 from exactk._cli import main
 from exactk._cli.output_files import write_file
 from strategies import latin
@@ -28,37 +26,13 @@ if TYPE_CHECKING:
 
     from commands import Run
 
-QRELS = "q1 0 d1 1\nq1 0 d2 2\nq2 0 d1 1\n"
-RUN = "q1 Q0 d1 1 3 t\nq1 Q0 d9 2 2 t\nq2 Q0 d7 1 1 t\n"
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder with qrels and a run."""
     monkeypatch.chdir(tmp_path)
-    Path("q.qrels").write_text(QRELS, encoding="utf-8")
-    Path("r.run").write_text(RUN, encoding="utf-8")
+    write_files({"q.qrels": QRELS, "r.run": RUN})
     return tmp_path
-
-
-def run_shell(command: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a line of shell in which ``exactk`` is this Python's."""
-    line = f'set -o pipefail; exactk() {{ {shlex.quote(sys.executable)} -m exactk "$@"; }}; {command}'
-    return subprocess.run(["bash", "-c", line], capture_output=True, check=False)  # noqa: S603, S607 - our own
-
-
-def exit_codes(commands: list[list[bytes]]) -> list[int]:
-    """Run the commands in one process, whose start takes longer than they do, and return their exit codes."""
-    joined = b"\0\0".join(b"\0".join(command) for command in commands)
-    code = (
-        "import os, sys; from exactk._cli import main\n"
-        r"for command in os.fsdecode(sys.stdin.buffer.read()).split('\0\0'): "
-        r"print('EXIT', main(command.split('\0')), file=sys.stderr, flush=True)"
-    )
-    result = subprocess.run([sys.executable, "-c", code], input=joined, capture_output=True, check=False)  # noqa: S603
-    assert result.returncode == 0, result
-    assert b"Traceback" not in result.stderr
-    return [int(line.removeprefix(b"EXIT ")) for line in result.stderr.splitlines() if line.startswith(b"EXIT ")]
 
 
 EVALUATE = ("evaluate", "q.qrels", "r.run")
@@ -85,9 +59,7 @@ def test_f49_an_output_is_no_other_file_of_the_command(arguments: Sequence[str],
     Path("link-to-run").symlink_to("r.run")
     Path("link-to-new").symlink_to("new.csv")
     before = {path: path.read_bytes() for path in folder.iterdir() if path.exists()}
-    result = run(*arguments)
-    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
-    assert "expected a file without another use" in result.err
+    assert_refused(run(*arguments), "expected a file without another use")
     assert {path: path.read_bytes() for path in folder.iterdir() if path.exists()} == before
 
 
@@ -96,38 +68,6 @@ def test_f49_one_device_serves_several_outputs(run: Run) -> None:
     Path("null.csv").symlink_to("/dev/null")
     result = run(*EVALUATE, "--state", "/dev/null", "--by-user", "null.csv")
     assert (result.code, Path("/dev/null").is_char_device()) == (0, True)
-
-
-@pytest.mark.native
-def test_f49_stdout_is_appended_to() -> None:
-    assert run_shell("echo before > log; exactk topk r.run -k 1 -o /dev/stdout >> log").returncode == 0
-    assert Path("log").read_text(encoding="utf-8").splitlines() == [
-        "before",
-        "q1 Q0 d1 1 3.0 exactk",
-        "q2 Q0 d7 1 1.0 exactk",
-    ]
-    assert run_shell("exactk topk r.run -k 1 -o /dev/fd/7 7>> log").returncode == 0
-    assert len(Path("log").read_bytes().splitlines()) == 5
-    piped = run_shell("exactk topk r.run -k 1 -o /dev/stdout | cat")
-    assert piped.stdout.splitlines() == [b"q1 Q0 d1 1 3.0 exactk", b"q2 Q0 d7 1 1.0 exactk"]
-
-
-@pytest.mark.native
-@pytest.mark.parametrize(
-    "command",
-    [
-        "exactk evaluate q.qrels r.run --state /dev/stdout >> log",
-        "exactk evaluate q.qrels r.run --state log >> log",
-        "exactk merge log --state other >> log",
-        "exactk evaluate q.qrels r.run >> q.qrels",
-    ],
-)
-def test_f49_where_stdout_goes_is_an_output_too(command: str) -> None:
-    Path("log").write_text("before\n", encoding="utf-8")
-    result = run_shell(command)
-    assert (result.returncode, result.stderr.count(b"\n")) == (2, 1)
-    assert Path("log").read_text(encoding="utf-8") == "before\n"
-    assert Path("q.qrels").read_text(encoding="utf-8") == QRELS
 
 
 def test_f49_the_mode_is_kept(run: Run) -> None:
@@ -176,17 +116,6 @@ def test_f49_names_of_any_length(run: Run, folder: Path) -> None:
     assert run(*EVALUATE, "--state", "n" * 255).code == 0
     assert run(*EVALUATE, "--state", "n" * 256).code == 2
     assert [path.name for path in folder.iterdir() if len(path.name) > 9] == ["n" * 255]
-
-
-def test_f49_a_kill_leaves_the_old_file(folder: Path) -> None:
-    Path("s").write_bytes(b"old")
-    code = (
-        "import os, signal; os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL);"
-        "from pathlib import Path; from exactk._cli.output_files import write_file; write_file(Path('s'), b'new')"
-    )
-    killed = subprocess.run([sys.executable, "-c", code], check=False)  # noqa: S603 - our own code
-    assert killed.returncode == -9
-    assert (folder / "s").read_bytes() == b"old"
 
 
 def test_f49_several_writers_leave_the_file_of_one(folder: Path) -> None:
@@ -273,120 +202,40 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_f50_empty_and_broken_files(name: str, run: Run) -> None:
+def fill(name: str, path: str) -> list[str]:
+    return [path if argument == "FILE" else argument for argument in COMMANDS[name]]
+
+
+def test_f50_empty_and_broken_files(run: Run) -> None:
     """They end with a line and exit code 2, or are empty and give an empty result: never with the code of --min."""
     Path("a.state").write_bytes(exactk.evaluate([[1]], [[1]], "map").state.to_bytes())
-    for path, is_empty in broken_files():
-        result = run(*(path if argument == "FILE" else argument for argument in COMMANDS[name]))
+    for name, (path, is_empty) in latin([*COMMANDS], [*broken_files()], 0):
+        result = run(*fill(name, path))
         if is_empty and "merge" not in name and name != "trec":
-            assert result.code == 0, (path, result)
+            assert result.code == 0, (name, path, result)
         else:
-            assert (result.code, result.out) == (2, ""), (path, result)
-            last = result.err.splitlines()[-1]
-            assert last.startswith("exactk: error: "), (path, result)
+            assert (result.code, result.out) == (2, ""), (name, path, result)
+            assert result.err.splitlines()[-1].startswith("exactk: error: "), (name, path, result)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="run as another user than root, who reads everything")
-@pytest.mark.parametrize("name", COMMANDS)
-def test_f50_files_that_may_not_be_read(name: str, run: Run) -> None:
+def test_f50_files_that_may_not_be_read(run: Run) -> None:
     Path("a.state").write_bytes(exactk.evaluate([[1]], [[1]], "map").state.to_bytes())
     Path("secret").touch(0)
-    result = run(*("secret" if argument == "FILE" else argument for argument in COMMANDS[name]))
-    assert (result.code, result.err.count("\n")) == (2, 1)
-    assert "Permission denied in secret" in result.err
+    for name in COMMANDS:
+        assert_refused(run(*fill(name, "secret")), "Permission denied in secret")
 
 
 def test_f50_an_empty_table_has_its_header(run: Run) -> None:
-    Path("empty.csv").write_text("user,item,score\n", encoding="utf-8")
+    write_files({"empty.csv": "user,item,score\n"})
     assert run("topk", "empty.csv", "-k", 3, "--format", "csv") == (0, "user,item,rank,score\n", "")
 
 
-PRINTING = ["--help", "--version", "metrics", "evaluate q.qrels r.run", "evaluate --help", ""]
-
-
-@pytest.mark.native
-@pytest.mark.parametrize(("unbuffered", "command"), latin(["", "1"], PRINTING, 0))
-def test_f55_a_full_stdout_is_one_line(unbuffered: str, command: str) -> None:
-    result = run_shell(f"export PYTHONUNBUFFERED={unbuffered}; exactk {command} > /dev/full")
-    lines = [line for line in result.stderr.splitlines() if b"warning" not in line]
-    assert (result.returncode, lines) == (2, [b"exactk: error: stdout: No space left on device"])
-
-
-@pytest.mark.native
-@pytest.mark.parametrize(
-    "command",
-    [
-        "evaluate q.qrels absent 2> /dev/full",
-        "no-such-command 2> /dev/full",
-        "evaluate q.qrels empty.run 2> /dev/full",
-        "evaluate q.qrels absent 2>&-",
-        "evaluate q.qrels absent > /dev/full 2> /dev/full",
-    ],
-)
-def test_f55_a_full_or_closed_stderr(command: str) -> None:
-    Path("empty.run").touch()
-    result = run_shell(f"exactk {command}")
-    assert (result.returncode, result.stderr) == (2, b"")
-
-
-@pytest.mark.native
-def test_f55_closed_streams_are_no_errors() -> None:
-    result = run_shell("exactk evaluate q.qrels r.run <&- | head -n 1")
-    assert (result.returncode, result.stdout.split()[0]) == (0, b"metric")
-    result = run_shell("exactk evaluate q.qrels r.run 2>&-")
-    assert (result.returncode, result.stdout.split()[0]) == (0, b"metric")
-    result = run_shell("exactk topk r.run -k 1 -o best.run >&- <&- 2>&-")
-    assert (result.returncode, Path("best.run").stat().st_size > 0) == (0, True)
-
-
-@pytest.mark.native
-def test_f55_names_that_are_no_text() -> None:
-    os.rename("r.run", b"a\xff.run")  # noqa: PTH104 - the name is no text
-    Path("b.run").write_text(RUN, encoding="utf-8")
-    table = pa.table({"user": ["q1"], "item": ["d1"], "score": [0.5]})
-    pa.parquet.write_table(table, "c.parquet")
-    pa.feather.write_feather(table, "c.feather")
-    Path("c.csv").write_text("user,item,score\nq1,d1,0.5\n", encoding="utf-8")
-    Path("c.jsonl").write_text('{"user": "q1", "item": "d1", "score": 0.5}\n', encoding="utf-8")
-    for ending in ("parquet", "feather", "csv", "jsonl"):
-        name = f"c\udcff.{ending}"
-        Path(f"c.{ending}").rename(name)
-        assert len(exactk.read(name, "truth")) == 1
-    compare = [b"compare", b"q.qrels", b"a\xff.run", b"b.run", b"-m", b"map", b"--by-user", b"u.parquet", b"--format"]
-    result = run_shell(r"exactk compare q.qrels $'a\xff.run' b.run -m map --by-user u.parquet")
-    assert (result.returncode, b"Traceback" in result.stderr) == (0, False), result
-    forms = (b"json", b"csv", b"markdown", b"latex", b"trec")
-    options = (
-        [b"-m", b"ndcg\xff"],
-        [b"--convention", b"\xff"],
-        [b"--user", b"\xff"],
-        [b"\xff"],
-        [b"--state", b"no\xff/s"],
-    )
-    commands = [[*compare, form] for form in forms] + [[b"evaluate", b"q.qrels", b"b.run", *more] for more in options]
-    assert exit_codes(commands) == [0] * len(forms) + [2] * len(options)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--min", "ndcg@10=1_0"),
-        ("--min", "ndcg@10=\u0661"),
-        ("--min", "ndcg@10=0x1"),
-        ("--min", "ndcg@10=1e400"),
-        ("--threads", "1_0"),
-        ("--threads", "\u0661"),
-        ("--set", "min_grade=1_0"),
-        ("--set", "decimals=1_0"),
-    ],
-    ids=" ".join,
-)
-def test_f55_numbers_have_one_syntax(arguments: Sequence[str], run: Run) -> None:
-    result = run(*EVALUATE, *arguments)
-    assert (result.code, result.out) == (2, "")
-    assert "expected" in result.err
-    assert run("topk", "r.run", "-k", "1_0").code == 2
+def test_f55_numbers_have_one_syntax(run: Run) -> None:
+    for option, name in (("--min", "ndcg@10="), ("--threads", ""), ("--set", "min_grade="), ("--set", "decimals=")):
+        for number in ("1_0", "\u0661", "0x1", "1e400"):
+            assert_refused(run(*EVALUATE, option, f"{name}{number}"), f"{option}: expected ")
+    assert_refused(run("topk", "r.run", "-k", "1_0"), "-k: expected ")
 
 
 def trec_lines(run: Run, *arguments: str, convention: str = "trec_eval_9") -> list[list[str]]:
@@ -395,6 +244,7 @@ def trec_lines(run: Run, *arguments: str, convention: str = "trec_eval_9") -> li
     return [[field.strip() for field in line.split("\t")] for line in result.out.splitlines()]
 
 
+OF_SETS = "runid num_q num_ret num_rel num_rel_ret set_P set_relative_P set_recall set_map set_F"
 CUTOFFS = "5 10 15 20 30 100 200 500 1000"
 
 
@@ -410,21 +260,7 @@ CUTOFFS = "5 10 15 20 30 100 200 500 1000"
         ("ndcg_cut.3 ndcg num_rel", ["num_rel", "ndcg", "ndcg_cut_3"]),
         ("runid num_q", ["runid", "num_q", "num_ret"]),
         ("rank_biased_precision", ["exactk.rbp"]),
-        (
-            "set",
-            [
-                "runid",
-                "num_q",
-                "num_ret",
-                "num_rel",
-                "num_rel_ret",
-                "set_P",
-                "set_relative_P",
-                "set_recall",
-                "set_map",
-                "set_F",
-            ],
-        ),
+        ("set", OF_SETS.split()),
     ],
 )
 def test_f71_measures_are_those_of_trec_eval(measures: str, names: list[str], run: Run) -> None:
@@ -434,8 +270,7 @@ def test_f71_measures_are_those_of_trec_eval(measures: str, names: list[str], ru
 
 @pytest.mark.parametrize("measure", ["infAP", "rbp", "iprec_at_recall", "iprec_at_recall.0.1", "utility", "P.x", "Q.5"])
 def test_f71_measures_that_there_are_not(measure: str, run: Run) -> None:
-    result = run("evaluate", "q.qrels", "r.run", "--format", "trec", "-m", measure)
-    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert_refused(run(*EVALUATE, "--format", "trec", "-m", measure), measure.partition(".")[0])
 
 
 def test_f71_sums_stay_sums(run: Run) -> None:
@@ -450,19 +285,6 @@ def test_f71_sums_stay_sums(run: Run) -> None:
     Path("q.qrels").write_text("\n".join(qrels), encoding="utf-8")
     Path("r.run").write_text("".join(f"q{query} Q0 d1 1 1 t\n" for query in range(30_000)), encoding="utf-8")
     assert trec_lines(run, "-m", "num_rel", "--set", "decimals=0") == [["num_rel", "all", "40001"]]
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("environment", ["LC_ALL=C.UTF-8", "LC_ALL=C", "PYTHONIOENCODING=latin-1"])
-def test_f71_ids_go_out_as_they_came_in(environment: str) -> None:
-    query, document = "q\u00a01\u2028\x01", "d\u00a0\u4e2d"
-    Path("q.qrels").write_text(f"{query} 0 {document} 1\n", encoding="utf-8")
-    Path("r.run").write_text(f"{query} Q0 {document} 1 1 \u00e9\n", encoding="utf-8")
-    result = run_shell(f"export {environment}; exactk evaluate q.qrels r.run --format trec -q -m P.1 -m runid")
-    assert query.encode() in result.stdout, result
-    assert b"runid                 \tall\t\xc3\xa9" in result.stdout.splitlines(), result
-    result = run_shell(f"export {environment}; exactk topk r.run -k 1")
-    assert f"{query} Q0 {document} 1 1.0 exactk\n".encode() == result.stdout
 
 
 def test_f71_a_key_breaks_no_line(run: Run) -> None:

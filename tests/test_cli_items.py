@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import exactk
-from commands import Run
+from commands import Run, assert_refused, write_files
 
 SYSTEM = "user,item,score\nann,film,1\nann,song,0.5\nbob,play,1\n"
 FILES = {
@@ -28,8 +28,7 @@ METRICS = ["-m", "ndcg@2", "-m", "novelty@2"]
 @pytest.fixture(autouse=True)
 def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
+    write_files(FILES)
 
 
 def expected_report() -> exactk.Report:
@@ -77,9 +76,7 @@ def test_systems_are_compared_with_the_same_items(run: Run) -> None:
     ],
 )  # fmt: skip
 def test_faults_name_the_option(run: Run, options: list[str], message: str) -> None:
-    result = run("evaluate", "truth.csv", "system.csv", *METRICS, *options)
-    assert (result.code, result.out) == (2, "")
-    assert message in result.err
+    assert_refused(run("evaluate", "truth.csv", "system.csv", *METRICS, *options), message)
 
 
 COLUMNS = ["--catalogue", "items.csv", "--item-group", "title", "--item-value", "price"]
@@ -116,17 +113,8 @@ def test_a_column_of_lists_has_tags_or_vectors(run: Run, rows: dict[str, list[li
 
 def test_base_predictions(run: Run) -> None:
     Path("base.csv").write_text("user,item,score\nbob,film,1\nann,film,1\n")
-    result = run(
-        "evaluate",
-        "truth.csv",
-        "system.csv",
-        "-m",
-        "unexpectedness@2",
-        "--base-predictions",
-        "base.csv",
-        "--format",
-        "json",
-    )
+    options = ("--base-predictions", "base.csv", "--format", "json")
+    result = run("evaluate", "truth.csv", "system.csv", "-m", "unexpectedness@2", *options)
     report = exactk.Report.from_json(result.out)
     assert report["unexpectedness@2"] == 0.75  # song of two items, play of one
     assert [one["argument"] for one in json.loads(result.out)["inputs"]] == ["truth", "predictions", "base_predictions"]
@@ -148,9 +136,7 @@ def test_base_predictions(run: Run) -> None:
     ],
 )  # fmt: skip
 def test_faults_of_columns_name_the_option(run: Run, metric: str, options: list[str], message: str) -> None:
-    result = run("evaluate", "truth.csv", "system.csv", "-m", metric, "--train", "train.csv", *options)
-    assert (result.code, result.out) == (2, "")
-    assert message in result.err
+    assert_refused(run("evaluate", "truth.csv", "system.csv", "-m", metric, "--train", "train.csv", *options), message)
 
 
 def test_lists_stand_beside_no_other_features(run: Run) -> None:

@@ -14,8 +14,10 @@ import pandas as pd
 import pytest
 
 import exactk
+from commands import assert_refused, write_files
 from exactk._cli.systems import find_systems
 from exactk._files import source
+from strategies import in_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,18 +89,17 @@ def _without_rows_in_memory(text: str) -> list[str]:
     return [line for line in text.splitlines() if "all rows are copied to a temporary file" not in line]
 
 
-@pytest.mark.parametrize("system", ["runs", "runs/als-*", "runs/als-?.*"])
-@pytest.mark.parametrize("large", [False, True])
+SHARDED = in_pairs(
+    (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".jsonl"),
+    ("score", "rank"),
+    (False, True),
+    ("runs", "runs/als-*", "runs/als-?.*"),
+)
+
+
 @pytest.mark.parametrize(
-    ("ending", "order"),
-    [
-        (".run", "score"),
-        *(
-            (ending, order)
-            for ending in (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".jsonl")
-            for order in ("score", "rank")
-        ),
-    ],
+    ("ending", "order", "large", "system"),
+    [*SHARDED, (".run", "score", False, "runs"), (".run", "score", True, "runs/als-*")],
 )
 def test_f65_shards_equal_the_whole(
     ending: str, order: str, large: bool, system: str, run: Run, monkeypatch: pytest.MonkeyPatch
@@ -124,31 +125,31 @@ def test_f65_shards_equal_the_whole(
 @pytest.mark.parametrize("large", [False, True])
 def test_f65_ids_are_integers_if_those_of_all_files_are(large: bool, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
-    Path("truth.csv").write_text("user,item\n1,7\nann,08\n", encoding="utf-8")
-    Path("runs/0.csv").write_text("user,item,score\n1,7,2\n", encoding="utf-8")
-    Path("runs/1.csv").write_text("user,item,score\nann,08,2\n1,8,1\n", encoding="utf-8")
+    write_files({"truth.csv": "user,item\n1,7\nann,08\n"})
+    write_files({"runs/0.csv": "user,item,score\n1,7,2\n"})
+    write_files({"runs/1.csv": "user,item,score\nann,08,2\n1,8,1\n"})
     result = run("evaluate", "truth.csv", "runs", "-m", "P@1", "--format", "json")
     assert values_of(result) == {"P@1": 1.0}
-    Path("truth.csv").write_text("user,item\n1,7\n2,8\n", encoding="utf-8")
-    Path("runs/1.csv").write_text("user,item,score\n2,8,2\n1,9,3\n", encoding="utf-8")
+    write_files({"truth.csv": "user,item\n1,7\n2,8\n"})
+    write_files({"runs/1.csv": "user,item,score\n2,8,2\n1,9,3\n"})
     write(pd.DataFrame({"user": [1, 2], "item": [7, 8]}), "truth.parquet")
     result = run("evaluate", "truth.parquet", "runs", "-m", "P@1", "--format", "json")
     assert values_of(result) == {"P@1": 0.5}
 
 
 def test_f65_shards_with_a_list_for_each_user(run: Run) -> None:
-    Path("truth.csv").write_text("user,item\nann,1\nbob,2\n", encoding="utf-8")
-    Path("runs/0.jsonl").write_text('{"user": "ann", "items": [1, 2]}\n', encoding="utf-8")
-    Path("runs/1.jsonl").write_text('{"user": "bob", "items": [3, 2]}\n', encoding="utf-8")
+    write_files({"truth.csv": "user,item\nann,1\nbob,2\n"})
+    write_files({"runs/0.jsonl": '{"user": "ann", "items": [1, 2]}\n'})
+    write_files({"runs/1.jsonl": '{"user": "bob", "items": [3, 2]}\n'})
     result = run("evaluate", "truth.csv", "runs", "-m", "mrr", "--format", "json")
     assert values_of(result) == {"mrr": 0.75}
-    Path("runs/1.jsonl").write_text('{"user": "ann", "items": [3, 2]}\n', encoding="utf-8")
+    write_files({"runs/1.jsonl": '{"user": "ann", "items": [3, 2]}\n'})
     result = run("evaluate", "truth.csv", "runs", "-m", "mrr")
     assert (result.code, result.err) == (
         2,
         "exactk: error: predictions: expected each user once, found 'ann' again at row 1 of the data of all files\n",
     )
-    Path("runs/1.jsonl").write_text('{"user": "bob", "items": ["3"]}\n', encoding="utf-8")
+    write_files({"runs/1.jsonl": '{"user": "bob", "items": ["3"]}\n'})
     result = run("evaluate", "truth.csv", "runs", "-m", "mrr")
     assert result.code == 2
     assert "expected one type in all files, found list" in result.err
@@ -181,105 +182,65 @@ def test_f65_names_and_files_of_systems(arguments: Sequence[str], expected: dict
     assert find_systems(arguments) == {name: [Path(path) for path in paths] for name, paths in expected.items()}
 
 
-def write_text(name: str, text: str) -> None:
-    Path(name).parent.mkdir(exist_ok=True)
-    Path(name).write_text(text, encoding="utf-8")
-
-
 SCORES = "user,item,score\nann,1,0.5\n"
 RANKS = "user,item,rank\nann,1,1\n"
 TREC = "ann Q0 1 1 0.5 t\n"
 
 
 @pytest.mark.parametrize(
-    ("files", "arguments", "message"),
+    ("arguments", "files", "message"),
     [
-        ({}, ["runs"], "expected a directory with files, found 'runs', which has none"),
-        ({"runs/.x": TREC}, ["runs"], "expected a directory with files, found 'runs', which has none"),
-        ({}, ["runs/*.run"], "expected a pattern that matches files, found 'runs/*.run', which matches none"),
-        ({}, ["als=runs/*.run"], "expected a pattern that matches files, found 'runs/*.run', which matches none"),
-        ({"runs/a/x.run": TREC}, ["runs"], "expected files, found the directory 'runs/a'; a quoted pattern such as"),
-        ({"runs/a/x.run": TREC}, ["runs/*"], "expected files, found the directory 'runs/a'; a quoted pattern such as"),
-        (
-            {"runs/0.csv": SCORES, "runs/1.run": TREC},
-            ["runs"],
-            "expected files of one format, found CSV in runs/0.csv and TREC text in runs/1.run; a quoted pattern",
-        ),
-        (
-            {"runs/0.csv": SCORES, "runs/1.csv": RANKS},
-            ["runs"],
-            "found user, item, score in runs/0.csv and user, item, rank in runs/1.csv",
-        ),
-        ({"runs/0.csv": SCORES, "runs/1.csv": "a,b\n1,2\n"}, ["runs"], "in runs/1.csv"),
-        (
-            {"runs/0.csv": RANKS, "runs/1.csv": RANKS.replace(",1,", ",2,")},
-            ["runs"],
-            "found 1 twice at row 0 of the data in runs/",
-        ),
-        ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs"], "found item '1' again at row 0 of the data in runs/1.run"),
-        ({"runs/0.run": TREC, "runs/1.run": TREC + "ann Q0 2\n"}, ["runs"], "found 3 at line 2 of runs/1.run"),
-        ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs", "--user", "q"], "--user: expected a file with names of"),
-        ({"x.run": TREC}, ["x.run", "also=x.run"], "expected each file once, found 'x.run' twice"),
-        ({"x.run": TREC}, ["x.*", "./x.run"], "expected each file once, found 'x.run' twice"),
-        ({"x.run": TREC, "y.run": TREC}, ["a=x.run", "a=y.run"], "a distinct name for each system, found 'a' twice"),
-        (
-            {"a=x.run": TREC, "x.run": TREC},
-            ["a=x.run"],
-            "'a=x.run' and 'x.run'; ./a=x.run selects the path, a=./x.run names the system",
-        ),
-        (
-            {"a=1.run": TREC, "x.run": TREC},
-            ["a=?.run"],
-            "'a=?.run' and '?.run'; './a=?.run' selects the path, 'a=./?.run' names the system",
-        ),
-        (
-            {"b[1].run": TREC, "b1.run": TREC},
-            ["b[1].run"],
-            "found 'b[1].run', which is a path and a pattern; 'b[[]1].run' selects only the path",
-        ),
-        ({"x.run": TREC, "y.run": TREC}, ["[xy].run", "--state", "y.run"], "'y.run' is read"),
-        ({"runs/0.csv": SCORES, "runs/1.csv": SCORES}, ["runs", "--by-user", "./runs/1.csv"], "'runs/1.csv' is read"),
+        ("runs", {}, "expected a directory with files, found 'runs', which has none"),
+        ("runs", {"runs/.x": TREC}, "expected a directory with files, found 'runs', which has none"),
+        ("runs/*.run", {}, "expected a pattern that matches files, found 'runs/*.run', which matches none"),
+        ("als=runs/*.run", {}, "expected a pattern that matches files, found 'runs/*.run', which matches none"),
+        ("runs", {"runs/a/x.run": TREC}, "expected files, found the directory 'runs/a'; a quoted pattern such as"),
+        ("runs/*", {"runs/a/x.run": TREC}, "expected files, found the directory 'runs/a'; a quoted pattern such as"),
+        ("runs", {"runs/0.csv": SCORES, "runs/1.run": TREC}, "expected files of one format, found CSV in runs/0.csv and TREC text in runs/1.run; a quoted pattern"),
+        ("runs", {"runs/0.csv": SCORES, "runs/1.csv": RANKS}, "found user, item, score in runs/0.csv and user, item, rank in runs/1.csv"),
+        ("runs", {"runs/0.csv": SCORES, "runs/1.csv": "a,b\n1,2\n"}, "in runs/1.csv"),
+        ("runs", {"runs/0.csv": RANKS, "runs/1.csv": RANKS.replace(",1,", ",2,")}, "found 1 twice at row 0 of the data in runs/"),
+        ("runs", {"runs/0.run": TREC, "runs/1.run": TREC}, "found item '1' again at row 0 of the data in runs/1.run"),
+        ("runs", {"runs/0.run": TREC, "runs/1.run": TREC + "ann Q0 2\n"}, "found 3 at line 2 of runs/1.run"),
+        ("runs --user q", {"runs/0.run": TREC, "runs/1.run": TREC}, "--user: expected a file with names of"),
+        ("x.run also=x.run", {"x.run": TREC}, "expected each file once, found 'x.run' twice"),
+        ("x.* ./x.run", {"x.run": TREC}, "expected each file once, found 'x.run' twice"),
+        ("a=x.run a=y.run", {"x.run": TREC, "y.run": TREC}, "a distinct name for each system, found 'a' twice"),
+        ("a=x.run", {"a=x.run": TREC, "x.run": TREC}, "'a=x.run' and 'x.run'; ./a=x.run selects the path, a=./x.run names the system"),
+        ("a=?.run", {"a=1.run": TREC, "x.run": TREC}, "'a=?.run' and '?.run'; './a=?.run' selects the path, 'a=./?.run' names the system"),
+        ("b[1].run", {"b[1].run": TREC, "b1.run": TREC}, "found 'b[1].run', which is a path and a pattern; 'b[[]1].run' selects only the path"),
+        ("[xy].run --state y.run", {"x.run": TREC, "y.run": TREC}, "'y.run' is read"),
+        ("runs --by-user ./runs/1.csv", {"runs/0.csv": SCORES, "runs/1.csv": SCORES}, "'runs/1.csv' is read"),
     ],
-)
-def test_f65_errors_of_systems(files: dict[str, str], arguments: Sequence[str], message: str, run: Run) -> None:
-    for name, text in files.items():
-        write_text(name, text)
-    write_text("truth.txt", "ann 0 1 1\n")
-    result = run("evaluate" if "--state" in arguments else "compare", "truth.txt", *arguments)
-    assert result.code == 2
-    assert message in result.err
+)  # fmt: skip
+def test_f65_errors_of_systems(arguments: str, files: dict[str, str], message: str, run: Run) -> None:
+    write_files({**files, "truth.txt": "ann 0 1 1\n"})
+    assert_refused(run("evaluate" if "--state" in arguments else "compare", "truth.txt", *arguments.split()), message)
     assert all(Path(name).read_text(encoding="utf-8") == text for name, text in files.items())
 
 
 @pytest.mark.parametrize("large", [False, True])
 def test_f65_files_whose_ids_differ_in_kind_are_named(large: bool, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
-    write_text("truth.csv", "user,item\nann,1\n")
+    write_files({"truth.csv": "user,item\nann,1\n"})
     write(pd.DataFrame({"user": ["ann"], "item": [1], "score": [1.0]}), "runs/0.parquet")
     write(pd.DataFrame({"user": ["bob"], "item": ["x"], "score": [1.0]}), "runs/1.parquet")
-    result = run("evaluate", "truth.csv", "runs")
-    assert result.code == 2
-    assert (
-        "found integer item ids with scores in runs/0.parquet and text item ids with scores in runs/1.parquet"
-        in result.err
-    )
+    kinds = "integer item ids with scores in runs/0.parquet and text item ids with scores in runs/1.parquet"
+    assert_refused(run("evaluate", "truth.csv", "runs"), f"found {kinds}")
     write(pd.DataFrame({"user": [3], "item": [1], "score": [1.0]}), "runs/1.parquet")
-    result = run("evaluate", "truth.csv", "runs")
-    assert result.code == 2
-    assert "found int in runs/1.parquet; " in result.err
+    assert_refused(run("evaluate", "truth.csv", "runs"), "found int in runs/1.parquet; ")
 
 
 def test_f65_archives_are_systems_of_one_file(run: Run) -> None:
-    write_text("truth.csv", "user,item\n0,1\n")
+    write_files({"truth.csv": "user,item\n0,1\n"})
     for name in ("runs/0.npz", "runs/1.npz"):
         np.savez(name, indptr=[0, 1], items=[1], users=[0])
-    result = run("evaluate", "truth.csv", "runs")
-    assert result.code == 2
-    assert "expected one archive of arrays per system, found runs/0.npz and runs/1.npz" in result.err
+    message = "expected one archive of arrays per system, found runs/0.npz and runs/1.npz"
+    assert_refused(run("evaluate", "truth.csv", "runs"), message)
 
 
 def test_f65_text_ids_and_columns_of_all_files(run: Run) -> None:
-    write_text("truth.csv", "who,what\n1,7\n2,8\n")
+    write_files({"truth.csv": "who,what\n1,7\n2,8\n"})
     for index, row in enumerate(["1,7,2", "2,8,1"]):
         with gzip.open(f"runs/{index}.csv.gz", "wt") as file:
             file.write(f"who,what,value\n{row}\n")
@@ -291,9 +252,9 @@ def test_f65_text_ids_and_columns_of_all_files(run: Run) -> None:
 @pytest.mark.parametrize("names", [["runs/als-0.csv", "runs/als-1.csv"], ["0/als x.csv", "1/als x.csv"]])
 @pytest.mark.parametrize("given", ["", "{}="])
 def test_f65_plain_paths_of_shards_are_told_what_to_write(names: list[str], given: str, run: Run) -> None:
-    write_text("truth.csv", "user,item\nann,1\nbob,2\ncy,3\n")
-    write_text(names[0], "user,item,score\nann,1,1\n")
-    write_text(names[1], "user,item,score\nbob,2,1\ncy,4,2\n")
+    write_files({"truth.csv": "user,item\nann,1\nbob,2\ncy,3\n"})
+    write_files({names[0]: "user,item,score\nann,1,1\n"})
+    write_files({names[1]: "user,item,score\nbob,2,1\ncy,4,2\n"})
     result = run(
         "compare", "truth.csv", *(given.format(f"s{index}") + name for index, name in enumerate(names)), "-m", "P@1"
     )
@@ -308,9 +269,9 @@ def test_f65_plain_paths_of_shards_are_told_what_to_write(names: list[str], give
 
 
 def test_f65_no_pattern_is_advised_that_matches_other_files(run: Run) -> None:
-    write_text("truth.csv", "user,item\nann,1\nbob,2\n")
+    write_files({"truth.csv": "user,item\nann,1\nbob,2\n"})
     for name, user in (("als-0", "ann"), ("als-1", "bob"), ("als-2", "bob")):
-        write_text(f"{name}.csv", f"user,item,score\n{user},1,1\n")
+        write_files({f"{name}.csv": f"user,item,score\n{user},1,1\n"})
     result = run("compare", "truth.csv", "als-0.csv", "als-1.csv", "-m", "P@1")
     assert "if they are parts of one system, write a quoted pattern, or NAME=PATTERN\n" in result.err
     result = run("compare", "truth.csv", "als-0.csv", "als-1.csv", "als-2.csv", "-m", "P@1")
@@ -336,9 +297,9 @@ def test_f65_a_system_of_shards_beside_others(run: Run) -> None:
 
 
 def test_evaluate_is_of_one_system(run: Run) -> None:
-    write_text("truth.csv", "user,item\nann,1\n")
+    write_files({"truth.csv": "user,item\nann,1\n"})
     for name in ("a.csv", "b c.csv"):
-        write_text(name, SCORES)
+        write_files({name: SCORES})
     result = run("evaluate", "truth.csv", "a.csv", "b c.csv", "-m", "P@1")
     assert result.code == 2
     begin, command, help_command = result.err.strip().split("; ")
@@ -347,13 +308,13 @@ def test_evaluate_is_of_one_system(run: Run) -> None:
     program, *arguments = shlex.split(command)
     assert (program, arguments) == ("exactk", ["compare", "truth.csv", "a.csv", "b c.csv"])
     assert run(*arguments, "-m", "P@1").out.splitlines()[0].split() == ["metric", "a", "b", "c", "evaluated", "skipped"]
-    write_text("a=b.csv", SCORES)
+    write_files({"a=b.csv": SCORES})
     assert run("evaluate", "truth.csv", "a=b.csv", "-m", "P@1").code == 0  # a path, and no name
 
 
 def test_compare_takes_one_system_too(run: Run) -> None:
-    write_text("truth.csv", "user,item\nann,1\n")
-    write_text("a.csv", SCORES)
+    write_files({"truth.csv": "user,item\nann,1\n"})
+    write_files({"a.csv": SCORES})
     assert run("compare", "truth.csv", "als=a.csv", "-m", "P@1").out.splitlines()[0].split()[1] == "als"
     assert run("compare", "truth.csv").code == 2
     assert run("compare", "truth.csv", "a.csv", "--state", "s").code == 2

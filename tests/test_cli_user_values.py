@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import exactk
+from commands import assert_refused, write_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +32,7 @@ WEIGHTS = {"7": 1.0, "8": 2.5, "9": 0.0}
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, text in {"qrels.txt": QRELS, "one.run": RUN, "two.run": OTHER}.items():
-        Path(name).write_text(text, encoding="utf-8")
+    write_files({"qrels.txt": QRELS, "one.run": RUN, "two.run": OTHER})
     return tmp_path
 
 
@@ -146,65 +146,13 @@ def test_outputs_may_not_replace_the_files(run: Run) -> None:
     assert "'g.csv' is read" in result.err
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("user,age,group\n7,1,a\n", (), "groups: expected one column besides user, found age and group in f.csv"),
-        ("user\n7\n", (), "groups: expected one column besides user, found none in f.csv"),
-        (
-            "who,group\n7,a\n",
-            (),
-            "groups: expected a column for the user, such as user, userid, uid, found the columns",
-        ),
-        ("user,group\n7,a\n8,b\n9,a\n", (), "groups: expected users of type str, as in the truth, found int"),
-        ("user,group\n7,a\n8,\n9,a\n", ("--text-ids",), "groups: expected an id in the column group, found an empty"),
-        ("user,group\n7,a\n8,b\n", ("--text-ids",), "groups: expected a group for every user in the mean of mrr"),
-        ("user,group\n7,a\n7,b\n", ("--text-ids",), "groups: expected each user once, found '7' again"),
-        ("user,group\n7,a\n", ("--format", "trec"), "--groups goes with any format but trec"),
-    ],
-)
-def test_wrong_groups(run: Run, text: str, options: tuple[str, ...], message: str) -> None:
-    Path("f.csv").write_text(text, encoding="utf-8")
-    result = run("evaluate", "qrels.txt", "one.run", "-m", "mrr", "--groups", "f.csv", *options)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(f"exactk: error: {message}")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        (
-            "f.csv",
-            "user,w\na,x\n",
-            "weights: expected a number in the column w that float64 holds, found 'x' at line 2",
-        ),
-        ("f.csv", "user,w\n7,-1\n8,1\n9,1\n", "weights: expected "),
-        (
-            "f.txt",
-            "7 1\n8 1\n",
-            "weights: expected a file of columns: CSV, TSV, JSON lines, Parquet, Arrow IPC, or JSON, found TREC",
-        ),
-        ("none.csv", None, "weights: expected a readable file, found No such file or directory in none.csv"),
-    ],
-)
-def test_wrong_weights(run: Run, name: str, text: str | None, message: str) -> None:
-    if text is not None:
-        Path(name).write_text(text, encoding="utf-8")
-    result = run("evaluate", "qrels.txt", "one.run", "-m", "mrr", "--weights", name, "--text-ids")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(f"exactk: error: {message}")
-
-
 def test_column_options_apply_to_files_with_columns(run: Run) -> None:
     Path("g.csv").write_text("who,stage\n7,new\n8,old\n9,new\n", encoding="utf-8")
     call = ("evaluate", "qrels.txt", "one.run", "--text-ids", "--user", "who", "--format", "json")
     assert list(report_of(run(*call, "--groups", "g.csv")).by_group) == ["new", "old"]
     for option in (("--user", "who"), ("--item", "who"), ("--score", "who"), ("--grade", "who")):
-        result = run("evaluate", "qrels.txt", "one.run", *option)
-        assert result.code == 2
-        assert result.err.startswith(
-            f"exactk: error: {option[0]}: expected a file with names of columns, found none in "
-        )
+        message = f"error: {option[0]}: expected a file with names of columns, found none in "
+        assert_refused(run("evaluate", "qrels.txt", "one.run", *option), message)
     assert "found none in qrels.txt; " in run("evaluate", "qrels.txt", "one.run", "--grade", "who").err
     assert run("topk", "one.run", "-k", "1", "--user", "who").err.endswith(
         "found none in one.run; see exactk topk --help\n"
@@ -254,31 +202,32 @@ def test_candidates_give_the_report_of_python(run: Run, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "message"),
+    ("option", "text", "more", "message"),
     [
-        (
-            "user,weight\n7,1\n",
-            (),
-            "candidates: expected a column for the item, such as item, item_id, iid, found the col",
-        ),
-        ("user,item\n7,tea\n", (), "candidates: expected users of type str, as in the predictions, found int; "),
-        (
-            "user,item\n7,tea\n",
-            ("--text-ids",),
-            "candidates: expected candidates of every user with predictions, found no",
-        ),
-        (
-            "user,item\n7,1\n8,1\n9,1\n",
-            ("--user", "user"),
-            "candidates: expected users of type str, as in the predictions",
-        ),
-        ("item\n7\n", (), "candidates: expected items of type str, as in the predictions, found int; "),
-        (None, (), "candidates: expected a readable file, found No such file or directory in f.csv"),
+        ("--groups", "user,age,group\n7,1,a\n", "", "expected one column besides user, found age and group in f.csv"),
+        ("--groups", "user\n7\n", "", "expected one column besides user, found none in f.csv"),
+        ("--groups", "who,group\n7,a\n", "", "expected a column for the user, such as user, userid, uid, found the columns"),
+        ("--groups", "user,group\n7,a\n8,b\n9,a\n", "", "expected users of type str, as in the truth, found int"),
+        ("--groups", "user,group\n7,a\n8,\n9,a\n", "--text-ids", "expected an id in the column group, found an empty"),
+        ("--groups", "user,group\n7,a\n8,b\n", "--text-ids", "expected a group for every user in the mean of mrr"),
+        ("--groups", "user,group\n7,a\n7,b\n", "--text-ids", "expected each user once, found '7' again"),
+        ("--weights", "user,w\na,x\n", "--text-ids", "expected a number in the column w that float64 holds, found 'x' at line 2"),
+        ("--weights", "user,w\n7,-1\n8,1\n9,1\n", "--text-ids", "expected "),
+        ("--weights", None, "", "expected a readable file, found No such file or directory in f.csv"),
+        ("--candidates", "user,weight\n7,1\n", "", "expected a column for the item, such as item, item_id, iid, found the col"),
+        ("--candidates", "user,item\n7,tea\n", "", "expected users of type str, as in the predictions, found int; "),
+        ("--candidates", "user,item\n7,tea\n", "--text-ids", "expected candidates of every user with predictions, found no"),
+        ("--candidates", "user,item\n7,1\n8,1\n9,1\n", "--user user", "expected users of type str, as in the predictions"),
+        ("--candidates", "item\n7\n", "", "expected items of type str, as in the predictions, found int; "),
+        ("--candidates", None, "", "expected a readable file, found No such file or directory in f.csv"),
     ],
-)
-def test_wrong_candidates(run: Run, text: str | None, options: tuple[str, ...], message: str) -> None:
-    if text is not None:
-        Path("f.csv").write_text(text, encoding="utf-8")
-    result = run("evaluate", "qrels.txt", "one.run", "-m", "mrr", "--candidates", "f.csv", *options)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(f"exactk: error: {message}")
+)  # fmt: skip
+def test_files_that_do_not_fit(run: Run, option: str, text: str | None, more: str, message: str) -> None:
+    write_files({} if text is None else {"f.csv": text})
+    result = run("evaluate", "qrels.txt", "one.run", "-m", "mrr", option, "f.csv", *more.split())
+    assert_refused(result, f"error: {option[2:]}: {message}")
+
+
+def test_weights_have_columns(run: Run) -> None:
+    found = "expected a file of columns: CSV, TSV, JSON lines, Parquet, Arrow IPC, or JSON, found TREC"
+    assert_refused(run("evaluate", "qrels.txt", "one.run", "--weights", "qrels.txt"), f"error: weights: {found}")
