@@ -266,7 +266,7 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
             return TextColumn(values, kind)
     if all(issubclass(type_, Integral) and not issubclass(type_, bool) for type_ in types):
         return NumberColumn(_integer_array(values, argument))
-    if all(map(_is_real_type, types)) and (floats := _exact_floats(values, types)) is not None:
+    if all(map(_is_real_type, types)) and (floats := _floats_of_objects(values, types)) is not None:
         return NumberColumn(floats)
     if len(types) == 1 and issubclass(next(iter(types)), Number) and bool not in types:  # Decimal or Fraction
         return TextColumn(values, next(iter(types)).__name__)
@@ -277,7 +277,7 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
     return TextColumn([str(value) for value in values], "str")
 
 
-def _exact_floats(values: list[Any], types: set[type]) -> NDArray[np.float64] | None:
+def _floats_of_objects(values: list[Any], types: set[type]) -> NDArray[np.float64] | None:
     """Return real numbers as floats; None if that rounds any."""
     if all(issubclass(type_, float) for type_ in types):
         return np.array(values, np.float64)
