@@ -287,7 +287,7 @@ class Runner:
                 tried += ran
                 killers += [killer] if killer else []
         reached = 0
-        if not killers:
+        if not killers and not self.settings["recorded"]:
             if not self.files:
                 self.measure()
             reached = sum(map(len, self.reaching(number).values()))

@@ -133,22 +133,19 @@ class Build:
             "build.verbose=true",
         ]
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python), "install"]
-        built = subprocess.run(
-            [
-                *pip,
-                "--no-build-isolation",
-                "--no-deps",
-                "--ignore-installed",
-                self.source,
-                *(f"-C{option}" for option in options),
-            ],
-            check=False,
-            capture_output=True,
-            text=True,
-            env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-        )
-        (self.folder / "build.log").write_text(built.stdout + built.stderr)
-        return "" if built.returncode == 0 else built.stdout + built.stderr
+        install = [*pip, "--no-build-isolation", "--no-deps", "--ignore-installed", str(self.source)]
+        commands = [
+            [*install, *(f"-C{option}" for option in options)],
+            ["cmake", "--build", str(self.cmake), "--target", "exactk_tests", "--", "-k0"],
+        ]
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        runs = [
+            subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+            for command in commands
+        ]
+        printed = "".join(run.stdout + run.stderr for run in runs)
+        (self.folder / "build.log").write_text(printed)
+        return printed if any(run.returncode for run in runs) else ""
 
 
 def with_switches(source: bytes, switches: list[tuple[int, Candidate]]) -> bytes:
@@ -211,7 +208,7 @@ def lines_of(path: Path, one: Candidate) -> range:
 
 def run_cases(build: Build, mutants: list[Mutant], results: dict[int, dict[str, Any]]) -> None:
     """Run the C++ test cases: once each to see what they reach, then the cheapest for each mutant."""
-    [program] = [path for path in build.cmake.rglob("exactk_tests") if path.is_file()]
+    program = build.cmake / "exactk_tests"
     listed = subprocess.run([program, "--list-test-cases", "--no-colors"], check=True, capture_output=True, text=True)
     names = [line for line in listed.stdout.splitlines() if not line.startswith(("[doctest]", "==="))]
     marks = Marks(build.marks)
@@ -262,6 +259,7 @@ def run_python_tests(build: Build, mutants: list[Mutant], options: argparse.Name
         "killers": options.earlier,
         "budget": options.budget,
         "share": options.share,
+        "recorded": options.recorded,
     }
     (build.folder / "run.json").write_text(json.dumps(settings))
     environment = os.environ | {
@@ -326,6 +324,7 @@ def main() -> None:
     patterns = ["tests/test_*.py", "tests/compat/test_*.py", "docs/**/*.md"]
     parser.add_argument("--tests", nargs="*", default=patterns, help="patterns of the files that pytest runs")
     parser.add_argument("--killers", type=Path, help="results of an earlier run, whose killers are tried first")
+    parser.add_argument("--recorded", action="store_true", help="run no Python tests but these killers")
     parser.add_argument("--budget", type=float, default=60, help="seconds of tests for a mutant that survives")
     parser.add_argument("--share", type=float, default=UNLIMITED, help="seconds of each file, whose tests are drawn")
     options = parser.parse_args()
