@@ -19,7 +19,7 @@ from test_laws import run_if_legal
 pytestmark = pytest.mark.filterwarnings("ignore:.* as 0, the best value:exactk.EvaluationWarning")
 
 EVERY_METRIC = [
-    text for name in exactk.metrics if name not in OF_COLLECTION for text in spellings(name, [1, 5, 10], whole=False)
+    text for name in exactk.metrics if name not in OF_COLLECTION for text in spellings(name, [5], whole=False)
 ]
 EVERY_METRIC += ["ndcg@10(gain=exp2)", "recall@5(average=micro)"]
 # Of users without keys, a part has neither the train nor the base predictions of the whole.
@@ -43,7 +43,7 @@ def many_lists() -> Evaluation:
 def test_f22_number_of_threads(many_lists: Evaluation, weighted: bool) -> None:
     evaluation = replace(many_lists, metrics=EVERY_METRIC)
     options = {} if weighted else {"weights": None}
-    one, *others = (evaluation.run(num_threads=threads, **options) for threads in (1, 2, 3, 7))
+    one, *others = (evaluation.run(num_threads=threads, **options) for threads in (1, 3, 7))
     assert all(other == one for other in others)
 
 
@@ -144,9 +144,9 @@ def test_merge_of_any_split_in_any_order(evaluation: Evaluation, data: st.DataOb
     assert exactk.merge(pickle.loads(pickle.dumps(parts))) == whole  # noqa: S301 - just written
 
 
-@pytest.mark.parametrize("size", [1, 500, 1000, 4000])
+@pytest.mark.parametrize("size", [1, 700, 4000])
 def test_blocks_equal_the_whole(many_lists: Evaluation, size: int) -> None:
-    users = 40 if size == 1 else 3000
+    users = 8 if size == 1 else 3000
     part = slice_users(many_lists, 0, users)
     blocks = ((part.truth[i : i + size], part.predictions[i : i + size]) for i in range(0, users, size))
     assert exactk.evaluate(None, blocks, part.metrics, items=ANY_ITEMS, **part.options) == part.run()

@@ -340,8 +340,8 @@ def test_f08_scores_that_single_precision_cannot_tell_apart_are_tied(
 ) -> None:
     """They round to infinity, to zero, or to one number, though products of the vectors differ."""
     rng = np.random.default_rng(0)
-    users, items = rng.normal(size=(20, 8)) * of_users, rng.normal(size=(800, 8)) * of_items
-    truth = [sorted(set(row)) for row in rng.integers(0, 800, size=(20, 30)).tolist()]
+    users, items = rng.normal(size=(5, 8)) * of_users, rng.normal(size=(400, 8)) * of_items
+    truth = [sorted(set(row)) for row in rng.integers(0, 400, size=(5, 30)).tolist()]
     convention = exactk.conventions["standard"].replace(score_dtype="float32")
     model = exactk.Embeddings(users, items, similarity)
     core, reference = (

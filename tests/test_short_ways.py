@@ -20,6 +20,7 @@ from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.short_ways import evaluate_shortly
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import DEFAULTS
+from strategies import SHARE
 
 METRICS: tuple[Any, ...] = (
     "ndcg@10",
@@ -167,7 +168,7 @@ def outcome_of(call: Any) -> tuple[Any, list[str]]:
     return result, [str(one.message) for one in caught]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(max(4, round(12 * SHARE))))
 def test_both_ways_give_the_same(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - no secrets
     short = 0
@@ -267,7 +268,7 @@ def draw_ranked(draw: random.Random) -> Any:
     return scores if draw.random() < 0.6 else without_values(draw, scores, (list, list, tuple))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(max(4, round(12 * SHARE))))
 def test_mappings_of_strings_give_the_same(seed: int, evaluations: list[None]) -> None:
     draw = random.Random(seed)  # noqa: S311 - no secrets
     short = 0
