@@ -180,7 +180,7 @@ def any_samples(**options: Any) -> st.SearchStrategy[Sample]:
 
 
 def is_of_draws(sample: Sample) -> bool:
-    return sample.options["test"] == "permutation" or sample.options.get("interval", "t") != "t"
+    return bool(sample.options["test"] == "permutation" or sample.options.get("interval", "t") != "t")
 
 
 def rows_of(comparison: exactk.Comparison) -> dict[tuple[Any, ...], exactk.Difference]:
@@ -314,14 +314,14 @@ def test_copies_of_users_in_clusters_are_one_user(sample: Sample, copies: int) -
     clusters = {name: name.rpartition("/")[0] for name in users}
     rows, others = rows_of(sample.compare()), rows_of(replace(sample, users=users).compare(clusters=clusters))
     assert list(rows) == list(others)
-    tolerance = {"rtol": 1e-9, "atol": 1e-12} if is_of_draws(sample) else {"rtol": 1e-12, "atol": 1e-15}
+    relative, absolute = (1e-9, 1e-12) if is_of_draws(sample) else (1e-12, 1e-15)
     for key, row in rows.items():
         for name in row._fields:
             one, of_copies = getattr(row, name), getattr(others[key], name)
             if name in {"users", "wins", "ties", "losses"}:
                 assert one * copies == of_copies
             elif isinstance(one, float):
-                assert_allclose(of_copies, one, err_msg=name, **tolerance)
+                assert_allclose(of_copies, one, rtol=relative, atol=absolute, err_msg=name)
             else:
                 assert of_copies == one
 
