@@ -305,10 +305,7 @@ def interval_cells(e: Estimate, confidence: float, quantile: float | None = None
     if quadratic <= 1e-12 * b * b:  # any factor of the baseline's value is possible
         return cells
     root = math.sqrt(max(0.0, linear**2 - quadratic * constant))
-    return cells | {
-        "relative_low": (linear - root) / quadratic - 1,
-        "relative_high": (linear + root) / quadratic - 1,
-    }
+    return cells | {"relative_low": (linear - root) / quadratic - 1, "relative_high": (linear + root) / quadratic - 1}
 
 
 def expm1(logarithm: float) -> float:

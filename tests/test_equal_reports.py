@@ -399,11 +399,7 @@ def empty_frames(*names: str) -> dict[str, Callable[[], Any]]:
     }
 
 
-EMPTY_BY_USER = {
-    "weights": empty_frames("value"),
-    "groups": empty_frames("value"),
-    "exclude": empty_frames("item"),
-}
+EMPTY_BY_USER = {"weights": empty_frames("value"), "groups": empty_frames("value"), "exclude": empty_frames("item")}
 EMPTY_VALUES: dict[str, Callable[[], Any]] = {
     "list": list,
     "tuple": tuple,

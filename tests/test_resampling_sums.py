@@ -201,13 +201,7 @@ SOUND = Request(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_faults(
-    changes: dict[str, Any],
-    argument: str,
-    row: int | None,
-    position: int | None,
-    count: int,
-    kind: str,
-    threads: int,
+    changes: dict[str, Any], argument: str, row: int | None, position: int | None, count: int, kind: str, threads: int
 ) -> None:
     with pytest.raises(exactk.InputError) as caught:
         replace(SOUND, **changes).run(kind, threads)
