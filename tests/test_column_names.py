@@ -44,34 +44,20 @@ def test_names_of_columns_name_columns() -> None:
     truth = {"a": ["x"], "b": ["y"]}
     read = exactk.as_predictions(frame[["user", "item", "score"]])
     scored: Any = read
-    calls: dict[str, Callable[[], object]] = {
-        "score: expected a data frame or file with columns as predictions": lambda: exactk.evaluate(
-            truth, read, "mrr", score="other"
-        ),
-        "rank: expected a data frame or file with columns as predictions": lambda: exactk.evaluate(
-            truth, {"one": read}, "mrr", rank="other"
-        ),
-        "grade: expected a data frame or file with columns as truth": lambda: exactk.evaluate(
-            truth, frame, "mrr", score="score", grade="x"
-        ),
-        "user: expected a data frame or file with columns as truth or predictions or": lambda: exactk.recall_at_k(
-            truth, truth, user="u"
-        ),
-        "item: expected a data frame or file with columns as scores or exclude": lambda: exactk.topk(
-            scored, 1, item="i"
-        ),
-        "user: expected a data frame or file with columns as truth, found user='u' without one": lambda: (
-            exactk.as_truth(truth, user="u")
-        ),
-        "item: expected a data frame or file with columns as exclude": lambda: exactk.as_exclusions(truth, item="i"),
-        "rank: expected a data frame or file with columns as predictions, found": lambda: exactk.as_rankings(
-            [[1]], rank="r"
-        ),
-    }
-    for message, call in calls.items():
+    calls: list[tuple[str, str, Callable[[], object]]] = [
+        ("score", "predictions", lambda: exactk.evaluate(truth, read, "mrr", score="other")),
+        ("rank", "predictions", lambda: exactk.evaluate(truth, {"one": read}, "mrr", rank="other")),
+        ("grade", "truth", lambda: exactk.evaluate(truth, frame, "mrr", score="score", grade="x")),
+        ("user", "truth or predictions or", lambda: exactk.recall_at_k(truth, truth, user="u")),
+        ("item", "scores or exclude", lambda: exactk.topk(scored, 1, item="i")),
+        ("user", "truth, found user='u' without one", lambda: exactk.as_truth(truth, user="u")),
+        ("item", "exclude", lambda: exactk.as_exclusions(truth, item="i")),
+        ("rank", "predictions, found", lambda: exactk.as_rankings([[1]], rank="r")),
+    ]
+    for name, argument, call in calls:
         with pytest.raises(exactk.InputError) as caught:
             call()
-        assert str(caught.value).startswith(message)
+        assert str(caught.value).startswith(f"{name}: expected a data frame or file with columns as {argument}")
     weights = pd.DataFrame({"who": ["a", "b"], "weight": [1.0, 3.0]})
     assert exactk.evaluate(truth, truth, "mrr", user="who", weights=weights)["mrr"] == 1.0
     assert exactk.compare(truth, {"one": frame}, "mrr", score="other")["mrr"]["one"] == 1.0

@@ -17,8 +17,8 @@ import pytest
 import scipy.sparse
 
 import exactk
+from commands import Run, assert_refused, write_files
 from exactk import reference
-from exactk._cli import main
 from exactk._plan.conventions import changes_from
 from exactk._plan.fields import FIELDS
 
@@ -220,24 +220,20 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("case", COMMANDS)
 def test_f66_a_hint_on_the_command_line_can_be_pasted(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    case: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        Path(name).write_text(text, encoding="utf-8")
+    write_files(FILES)
     kept, refused, options = COMMANDS[case]
-    assert main([*kept, *refused]) == 2
-    message = capsys.readouterr().err
-    assert (message.count("\n"), options in message.rpartition("; ")[2]) == (1, True), message
-    assert main([*kept, *shlex.split(options)]) == 0
+    result = run(*kept, *refused)
+    assert_refused(result, options)
+    assert options in result.err.rpartition("; ")[2]
+    assert run(*kept, *shlex.split(options)).code == 0
 
 
-def test_f66_fields_are_set_on_the_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_f66_fields_are_set_on_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("t.csv").write_text("user,item,grade\na,x,1\na,y,3\n", encoding="utf-8")
-    Path("p.csv").write_text("user,item,score\na,x,2\na,y,1\n", encoding="utf-8")
+    write_files({"t.csv": "user,item,grade\na,x,1\na,y,3\n", "p.csv": "user,item,score\na,x,2\na,y,1\n"})
     evaluate = ("evaluate", "t.csv", "p.csv", "--format", "json", "-m", "ndcg", "-m", "dcg", "-m", "P@1")
     truth, predictions = exactk.read("t.csv", "truth"), exactk.read("p.csv", "predictions")
     for options, changes in (
@@ -248,27 +244,14 @@ def test_f66_fields_are_set_on_the_command_line(
         (("--set", "min_grade=None"), {}),
         (("--set", "score_dtype=float32"), {"score_dtype": "float32"}),
     ):
-        assert main([*evaluate, *options]) == 0
         expected = exactk.evaluate(truth, predictions, ["ndcg", "dcg", "P@1"], convention=changes)
-        report = exactk.Report.from_json(capsys.readouterr().out)
+        report = exactk.Report.from_json(run(*evaluate, *options).out)
         assert {name: report[name] for name in report.metrics} == {name: expected[name] for name in expected.metrics}
-    for wrong in (
-        "gain",
-        "=exp2",
-        "gain=",
-        "gain=cubic",
-        "gian=exp2",
-        "ndgc.gain=exp2",
-        "min_grade=high",
-        "gain_table=1",
-        "base=ranx",
-        "name=ranx",
-        "overrides={}",
-    ):
-        assert main([*evaluate, "--set", wrong]) == 2
-        assert "--set: --set" not in capsys.readouterr().err
-    assert main([*evaluate, "--set", "gain=exp2", "--set", "gain=linear"]) == 2
-    assert main(["topk", "p.csv", "-k", "1", "--set", "gain=exp2"]) == 2
+    wrong = "gain =exp2 gain= gain=cubic gian=exp2 ndgc.gain=exp2 min_grade=high gain_table=1 base=ranx name=ranx overrides={}"
+    for change in wrong.split():
+        result = run(*evaluate, "--set", change)
+        assert_refused(result, "--set: expected ")
+        assert "--set: --set" not in result.err
 
 
 def test_f66_the_warning_of_ties_tells_what_to_write() -> None:
@@ -280,6 +263,7 @@ def test_f66_the_warning_of_ties_tells_what_to_write() -> None:
     assert [ast.literal_eval(choice)["ties"] for choice in choices] == ["pessimistic", "optimistic"]
 
 
+SKLEARN = exactk.conventions["sklearn"]
 CHANGES: dict[str, tuple[Any, exactk.Convention]] = {
     "none": ({}, exactk.conventions["standard"]),
     "a preset": ({"base": "ranx"}, exactk.conventions["ranx"]),
@@ -291,12 +275,7 @@ CHANGES: dict[str, tuple[Any, exactk.Convention]] = {
     ),
     "of one metric": (
         {"base": "sklearn", "ndcg.gain": "exp2"},
-        exactk.conventions["sklearn"].replace(
-            overrides={
-                **exactk.conventions["sklearn"].overrides,
-                "ndcg": {"ties": "expected", "gain": "exp2"},
-            }
-        ),
+        SKLEARN.replace(overrides={**SKLEARN.overrides, "ndcg": {"ties": "expected", "gain": "exp2"}}),
     ),
     "all overrides": (
         {"base": "sklearn", "overrides": {"dcg": {"gain": "exp2"}}},
@@ -317,22 +296,10 @@ def test_f66_a_mapping_of_changes_is_a_convention(case: str) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {"nam": "last"},
-        {"nan": "first"},
-        {1: "last"},
-        {"base": "rank"},
-        {"base": 3},
-        {"base": {"nan": "last"}},
-        {"no_metric.gain": "exp2"},
-        {"ndcg.score_dtype": "float64"},
-        {"ndcg.": 1},
-        {".gain": "exp2"},
-        3,
-        ["standard"],
-    ],
+    [{"nam": "last"}, {"nan": "first"}, {1: "last"}, {"base": "rank"}, {"base": 3}, {"base": {"nan": "last"}},
+     {"no_metric.gain": "exp2"}, {"ndcg.score_dtype": "float64"}, {"ndcg.": 1}, {".gain": "exp2"}, 3, ["standard"]],
     ids=repr,
-)
+)  # fmt: skip
 def test_f66_changes_that_are_none(given: Any) -> None:
     assert error_of(exactk.evaluate, [[1]], [[1]], "ndcg@1", convention=given).startswith("convention: expected ")
 
@@ -482,20 +449,9 @@ def first_expression(text: str) -> str:
 
 SOURCES = Path(__file__).parents[1]
 PUBLIC_CALLS = (
-    exactk.custom,
-    exactk.Items,
-    exactk.evaluate,
-    exactk.compare,
-    exactk.Comparison.check,
-    exactk.Comparison.to_html,
-    exactk.Comparison.plot,
-    exactk.topk,
-    exactk.neighbors,
-    exactk.read,
-    exactk.as_predictions,
-    exactk.Truth,
-    exactk.Report.to_csv,
-    exactk.Report.disparity,
+    *(exactk.custom, exactk.Items, exactk.evaluate, exactk.compare, exactk.topk, exactk.neighbors, exactk.read),
+    *(exactk.as_predictions, exactk.Truth, exactk.Report.to_csv, exactk.Report.disparity),
+    *(exactk.Comparison.check, exactk.Comparison.to_html, exactk.Comparison.plot),
 )
 
 
@@ -560,41 +516,43 @@ def test_f66_a_completed_hint_keeps_the_context_of_its_error() -> None:
         assert f" in {context}; convention=" in str(caught.value)
 
 
-def message_of(truth: Any, predictions: Any) -> str:
-    with pytest.raises(exactk.ExactkError) as caught:
-        exactk.evaluate(truth, predictions, "recall@1")
-    return str(caught.value)
+def refusal_of_recall(truth: Any, predictions: Any) -> str:
+    return error_of(exactk.evaluate, truth, predictions, "recall@1")
 
 
 @pytest.mark.parametrize("items", ["1 2 3", "1,2,3", "['x', 'y']"])
 def test_no_hint_makes_one_item_of_a_string_that_may_be_a_list(items: str) -> None:
     hint = "strings are single items: split them into lists if each holds several"
-    assert message_of({"ann": ["x"]}, {"ann": items}).endswith(hint)
-    assert message_of({"ann": ["x"]}, {"ann": "x"}).endswith("{user: [item] for user, item in predictions.items()}")
+    assert refusal_of_recall({"ann": ["x"]}, {"ann": items}).endswith(hint)
+    assert refusal_of_recall({"ann": ["x"]}, {"ann": "x"}).endswith(
+        "{user: [item] for user, item in predictions.items()}"
+    )
 
 
 def test_hints_for_factors_and_generators() -> None:
     factors = np.ones((1, 2)), np.array([[1.0, 0.0], [2.0, 2.0]])
     hint = "exactk.Embeddings(*predictions) has vectors of users and items, if these are the arrays"
-    assert message_of([[1]], factors).endswith(hint)
+    assert refusal_of_recall([[1]], factors).endswith(hint)
     assert exactk.evaluate([[1]], exactk.Embeddings(*factors), "recall@1")["recall@1"] == 1.0
     blocks = (([[1]], [[1]]) for _ in range(2))
-    assert message_of(blocks, [[1]]).endswith("; evaluate(None, truth, metrics) takes (truth, predictions) blocks")
+    assert refusal_of_recall(blocks, [[1]]).endswith(
+        "; evaluate(None, truth, metrics) takes (truth, predictions) blocks"
+    )
     assert exactk.evaluate(None, blocks, "recall@1")["recall@1"] == 1.0
     frames = iter([pd.DataFrame({"user": ["ann"], "item": [1], "score": [0.5]})])
-    assert "exactk.Batches reads data frames" in message_of(None, frames)
+    assert "exactk.Batches reads data frames" in refusal_of_recall(None, frames)
 
 
 def test_hints_name_no_column_that_would_reverse_the_order() -> None:
     frame = pd.DataFrame({"user": ["ann", "ann"], "item": [1, 2]})
     for column in ("distance", "position", "sortOrder"):
-        message = message_of({"ann": [1]}, frame.assign(**{column: [1, 2]}))
+        message = refusal_of_recall({"ann": [1]}, frame.assign(**{column: [1, 2]}))
         assert message.endswith(f"; name it, for example with rank={column!r}")
         assert (
             exactk.evaluate({"ann": [1]}, frame.assign(**{column: [1, 2]}), "recall@1", rank=column)["recall@1"] == 1.0
         )
-    assert "score='other' or rank='other'" in message_of({"ann": [1]}, frame.assign(other=[1, 2]))
-    swapped = message_of({"ann": [1]}, frame.assign(rating=[4, 5]))
+    assert "score='other' or rank='other'" in refusal_of_recall({"ann": [1]}, frame.assign(other=[1, 2]))
+    swapped = refusal_of_recall({"ann": [1]}, frame.assign(rating=[4, 5]))
     assert swapped.endswith("; if these are the grades of the truth, the truth comes first")
 
 

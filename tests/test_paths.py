@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import exactk
+from commands import write_files
 
 FILES = {
     "test.qrels": "q1 0 d1 1\nq1 0 d7 2\nq2 0 d1 1\n",
@@ -39,16 +40,13 @@ class Named:
         return str(self._path)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    write_files(FILES)
 
 
 @pytest.mark.parametrize("as_path", [str, Path, lambda name: Named(Path(name))], ids=["str", "Path", "PathLike"])
-@pytest.mark.usefixtures("folder")
 def test_a_path_is_what_read_returns(as_path: Callable[[str], Any]) -> None:
     truth, train = exactk.read("test.qrels", "truth"), exactk.read("train.tsv", "exclude")
     for name in ("bm25.run", "als.csv"):
@@ -59,7 +57,6 @@ def test_a_path_is_what_read_returns(as_path: Callable[[str], Any]) -> None:
         assert exactk.recall_at_k(as_path("test.qrels"), as_path(name), 2, exclude=train) == expected["recall@2"]
 
 
-@pytest.mark.usefixtures("folder")
 def test_systems_and_blocks_are_paths_too() -> None:
     systems: dict[str, Any] = {"bm25": "bm25.run", "als": Path("als.csv")}
     contents = {name: exactk.read(path, "predictions") for name, path in systems.items()}
@@ -74,7 +71,6 @@ def test_systems_and_blocks_are_paths_too() -> None:
     assert "standard" in matches.names
 
 
-@pytest.mark.usefixtures("folder")
 def test_conversions_and_topk() -> None:
     assert exactk.as_truth("test.qrels").row(0).tolist() == exactk.read("test.qrels", "truth").row(0).tolist()
     assert isinstance(exactk.as_predictions("als.csv"), exactk.SparseScores)
@@ -93,7 +89,6 @@ def test_conversions_and_topk() -> None:
         exactk.topk("train.tsv", 1)
 
 
-@pytest.mark.usefixtures("folder")
 def test_candidates_are_of_all_users_or_by_user() -> None:
     """A file with one column has the candidates of all users."""
     for path, candidates in {
@@ -112,14 +107,12 @@ def test_candidates_are_of_all_users_or_by_user() -> None:
     assert exactk.topk(model, 3).ids.tolist() == exactk.topk(expected_model, 3).ids.tolist()
 
 
-@pytest.mark.usefixtures("folder")
 def test_integer_candidates_of_all_users() -> None:
     Path("numbers.csv").write_text("item\n2\n0\n")
     scores = np.array([[0.5, 1.0, 0.25]])
     assert exactk.topk(scores, 2, candidates="numbers.csv").ids.tolist() == [[0, 2]]
 
 
-@pytest.mark.usefixtures("folder")
 def test_weights_and_groups() -> None:
     given: dict[str, Any] = {"weights": {"q1": 1, "q2": 3}, "groups": {"q1": "new", "q2": "old"}}
     expected = exactk.evaluate("test.qrels", "bm25.run", METRICS, **given)
@@ -128,7 +121,6 @@ def test_weights_and_groups() -> None:
     assert list(by_year) == [2020, 2021]
 
 
-@pytest.mark.usefixtures("folder")
 def test_column_names_are_for_files_as_for_frames() -> None:
     columns: dict[str, Any] = {"user": "member", "item": "sku"}
     frame = pd.read_csv("members.csv")
@@ -141,7 +133,6 @@ def test_column_names_are_for_files_as_for_frames() -> None:
         assert restricted["num_recommended"] == 1.5
 
 
-@pytest.mark.usefixtures("folder")
 def test_column_names_are_not_for_files_without_columns() -> None:
     """As for lists beside frames, others are read as they are; if there are no others, the name would be ignored."""
     Path("two.csv").write_text("member,document,score\nq1,d1,1\nq2,d7,1\n")
@@ -151,7 +142,6 @@ def test_column_names_are_not_for_files_without_columns() -> None:
 
 
 @pytest.mark.parametrize("argument", ["truth", "predictions", "exclude", "candidates"])
-@pytest.mark.usefixtures("folder")
 def test_a_missing_file_is_named_with_its_argument(argument: str) -> None:
     arguments: dict[str, Any] = {"truth": "test.qrels", "predictions": "bm25.run"}
     with pytest.raises(exactk.InputError) as caught:
@@ -164,7 +154,6 @@ def test_a_missing_file_is_named_with_its_argument(argument: str) -> None:
         exactk.evaluate(**arguments | {argument: "a\0b"}, metrics="mrr")
 
 
-@pytest.mark.usefixtures("folder")
 def test_faults_of_files_name_them() -> None:
     with pytest.raises(exactk.InputError, match=r"predictions: .*No such file.* in other.run") as caught:
         exactk.compare("test.qrels", {"als": "als.csv", "other": "other.run"}, "mrr")
@@ -183,7 +172,6 @@ def test_faults_of_files_name_them() -> None:
         exactk.evaluate("test.qrels", "bm25.run", "mrr", weights="groups.csv")
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_string_in_a_mapping_from_user_is_an_item() -> None:
     assert exactk.evaluate({"q1": "test.qrels"}, {"q1": ["test.qrels"]}, "recall@1")["recall@1"] == 1
     with pytest.raises(exactk.InputTypeError, match=r"found a single item instead of a list; predictions={user:"):
