@@ -92,7 +92,7 @@ CONTAINERS: dict[str, Callable[[Case], tuple[Any, Any]]] = {
 
 @pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
 @pytest.mark.parametrize("container", CONTAINERS)
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(100))
 @given(drawn=cases())
 def test_f41_values_are_weighted_means_over_the_users_they_count(
     container: str, engine: Any, drawn: tuple[Case, dict[str, tuple[str, str]]]

