@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
@@ -22,7 +20,7 @@ import pytest
 import pytrec_eval
 
 import exactk
-from commands import Run, assert_refused
+from commands import Run, assert_refused, write_files
 from exactk._cli import doctor
 from exactk._cli.output_files import write_file
 from exactk._cli.result import json_object
@@ -306,8 +304,7 @@ def test_ids_of_digits_match_those_of_trec(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.qrels").write_text("7 0 12 1\n8 0 13 1\n", encoding="utf-8")
     (tmp_path / "p.csv").write_text("user,item,score\n7,12,1\n8,12,1\n", encoding="utf-8")
     given = ("evaluate", tmp_path / "t.qrels", tmp_path / "p.csv", "-m", "precision@1", "--format", "csv")
-    result = run(*given)
-    assert (result.code, "--text-ids reads ids in files as strings" in result.err) == (2, True)
+    assert_refused(run(*given), "--text-ids reads ids in files as strings")
     assert "precision,1,0.5," in run(*given, "--text-ids").out
 
 
@@ -372,37 +369,41 @@ def test_states_that_cannot_be_merged(run: Run, tmp_path: Path, qrels: Path, den
         assert message in result.err
 
 
-SCORES = """\
-user,item,score
-ann,tea,0.5
-bob,tea,1
-ann,milk,0.75
-ann,rice,0.5
-bob,rice,-2
-"""
+SCORES = "user,item,score\nann,tea,0.5\nbob,tea,1\nann,milk,0.75\nann,rice,0.5\nbob,rice,-2\n"
+TRAIN = "user,item\nzoe,tea\nbob,tea\nann,milk\nann,beer\n"
+CSV = "user,item,rank,score\n"
+BEST = {
+    "scores -k 2": "ann Q0 milk 1 0.75 exactk\nann Q0 rice 2 0.5 exactk\nbob Q0 tea 1 1.0 exactk\nbob Q0 rice 2 -2.0 exactk\n",
+    "scores -k 1 --format csv": f"{CSV}ann,milk,1,0.75\nbob,tea,1,1.0\n",
+    "scores -k 1 --format csv --exclude train.csv": f"{CSV}ann,rice,1,0.5\nbob,rice,1,-2.0\n",
+    "scores -k 5 --format json": '{"user": "ann", "items": ["milk", "rice", "tea"], "scores": [0.75, 0.5, 0.5]}\n'
+    '{"user": "bob", "items": ["tea", "rice"], "scores": [1.0, -2.0]}\n',
+    "integers -k 2 --format csv": f"{CSV}7,4,1,1.0\n7,30,2,1.0\n8,30,1,2.0\n",
+    "blank -k 1 --format csv": f"{CSV}ann,green tea,1,1.0\n",
+}
 
 
 @pytest.fixture
-def scores_file(tmp_path: Path) -> Path:
-    file = tmp_path / "scores.csv"
-    file.write_text(SCORES, encoding="utf-8")
-    return file
+def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_files({"scores.csv": SCORES, "train.csv": TRAIN, "ranks.csv": "user,item,rank\nann,tea,1\n"})
+    write_files({"integers.csv": "user,item,score\n7,30,1\n7,4,1\n8,30,2\n"})
+    write_files({"blank.csv": "user,item,score\nann,green tea,1\n"})
 
 
-def test_the_best_of_each_user(run: Run, scores_file: Path) -> None:
-    """In a tie, the key that comes first is ranked higher."""
-    assert run("topk", scores_file, "-k", 2).out == (
-        "ann Q0 milk 1 0.75 exactk\nann Q0 rice 2 0.5 exactk\nbob Q0 tea 1 1.0 exactk\nbob Q0 rice 2 -2.0 exactk\n"
-    )
-    assert (
-        run("topk", scores_file, "-k", 1, "--format", "csv").out
-        == "user,item,rank,score\nann,milk,1,0.75\nbob,tea,1,1.0\n"
-    )
-    lines = run("topk", scores_file, "-k", 5, "--format", "json").out.splitlines()
-    assert [json.loads(line) for line in lines] == [
-        {"user": "ann", "items": ["milk", "rice", "tea"], "scores": [0.75, 0.5, 0.5]},
-        {"user": "bob", "items": ["tea", "rice"], "scores": [1.0, -2.0]},
-    ]
+@pytest.mark.usefixtures("scores")
+@pytest.mark.parametrize("call", BEST)
+def test_the_best_of_each_user(run: Run, call: str) -> None:
+    """In a tie, the key that comes first is ranked higher; exclusions are matched by key, whatever their order."""
+    file, *options = call.split()
+    assert run("topk", f"{file}.csv", *options) == (0, BEST[call], "")
+
+
+@pytest.mark.usefixtures("scores")
+def test_topk_needs_scores_and_a_number(run: Run) -> None:
+    assert_refused(run("topk", "ranks.csv", "-k", 1), "scores: expected a score for each user and item, found Rankings")
+    assert_refused(run("topk", "scores.csv", "-k", 0), "k: expected a cutoff")
+    assert_refused(run("topk", "blank.csv", "-k", 1), "ids without blanks")
 
 
 @pytest.mark.parametrize(("form", "ending"), [("trec", ".run"), ("csv", ".csv"), ("json", ".jsonl")])
@@ -415,36 +416,6 @@ def test_what_topk_writes_is_read_again(
     whole, cut = (run("evaluate", qrels, file, *metrics, "--format", "csv") for file in (bm25, best))
     assert cut.out == whole.out
     assert cut.code == 0
-
-
-def test_topk_leaves_out_what_is_excluded(run: Run, tmp_path: Path, scores_file: Path) -> None:
-    """Users and items are matched by key, whatever the order of the files."""
-    train = tmp_path / "train.csv"
-    train.write_text("user,item\nzoe,tea\nbob,tea\nann,milk\nann,beer\n", encoding="utf-8")
-    result = run("topk", scores_file, "-k", 1, "--exclude", train, "--format", "csv")
-    assert result.out == "user,item,rank,score\nann,rice,1,0.5\nbob,rice,1,-2.0\n"
-
-
-def test_topk_of_integer_ids(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "scores.csv"
-    file.write_text("user,item,score\n7,30,1\n7,4,1\n8,30,2\n", encoding="utf-8")
-    lines = run("topk", file, "-k", 2, "--format", "json").out.splitlines()
-    assert [json.loads(line)["items"] for line in lines] == [[4, 30], [30]]
-
-
-def test_keys_that_trec_cannot_hold(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "scores.csv"
-    file.write_text("user,item,score\nann,green tea,1\n", encoding="utf-8")
-    assert_refused(run("topk", file, "-k", 1), "ids without blanks")
-    assert run("topk", file, "-k", 1, "--format", "csv").out.endswith("ann,green tea,1,1.0\n")
-
-
-def test_topk_needs_scores_and_a_number(run: Run, tmp_path: Path, scores_file: Path) -> None:
-    ranks = tmp_path / "ranks.csv"
-    ranks.write_text("user,item,rank\nann,tea,1\n", encoding="utf-8")
-    assert_refused(run("topk", ranks, "-k", 1), "scores: expected a score for each user and item, found Rankings\n")
-    assert run("topk", scores_file).code == 2
-    assert "k: expected a cutoff" in run("topk", scores_file, "-k", 0).err
 
 
 def test_values_are_kept_within_bounds(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
@@ -489,35 +460,20 @@ def test_a_bound_of_one_system(
 def test_what_must_be_reached_is_computed_unasked(run: Run, qrels: Path, bm25: Path) -> None:
     result = run("evaluate", qrels, bm25, "-m", "P@5", "--min", "fbeta@[5,10](beta=2)=2")
     assert result.code == 1
-    assert [line.split()[0] for line in result.out.splitlines()[1:-1]] == [
-        *("P@5", "fbeta@5(beta=2)", "fbeta@10(beta=2)")
-    ]
-    assert [line.split()[3] for line in result.err.splitlines() if "--min" in line] == [
-        "fbeta@5(beta=2)",
-        "fbeta@10(beta=2)",
-    ]
+    bounded = ["fbeta@5(beta=2)", "fbeta@10(beta=2)"]
+    assert [line.split()[0] for line in result.out.splitlines()[1:-1]] == ["P@5", *bounded]
+    assert [line.split()[3] for line in result.err.splitlines() if "--min" in line] == bounded
 
 
-def test_nan_keeps_no_bound(run: Run, tmp_path: Path, bm25: Path) -> None:
+def test_nan_is_warned_of_and_keeps_no_bound(run: Run, tmp_path: Path, bm25: Path, dense: Path) -> None:
     qrels = tmp_path / "irrelevant.txt"
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
-    result = run("evaluate", qrels, bm25, "-m", "mrr", "--min", "mrr=-inf")
-    assert result.code == 1
-    assert "mrr is nan, expected at least -inf" in result.err
-    result = run("evaluate", qrels, bm25, "-m", "mrr", "--max", "mrr=inf")
-    assert (result.code, "mrr is nan, expected at most inf" in result.err) == (1, True)
-
-
-def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -> None:
-    qrels = tmp_path / "irrelevant.txt"
-    qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
-    result = run("evaluate", qrels, bm25, "-m", "mrr")
-    assert result.err == "exactk: warning: no user was evaluated for mrr: NaN; 1 user without relevant items\n"
-    result = run("compare", qrels, bm25, dense, "-m", "mrr")
-    assert (
-        result.err
-        == "exactk: warning: all systems: no user was evaluated for mrr: NaN; 1 user without relevant items\n"
-    )
+    warning = "no user was evaluated for mrr: NaN; 1 user without relevant items\n"
+    assert run("evaluate", qrels, bm25, "-m", "mrr").err == f"exactk: warning: {warning}"
+    assert run("compare", qrels, bm25, dense, "-m", "mrr").err == f"exactk: warning: all systems: {warning}"
+    for option, bound, found in (("--min", "-inf", "at least -inf"), ("--max", "inf", "at most inf")):
+        result = run("evaluate", qrels, bm25, "-m", "mrr", option, f"mrr={bound}")
+        assert (result.code, f"mrr is nan, expected {found}" in result.err) == (1, True)
 
 
 def test_f34_names_in_a_terminal_are_no_commands(
@@ -651,11 +607,6 @@ def test_the_doctor_finds_bits_that_differ(run: Run, monkeypatch: pytest.MonkeyP
     result = run("doctor")
     assert result.code == 2
     assert re.search(r"^failed  every number of threads .*: 2 threads and 1 threads differ$", result.out, re.MULTILINE)
-
-
-def test_csv_on_the_terminal_reads_back(run: Run, qrels: Path, bm25: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(run("evaluate", qrels, bm25, "--format", "csv").out)))
-    assert {f"{row['metric']}@{row['k']}": float(row["value"]) for row in rows} == dict(expected_result(qrels, bm25))
 
 
 def test_json_says_which_files_it_is_of(run: Run, tmp_path: Path, qrels: Path, bm25: Path, dense: Path) -> None:
