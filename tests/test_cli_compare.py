@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import exactk
-from commands import assert_refused
+from commands import assert_refused, write_files
 from exactk._cli.comparison_options import NOT_GIVEN
 from exactk._cli.gates import CLAIMS, claim_option
 from exactk._report.comparison_options import CHOICES, ComparisonOptions
@@ -45,19 +45,18 @@ def lists_of(hits: Sequence[int]) -> list[list[str]]:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    qrels = [f"{user} 0 d{position} 1\n" for user in USERS for position in range(10)]
-    Path("qrels.txt").write_text("".join(qrels), encoding="utf-8")
+    write_files({"qrels.txt": "".join(f"{user} 0 d{position} 1\n" for user in USERS for position in range(10))})
     for name, hits in HITS.items():
         rows = [
             f"{user} Q0 {item} {rank} {100 - rank} {name}\n"
             for user, items in zip(USERS, lists_of(hits), strict=True)
             for rank, item in enumerate(items, 1)
         ]
-        Path(f"{name}.run").write_text("".join(rows), encoding="utf-8")
+        write_files({f"{name}.run": "".join(rows)})
     for name, values in {"groups": GROUPS, "homes": HOMES}.items():
         rows = [f"{user},{value}\n" for user, value in values.items()]
-        Path(f"{name}.csv").write_text(f"user,{name}\n" + "".join(rows), encoding="utf-8")
-    Path("homes.json").write_text(json.dumps(HOMES), encoding="utf-8")
+        write_files({f"{name}.csv": f"user,{name}\n" + "".join(rows)})
+    write_files({"homes.json": json.dumps(HOMES)})
     return tmp_path
 
 
@@ -146,11 +145,8 @@ def test_csv_has_the_differences_with_both_values(run: Run) -> None:
     differences = compared(["base", "new"], ["P@10"], groups=GROUPS).differences
     assert [row["group"] for row in rows] == ["", "even", "odd"]
     for row, expected in zip(rows, [*differences, *differences.by_group], strict=True):
-        assert [float(row[name]) for name in ("value", "baseline_value", "p")] == [
-            expected.value,
-            expected.baseline_value,
-            expected.p,
-        ]
+        found = [float(row[name]) for name in ("value", "baseline_value", "p")]
+        assert found == [expected.value, expected.baseline_value, expected.p]
     assert "group" not in run(*TWO, "--test", "t", "--format", "csv").out
     assert "p_adjusted" not in run(*TWO, "--format", "csv").out
 
@@ -242,12 +238,6 @@ def test_the_metrics_of_gates_are_evaluated(run: Run) -> None:
     assert re.search(r"^recall@3 ", run(*TWO, "--better", "recall@3").out, re.MULTILINE)
 
 
-def test_a_gate_that_holds_is_in_the_report_too(run: Run) -> None:
-    assert run(*TWO, "--better", "P@10", "--junit", "gates.xml").code == 0
-    suite = ET.parse("gates.xml").getroot()  # noqa: S314 - written by the test
-    assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
-
-
 @pytest.mark.parametrize(
     ("written", "message"),
     [
@@ -269,7 +259,9 @@ def test_a_gate_that_holds_is_in_the_report_too(run: Run) -> None:
         ("--confidence 95", "--confidence: expected at least 0.5 and below 1, found 95.0; --confidence 0.95"),
         ("--confidence high", "--confidence: expected a number, found 'high'"),
         ("--test T", "--test: expected one of t, permutation, wilcoxon, sign, found 'T'"),
-        ("--adjust max_t", "--adjust: expected an adjustment of test='t', found 'max_t'; --test permutation"),
+        ("--test t-test", "--test: expected one of t, permutation, wilcoxon, sign, found 't-test'; did you mean 't'?; see exactk compare --help"),
+        ("--adjust westfall-young", "--adjust: expected one of holm, max_t, benjamini_hochberg, bonferroni, none, found 'westfall-young'; did you mean 'max_t'?; see exactk compare --help"),
+        ("--adjust max_t", "--adjust: expected an adjustment of test='t', found 'max_t'; --test permutation; see exactk compare --help"),
         ("--permutations 999", "--permutations: expected none with test='t', found 999; --test permutation"),
         ("--resamples 999", "--resamples: expected none with interval='t', found 999; --interval percentile"),
         ("--seed 1", "--seed: expected none, as t tests and intervals use no random numbers, found 1; --test permutation"),
@@ -370,9 +362,7 @@ def test_clusters_are_an_input(run: Run) -> None:
     result = run(*TWO, "--clusters", "homes.csv", "--format", "json")
     assert '"argument": "clusters"' in result.out
     assert "clusters: expected a readable file" in run(*TWO, "--clusters", "nowhere.csv").err
-    written = run(*TWO, "--clusters", "homes.csv", "--better", "P@10", "--junit", "homes.csv")
-    assert written.code == 2
-    assert "--junit" in written.err
+    assert_refused(run(*TWO, "--clusters", "homes.csv", "--better", "P@10", "--junit", "homes.csv"), "--junit")
 
 
 @pytest.mark.parametrize("others", [(), ("--groups", "people.csv")])
@@ -398,11 +388,8 @@ def test_bounds_are_cases_of_the_junit_report(run: Run) -> None:
     """A report that is green beside exit code 1 hides what failed."""
     bounds = ("--min", "P@10=0.9", "--max", "base:P@10=0.9", "--junit", "gates.xml")
     assert run(*TWO, "--no-worse", "P@10=50%", *bounds).code == 1
-    of_bounds = [
-        ("min P@10 0.9: base", "below --min"),
-        ("max P@10 0.9: base", ""),
-        ("min P@10 0.9: new", "below --min"),
-    ]
+    below = "below --min"
+    of_bounds = [("min P@10 0.9: base", below), ("max P@10 0.9: base", ""), ("min P@10 0.9: new", below)]
     assert cases_of("gates.xml") == [("no_worse P@10 50%: new against base", ""), *of_bounds]
     assert run(*TWO, *bounds).code == 1
     assert cases_of("gates.xml") == of_bounds
@@ -433,14 +420,3 @@ def test_a_warning_of_few_flips_names_the_option(run: Run) -> None:
     (line,) = (line for line in result.err.splitlines() if "may be on either side" in line)
     assert re.match(r"exactk: warning: P@10 of \w+ against \w+( and 1 more)?: adjusted p = 0\.", line)
     assert line.endswith("; --permutations 1999 has a smaller error")
-
-
-def test_hints_of_tests_are_options(run: Run) -> None:
-    for options, hint in (
-        (["--adjust", "max_t"], "found 'max_t'; --test permutation; see exactk compare --help"),
-        (["--adjust", "westfall-young"], "found 'westfall-young'; did you mean 'max_t'?; see exactk compare --help"),
-        (["--test", "t-test"], "found 't-test'; did you mean 't'?; see exactk compare --help"),
-    ):
-        result = run(*TWO, *options)
-        assert result.code == 2
-        assert result.err.rstrip().endswith(hint)

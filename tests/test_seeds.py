@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import exactk
 
@@ -83,23 +81,6 @@ def test_brute_force_against_an_index(
     report = exactk.evaluate([truth], [ranking], ["precision@300", "recall@300"], convention="brute_force_hnsw")
     assert report["precision@300"] == float(precision)
     assert report["recall@300"] == float(recall)
-
-
-@given(st.lists(st.booleans(), max_size=30), st.integers(0, 20))
-def test_two_formulas_of_average_precision(relevance: list[bool], missed: int) -> None:
-    """The sums of P@k rel(k) / |T| and of P@k times the change in recall, as fractions; and ours."""
-    size = sum(relevance) + missed
-    if size == 0:
-        return
-    hits = [sum(relevance[: i + 1]) for i in range(len(relevance))]
-    precision = [Fraction(hits[i], i + 1) for i in range(len(relevance))]
-    first = sum((precision[i] for i in range(len(relevance)) if relevance[i]), Fraction(0)) / size
-    recall = [Fraction(h, size) for h in [0, *hits]]
-    second = sum((precision[i] * (recall[i + 1] - recall[i]) for i in range(len(relevance))), Fraction(0))
-    assert first == second
-    truth = [i for i, relevant in enumerate(relevance) if relevant] + [1000 + i for i in range(missed)]
-    value = exactk.average_precision_at_k([truth], [[*range(len(relevance))]], k=None, convention="standard")
-    assert value == pytest.approx(float(first), abs=8 * np.spacing(float(first)), rel=0)
 
 
 @pytest.mark.parametrize(("beta", "other"), [(0.0, "precision@3"), (float("inf"), "recall@3")])
