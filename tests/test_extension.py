@@ -222,39 +222,27 @@ for kind, sound in (("sparse scores", sound_sparse_scores), ("scores", sound_sco
     )
 
 
+def evaluate(**given: Any) -> _core.Result:
+    """Evaluate sound lists, with some arguments that are given."""
+    arguments: dict[str, Any] = dict.fromkeys(("grades", "exclude", "weights", "groups", "progress", "base"))
+    arguments |= dict.fromkeys(("items", "given", "histories", "history_rows"))
+    arguments |= {"truth": sound_lists(), "predictions": sound_lists(), "tally_rules": sound_rules()}
+    arguments |= {"values": sound_values() if "values" not in given else None, "group_count": 1, "per_user": True}
+    arguments |= {"num_threads": 2, "isa": "", "item_tallies": (), "group_tallies": ()}
+    return _core.evaluate(**arguments | given)
+
+
 def can_evaluate() -> bool:
     """Return whether the next call works."""
-    value = _core.PlannedValue("precision", 1, 0, sound_rules())
-    result = _core.evaluate(
-        sound_lists(),
-        None,
-        sound_lists(),
-        None,
-        None,
-        None,
-        1,
-        [value],
-        sound_rules(),
-        True,
-        2,
-        "",
-        None,
-        None,
-        (),
-        None,
-        None,
-        None,
-        (),
-        None,
-    )
+    result = evaluate(values=[_core.PlannedValue("precision", 1, 0, sound_rules())])
     assert result.per_user is not None
     return result.sums.users == [2] and result.per_user.tolist() == [[1.0, 1.0]]
 
 
-def has_result(call: Callable[..., Any], *arguments: Any) -> bool:
+def has_result(call: Callable[..., Any], *arguments: Any, **given: Any) -> bool:
     """Call; return whether there was a result."""
     try:
-        call(*arguments)
+        call(*arguments, **given)
     except HARMLESS:
         return False
     return True
@@ -291,68 +279,24 @@ def test_the_number_of_arguments_is_checked(name: str) -> None:
 
 
 def test_every_combination_of_hostile_arrays() -> None:
-    good, rules, values = sound_lists(), sound_rules(), sound_values()
-    results = 0
+    good, values, results = sound_lists(), sound_values(), 0
     for items, indptr, lengths, present in itertools.product(ARRAYS, repeat=4):
         try:
             lists = _core.Lists(items, indptr, lengths, present, "hostile")
         except HARMLESS:
             continue
         for truth, predictions in ((lists, good), (good, lists), (lists, lists)):
-            results += has_result(
-                _core.evaluate,
-                truth,
-                None,
-                predictions,
-                lists,
-                None,
-                None,
-                1,
-                values,
-                rules,
-                True,
-                2,
-                "",
-                None,
-                None,
-                (),
-                None,
-                None,
-                None,
-                (),
-                None,
-            )
+            results += has_result(evaluate, truth=truth, predictions=predictions, exclude=lists, values=values)
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
-            results += has_result(
-                _core.evaluate,
-                good,
-                hostile,
-                good,
-                None,
-                hostile,
-                hostile,
-                size,
-                values,
-                rules,
-                True,
-                1,
-                "",
-                None,
-                None,
-                (),
-                None,
-                None,
-                None,
-                (),
-                None,
-            )
+            given = {"grades": hostile, "weights": hostile, "groups": hostile, "group_count": size}
+            results += has_result(evaluate, values=values, **given)
     assert results > 0
 
 
 def test_every_hostile_array_of_scores() -> None:
     """Whatever is taken for scores can be ranked, by every rule, or is refused."""
-    rules, results = sound_rules(), 0
+    results = 0
     for array, least in itertools.product([*ARRAYS, *OTHER_ARRAYS], [None, -math.inf, 0, 2**63, math.nan]):
         if array is not None and array.size > 2**32:  # that is for a day, not for a test
             continue
@@ -362,29 +306,7 @@ def test_every_hostile_array_of_scores() -> None:
             continue
         values = [_core.PlannedValue("ndcg", 3, 0, core_rules(nan=nan, min_grade=0.5)) for nan in ("last", "raise")]
         for planned in ([values[0]], values):
-            results += has_result(
-                _core.evaluate,
-                sound_lists(),
-                None,
-                given,
-                None,
-                None,
-                None,
-                1,
-                planned,
-                rules,
-                True,
-                2,
-                "",
-                None,
-                None,
-                (),
-                None,
-                None,
-                None,
-                (),
-                None,
-            )
+            results += has_result(evaluate, predictions=given, values=planned)
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
             results += has_result(_core.topk, given, k, None, ties, nan, 2, "", None)
     assert results > 0
@@ -404,29 +326,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             scores = _core.Scores(matrix, None, candidates, first, second, "hostile")
         except HARMLESS:
             continue
-        results += has_result(
-            _core.evaluate,
-            sound_lists(),
-            None,
-            scores,
-            None,
-            None,
-            None,
-            1,
-            values,
-            rules,
-            True,
-            2,
-            "",
-            None,
-            None,
-            (),
-            None,
-            None,
-            None,
-            (),
-            None,
-        )
+        results += has_result(evaluate, predictions=scores, values=values)
         for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
             results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
     for present in [*flags, np.array([True, False]), np.array([False, False]), np.array([True])]:
@@ -434,29 +334,7 @@ def test_every_hostile_array_beside_a_matrix() -> None:
             embeddings = _core.Embeddings(matrix, matrix, None, "dot", False, None, None, present, "x", "x")
         except HARMLESS:
             continue
-        results += has_result(
-            _core.evaluate,
-            sound_lists(),
-            None,
-            embeddings,
-            None,
-            None,
-            None,
-            1,
-            values,
-            rules,
-            True,
-            2,
-            "",
-            None,
-            None,
-            (),
-            None,
-            None,
-            None,
-            (),
-            None,
-        )
+        results += has_result(evaluate, predictions=embeddings, values=values)
         results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
     assert results > 0
 
@@ -496,29 +374,7 @@ def test_every_hostile_array_of_sparse_scores() -> None:
         except HARMLESS:
             pass
         for scored in predictions:
-            results += has_result(
-                _core.evaluate,
-                sound_lists(),
-                None,
-                scored,
-                None,
-                None,
-                None,
-                1,
-                values,
-                rules,
-                True,
-                2,
-                "",
-                None,
-                None,
-                (),
-                None,
-                None,
-                None,
-                (),
-                None,
-            )
+            results += has_result(evaluate, predictions=scored, values=values)
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
                 results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
     assert results > 0
@@ -543,29 +399,7 @@ def test_every_hostile_array_of_embeddings() -> None:
                 given = _core.Embeddings(users, items, bias, similarity, False, None, None, "x", "x")
             except HARMLESS:
                 continue
-            results += has_result(
-                _core.evaluate,
-                sound_lists(),
-                None,
-                given,
-                None,
-                None,
-                None,
-                1,
-                values,
-                rules,
-                True,
-                2,
-                "",
-                None,
-                None,
-                (),
-                None,
-                None,
-                None,
-                (),
-                None,
-            )
+            results += has_result(evaluate, predictions=given, values=values)
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
                 results += has_result(_core.topk, given, k, None, ties, "last", 2, "", None)
     assert results > 0
@@ -639,43 +473,16 @@ def test_topk_of_excluded_items_that_are_none() -> None:
             _core.topk(sound_scores(), 2, exclude, "lowest_id", "raise", 2, "", None)
 
 
-EMPTY: dict[str, np.ndarray[Any, Any]] = {
-    "lengths": np.zeros(0, np.int64),
-    "present": np.zeros(0, np.bool_),
-    "grades": np.zeros(0),
-    "weights": np.zeros(0),
-    "groups": np.zeros(0, np.int64),
-}
-
-
-@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize("name", ["lengths", "present", "grades", "weights", "groups"])
 def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
-    given: dict[str, Any] = dict.fromkeys(EMPTY) | {name: EMPTY[name]}
+    empty: Any = np.zeros(0, {"lengths": np.int64, "groups": np.int64, "present": np.bool_}.get(name, np.float64))
 
     def call() -> None:
-        truth = _core.Lists(np.arange(2), np.array([0, 1, 2]), given["lengths"], given["present"], "x")
-        arrays = (given["weights"], given["groups"])
-        _core.evaluate(
-            truth,
-            given["grades"],
-            sound_lists(),
-            None,
-            *arrays,
-            1,
-            sound_values(),
-            sound_rules(),
-            False,
-            1,
-            "",
-            None,
-            None,
-            (),
-            None,
-            None,
-            None,
-            (),
-            None,
-        )
+        if name in {"lengths", "present"}:
+            lengths, present = (empty, None) if name == "lengths" else (None, empty)
+            evaluate(truth=_core.Lists(np.arange(2), np.array([0, 1, 2]), lengths, present, "x"))
+        else:
+            evaluate(**{name: empty})
 
     with pytest.raises(exactk.InputError, match=name.removesuffix("s")):
         call()
@@ -685,28 +492,7 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
 def test_metrics_that_are_none(metric: str) -> None:
     value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
     with pytest.raises(exactk.InputError, match="metric"):
-        _core.evaluate(
-            sound_lists(),
-            None,
-            sound_lists(),
-            None,
-            None,
-            None,
-            1,
-            [value],
-            sound_rules(),
-            True,
-            1,
-            "",
-            None,
-            None,
-            (),
-            None,
-            None,
-            None,
-            (),
-            None,
-        )
+        evaluate(values=[value], num_threads=1)
 
 
 @pytest.mark.parametrize("cutoff", [0, -1, 2**31, 2**62, -(2**63)])
@@ -715,55 +501,18 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
     for metric in exactk.metrics:
         value = _core.PlannedValue(metric, cutoff, parameter, sound_rules())
         with pytest.raises(exactk.InputError):
-            _core.evaluate(
-                sound_lists(),
-                None,
-                sound_lists(),
-                None,
-                None,
-                None,
-                1,
-                [value],
-                sound_rules(),
-                True,
-                1,
-                "",
-                None,
-                None,
-                (),
-                None,
-                None,
-                None,
-                (),
-                None,
-            )
+            evaluate(values=[value], num_threads=1)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"gain": "cubic"},
-        {"gain": ""},
-        {"gain": None},
-        {"gain": 1.0},
-        {"no_field": "x"},
-        {"": ""},
-        {"average\0": "x"},
-        {"min_grade": "all"},
-        {"min_grade": "None"},
-        {"min_grade": math.nan},
-        {"min_grade": math.inf},
-        {"min_grade": [1.0]},
-        {"gain_table": None},
-        {"gain_table": 1.0},
-        {"gain_table": "table"},
-        {"gain_table": [1.0, math.nan]},
-        {"gain_table": [1.0, -math.inf]},
-    ],
-)
-def test_rules_that_are_none(changes: dict[str, Any]) -> None:
-    with pytest.raises(exactk.InputError, match="convention"):
-        core_rules(**changes)
+@pytest.mark.parametrize(("name", "values"), [
+    ("gain", ["cubic", "", None, 1.0]), ("no_field", ["x"]), ("", [""]), ("average\0", ["x"]),
+    ("min_grade", ["all", "None", math.nan, math.inf, [1.0]]),
+    ("gain_table", [None, 1.0, "table", [1.0, math.nan], [1.0, -math.inf]]),
+])  # fmt: skip
+def test_rules_that_are_none(name: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(exactk.InputError, match="convention"):
+            core_rules(**{name: value})
 
 
 @pytest.mark.parametrize("changes", [{"min_grade": {}}, {"gain_table": ["1"]}, {"gain_table": {1.0}}, {1: "x"}])
@@ -952,63 +701,28 @@ def test_f43_a_number_of_threads_that_cannot_be_is_refused(name: str, threads: i
 
 
 def test_objects_that_were_never_constructed() -> None:
-    """What `type.__new__` makes is of the right type and has nothing in it: no argument, and no self."""
-    kinds = (
-        _core.Lists,
-        _core.Scores,
-        _core.SparseScores,
-        _core.Embeddings,
-        _core.ItemTallyRequest,
-        _core.ItemFeatures,
-        _core.Items,
-        _core.Histories,
-        _core.Rules,
-        _core.PlannedValue,
-        _core.PairedValue,
-        _core.MetricInfo,
-        _core.MetricParameter,
-        _core.ConventionField,
-    )
-    bare: dict[type, Any] = {kind: kind.__new__(kind) for kind in kinds}
-    for described in (_core.MetricInfo, _core.MetricParameter, _core.ConventionField):
-        for name in [name for name in dir(described) if not name.startswith("_")]:
-            with pytest.raises(TypeError):
-                getattr(bare[described], name)
-    with pytest.raises(TypeError):
-        bare[_core.Lists].validate("x", None)
-    with pytest.raises(TypeError):
-        _core.PlannedValue("ndcg", 3, 0.5, bare[_core.Rules])
-    call, arguments = CALLS["evaluate"]
-    replaced = [
-        (0, _core.Lists),
-        (2, _core.Lists),
-        (2, _core.Scores),
-        (2, _core.SparseScores),
-        (2, _core.Embeddings),
-        (3, _core.Lists),
-        (8, _core.Rules),
-        (13, _core.Items),
-        (16, _core.Histories),
-    ]
-    for position, kind in replaced:
-        with pytest.raises(TypeError):
-            call(*[bare[kind] if i == position else given for i, given in enumerate(arguments())])
-    with pytest.raises(TypeError):
-        _core.Scores(np.zeros((2, 3)), None, bare[_core.Lists], "x")
-    with pytest.raises(TypeError):
-        _core.SparseScores(bare[_core.Lists], np.zeros(2), None, "x")
-    one = np.ones((1, 1))
-    with pytest.raises(TypeError):
-        _core.Embeddings(one, one, None, "dot", False, None, bare[_core.Lists], None, "x", "x")
-    wrong = [(bare[kind], None) for kind in (_core.Scores, _core.SparseScores, _core.Embeddings)]
-    for scores, exclude in [*wrong, (sound_scores(), bare[_core.Lists])]:
-        with pytest.raises(TypeError):
-            _core.topk(scores, 2, exclude, "lowest_id", "raise", 2, "", None)
+    """What `type.__new__` makes is of the right type and has nothing in it: no argument of any call."""
+    classes: dict[str, Any] = CLASSES
+    bare = {name: kind.__new__(kind) for name, kind in classes.items()}
+    one, scores = np.ones((1, 1)), ("Scores", "SparseScores", "Embeddings")
+    evaluations: list[tuple[str, Any]] = [("predictions", bare[name]) for name in ("Lists", *scores)]
+    evaluations += [(argument, bare["Lists"]) for argument in ("truth", "exclude")]
+    evaluations += [("tally_rules", bare["Rules"]), ("items", bare["Items"]), ("histories", bare["Histories"])]
+    evaluations += [("values", [bare["PlannedValue"]])]
     sums, sums_arguments = CALLS["paired_sums"]
-    with pytest.raises(TypeError):
-        sums(*[[bare[_core.PairedValue]] if i == 1 else given for i, given in enumerate(sums_arguments())])
-    with pytest.raises(TypeError):
-        call(*[[bare[_core.PlannedValue]] if i == 7 else given for i, given in enumerate(arguments())])
+    refused: list[Callable[[], object]] = [
+        *(lambda given=given: evaluate(**dict([given])) for given in evaluations),
+        *(lambda name=name: _core.topk(bare[name], 2, None, "lowest_id", "raise", 2, "", None) for name in scores),
+        lambda: _core.topk(sound_scores(), 2, bare["Lists"], "lowest_id", "raise", 2, "", None),
+        lambda: _core.PlannedValue("ndcg", 3, 0.5, bare["Rules"]),
+        lambda: _core.Scores(np.zeros((2, 3)), None, bare["Lists"], "x"),
+        lambda: _core.SparseScores(bare["Lists"], np.zeros(2), None, "x"),
+        lambda: _core.Embeddings(one, one, None, "dot", False, None, bare["Lists"], None, "x", "x"),
+        lambda: sums(*[[bare["PairedValue"]] if i == 1 else given for i, given in enumerate(sums_arguments())]),
+    ]
+    for call in refused:
+        with pytest.raises(TypeError):
+            call()
 
 
 @pytest.mark.parametrize(
