@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import datetime as dt
 import decimal
 import re
@@ -397,17 +396,10 @@ def test_columns_that_are_not_there(library: str) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_names_of_columns_that_leave_a_choice(library: str) -> None:
-    make = LIBRARIES[library]
-    refusal_of(
-        "predictions: expected one column for the user, found user and user_id; user='user' selects it",
-        make(COLUMNS | {"user_id": [1, 2]}),
-        exactk.InputError,
-    )
-    refusal_of(
-        "predictions: expected one column for the item, found item and docid",
-        make(COLUMNS | {"docid": [1, 2]}),
-        exactk.InputError,
-    )
+    choices = {"user": ("user_id", "user and user_id; user='user' selects it"), "item": ("docid", "item and docid")}
+    for role, (name, found) in choices.items():
+        frame = LIBRARIES[library](COLUMNS | {name: [1, 2]})
+        refusal_of(f"predictions: expected one column for the {role}, found {found}", frame, exactk.InputError)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -446,8 +438,11 @@ def test_scores_beside_ranks(library: str) -> None:
 
 
 def test_columns_of_one_name() -> None:
-    table = pa.table([["ann"], ["bob"], ["x"], [1.0]], ["user", "user", "item", "score"])
-    refusal_of("predictions: expected one column for the user, found user and user", table, exactk.InputError)
+    names = ["user", "user", "item", "score"]
+    table = pa.table([["ann"], ["bob"], ["x"], [1.0]], names)
+    for frame in (table, pd.DataFrame([["ann", "bob", "x", 1.0]], columns=names)):
+        error = refusal_of("predictions: expected one column for the user, found", frame, exactk.InputError)
+        assert str(error).endswith("found user and user")
     refusal_of("predictions: expected one column 'user', found 2", table, exactk.InputError, user="user")
 
 
@@ -604,189 +599,6 @@ def test_f20_a_truth_that_two_threads_use() -> None:
     assert reports == [expected] * 4
 
 
-class Schema(ctypes.Structure):
-    """As the Arrow C data interface says."""
-
-
-class Array(ctypes.Structure):
-    """The same."""
-
-
-Schema._fields_ = [
-    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p), ("flags", ctypes.c_int64),
-    ("n_children", ctypes.c_int64), ("children", ctypes.POINTER(ctypes.POINTER(Schema))),
-    ("dictionary", ctypes.POINTER(Schema)), ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
-]  # fmt: skip
-Array._fields_ = [
-    ("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64),
-    ("n_children", ctypes.c_int64), ("buffers", ctypes.POINTER(ctypes.c_void_p)),
-    ("children", ctypes.POINTER(ctypes.POINTER(Array))), ("dictionary", ctypes.POINTER(Array)),
-    ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
-]  # fmt: skip
-
-
-class Stream(ctypes.Structure):
-    """The same."""
-
-    _fields_ = [
-        ("get_schema", ctypes.c_void_p), ("get_next", ctypes.c_void_p), ("get_last_error", ctypes.c_void_p),
-        ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
-    ]  # fmt: skip
-
-
-NOTHING = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)  # a global: it is called when the last batch is freed
-
-
-class Broken:
-    """Streams a table once, after its structs have been damaged. They are not released: the producer would trust them."""
-
-    def __init__(self, table: pa.Table, damage: Callable[[Schema, Array], None], failing: bytes | None = None) -> None:
-        self.batches = table.to_batches()
-        self.damage = damage
-        self.failing = failing
-        self.keepalive: list[Any] = []
-
-    def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
-        schema = Schema()
-        self.batches[0].schema._export_to_c(ctypes.addressof(schema))
-        pending = []
-        for batch in self.batches:
-            array = Array()
-            batch._export_to_c(ctypes.addressof(array))
-            self.damage(schema, array)
-            array.release = ctypes.cast(NOTHING, ctypes.c_void_p)
-            pending.append(array)
-        schema.release = ctypes.cast(NOTHING, ctypes.c_void_p)
-        give_schema = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
-            lambda _, out: move_struct(schema, out)
-        )
-        give_next = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
-            lambda _, out: 5 if self.failing is not None else move_struct(pending.pop(0) if pending else Array(), out)
-        )
-        message = ctypes.create_string_buffer(self.failing or b"")
-        last_error = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda _: ctypes.addressof(message))
-        callbacks = [ctypes.cast(one, ctypes.c_void_p) for one in (give_schema, give_next, last_error, NOTHING)]
-        stream = Stream(*callbacks, None)
-        self.keepalive += [message, schema, pending, give_schema, give_next, last_error, stream]
-        new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        return new(ctypes.addressof(stream), b"arrow_array_stream", None)
-
-
-def move_struct(struct: Any, out: int) -> int:
-    ctypes.memmove(out, ctypes.addressof(struct), ctypes.sizeof(struct))
-    return 0
-
-
-def child(array: Any, column: int) -> Any:
-    return array.children[column].contents
-
-
-def set_field(name: str, value: Any, column: int | None = None) -> Callable[[Any, Any], None]:
-    def damage(_schema: Any, array: Any) -> None:
-        setattr(array if column is None else child(array, column), name, value)
-
-    return damage
-
-
-def drop_buffer(column: int, index: int) -> Callable[[Any, Any], None]:
-    def damage(_schema: Any, array: Any) -> None:
-        child(array, column).buffers[index] = None
-
-    return damage
-
-
-def set_format(column: int, text: bytes) -> Callable[[Any, Any], None]:
-    def damage(schema: Any, _array: Any) -> None:
-        schema.children[column].contents.format = text
-
-    return damage
-
-
-DAMAGES: dict[str, Callable[[Any, Any], None]] = {
-    "a negative length": set_field("length", -1),
-    "a column of negative length": set_field("length", -1, 0),
-    "a column shorter than its batch": set_field("length", 1, 2),
-    "a negative offset": set_field("offset", -1),
-    "a column of negative offset": set_field("offset", -3, 1),
-    "an offset beyond all": set_field("offset", 2**63 - 1, 1),
-    "fewer columns": set_field("n_children", 2),
-    "more columns": set_field("n_children", 4),
-    "columns that are less than none": set_field("n_children", -1),
-    "no strings": drop_buffer(0, 2),
-    "no offsets of strings": drop_buffer(0, 1),
-    "no numbers": drop_buffer(2, 1),
-    "no buffers": set_field("n_buffers", 0, 0),
-    "less than no buffers": set_field("n_buffers", -2, 0),
-    "numbers without buffers": set_field("n_buffers", 0, 2),
-    "a width that is none": set_format(0, b"w:x"),
-    "a width beyond all": set_format(0, b"w:99999999999999"),
-    "another type": set_format(2, b"?"),
-    "a dictionary that is not there": lambda schema, _: setattr(
-        schema.children[0].contents, "dictionary", schema.children[2]
-    ),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_f32_a_broken_producer_of_arrow_is_refused(damage: str) -> None:
-    keepalive: list[Any] = []
-
-    def damage_and_keep(schema: Any, array: Any) -> None:
-        keepalive.append((schema, array))
-        DAMAGES[damage](schema, array)
-
-    with pytest.raises(exactk.ExactkError) as caught:
-        evaluate_keyed(Broken(pa.table(COLUMNS), damage_and_keep))
-    assert caught.value.argument is not None
-
-
-def test_f32_what_a_producer_need_not_know() -> None:
-    def hide_null_counts(_schema: Any, array: Any) -> None:
-        array.null_count = -1
-        for column in range(3):
-            child(array, column).null_count = -1
-
-    assert evaluate_keyed(Broken(pa.table(COLUMNS), hide_null_counts))["precision@1"] == 1
-    table = pa.table(COLUMNS | {"score": [1.0, None]})
-    error = refusal_of(
-        "predictions.score: expected a value in every row, found float64 with 1 null", Broken(table, hide_null_counts)
-    )
-    assert error.row == 1
-
-
-def test_f32_a_stream_that_fails_or_was_read_before() -> None:
-    table = pa.table(COLUMNS)
-    refusal_of(
-        "predictions: expected an Arrow stream that can be read, found out of paper",
-        Broken(table, lambda *_: None, b"out of paper"),
-        exactk.InputError,
-    )
-
-    class ConsumedStream:
-        def __init__(self) -> None:
-            self.capsule = table.__arrow_c_stream__()
-            pa.RecordBatchReader._import_from_c_capsule(self.capsule)
-
-        def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
-            return self.capsule
-
-    refusal_of("predictions: expected an unread Arrow stream, found a stream that was read before", ConsumedStream())
-
-    class SchemaCapsule:
-        def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
-            return table.schema.__arrow_c_schema__()
-
-    refusal_of("predictions: expected a capsule of an Arrow stream, found another capsule", SchemaCapsule())
-
-
-def test_f32_offsets_of_strings_that_point_elsewhere() -> None:
-    for offsets in ([0, 9, 2], [0, -4, 2], [0, 2**31 - 1, 2]):
-        strings = pa.StringArray.from_buffers(2, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"ab"))
-        with pytest.raises(exactk.InputError, match="strings: expected offsets"):
-            evaluate_keyed(Broken(pa.table(COLUMNS | {"user": strings}), lambda *_: None))
-
-
 def test_rows_of_a_struct_that_are_not_there() -> None:
     """What its columns have in these rows means nothing."""
     table = pa.table(COLUMNS)
@@ -830,13 +642,6 @@ def test_a_column_is_one_thing(library: str) -> None:
     for options in ({"item": "user"}, {"user": "item"}, {"user": ["user", "item"]}):
         with pytest.raises(exactk.InputError, match=r"expected distinct columns for .*, found '(user|item)' for two"):
             exactk.as_predictions(frame, **options)
-
-
-def test_a_name_that_two_columns_have_names_neither() -> None:
-    frame = pd.DataFrame([["a", "b", "x", 1.0]], columns=["user", "user", "item", "score"])
-    with pytest.raises(exactk.InputError) as caught:
-        evaluate_keyed(frame)
-    assert str(caught.value) == "predictions: expected one column for the user, found user and user"
 
 
 def test_frames_without_rows() -> None:
