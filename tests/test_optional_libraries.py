@@ -94,7 +94,7 @@ def test_a_broken_library_is_not_called_missing(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "polars.py").write_text("import no_such_part\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "polars", raising=False)
-    with pytest.raises(ModuleNotFoundError, match="^No module named 'no_such_part'$"):
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'no_such_part'$"):
         exactk.evaluate([[1]], [[1]], "P@1").to_polars()
 
 
