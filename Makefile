@@ -21,9 +21,11 @@ demo: $(VENV)/.built
 	$(BIN)/python $(PIP) install scipy jinja2
 	$(BIN)/python examples/compare_recommenders.py --report build/demo.html $(wildcard $(EXACTK_DATA)/ml-latest-small/ratings.csv)
 
-# The tier for while you work: lint, and the first case of each test with few examples.
-check: lint
-	EXACTK_EXAMPLES=0.02 EXACTK_ORACLE_CASES=100 $(BIN)/python -m pytest -n 2 --first-cases -m 'not deadline and not native'
+# The tier for while you work: lint, and beside it the first case of each test with few examples.
+check: $(VENV)/.lint
+	$(MAKE) --no-print-directory lint & lint=$$!; \
+		EXACTK_EXAMPLES=0.02 EXACTK_ORACLE_CASES=100 $(BIN)/python -m pytest --first-cases -m 'not deadline and not native'; \
+		tests=$$?; wait $$lint && exit $$tests
 
 test: $(VENV)/.test cpp-test
 	$(BIN)/python -m pytest -n 2 -m 'not deadline'
