@@ -34,8 +34,8 @@ def run_child(function: Callable[..., object], *arguments: object, **environment
     variables = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)])} | environment
     child = subprocess.run(command, check=False, capture_output=True, text=True, env=variables, timeout=HUNG)  # noqa: S603 - our own
     assert (child.returncode, child.stderr) == (0, ""), f"{child.returncode}\n{child.stdout}\n{child.stderr}"
-    *told, returned = child.stdout.splitlines()
-    sys.stdout.writelines(f"{line}\n" for line in told)
+    *printed, returned = child.stdout.splitlines()
+    sys.stdout.writelines(f"{line}\n" for line in printed)
     return json.loads(returned)
 
 
