@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import exactk
-from strategies import examples
 
 METRICS = ["unexpectedness@2", "unexpectedness"]
 TRUTH = {"ann": ["a"], "bob": ["b"], "eve": ["c"]}
@@ -116,43 +112,13 @@ def test_the_base_is_ranked_by_the_rules_of_each_value(evaluate: Any) -> None:
         evaluate([[0]], lists, "unexpectedness@1(ties=optimistic)", base_predictions=base)
 
 
-users = st.lists(st.lists(st.integers(0, 6), max_size=5, unique=True), min_size=1, max_size=6)
-
-
-@settings(max_examples=examples(60))
-@given(lists=users, base=users, exclude=st.lists(st.integers(0, 6), max_size=2), size=st.integers(1, 4))
-def test_blocks_batches_and_shards_say_the_same(lists: Any, base: Any, exclude: Any, size: int) -> None:
-    base = (base * len(lists))[: len(lists)]
-    metrics = ["unexpectedness@2", "unexpectedness@3(list_mean_over=cutoff)", "num_recommended@2"]
-    options: dict[str, Any] = {"exclude": [exclude] * len(lists)}
-    blocks = [slice(begin, begin + size) for begin in range(0, len(lists), size)]
-    keys = [f"user {number}" for number in range(len(lists))]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        whole = exactk.evaluate(lists, lists, metrics, base_predictions=base, **options)
-        of_blocks = exactk.evaluate(
-            None, iter([(lists[b], lists[b]) for b in blocks]), metrics, base_predictions=base, **options
-        )
-        shards = [
-            exactk.evaluate(lists[b], lists[b], metrics, base_predictions=base[b], exclude=[exclude] * len(lists[b]))
-            for b in blocks
-        ]
-        truth, by_key = dict(zip(keys, lists, strict=True)), dict(zip(keys, base, strict=True))
-        rows = [(key, item, -rank) for key, row in truth.items() for rank, item in enumerate(row)]
-        frame = pl.DataFrame(rows, schema={"user": pl.String, "item": pl.Int64, "score": pl.Int64}, orient="row")
-        batches = exactk.Batches(lambda: (frame[i : i + size] for i in range(0, max(1, len(frame)), size)))
-        excluded = dict.fromkeys(keys, exclude)
-        of_batches = exactk.evaluate(truth, batches, metrics, base_predictions=by_key, exclude=excluded)
-        keyed = exactk.evaluate(truth, frame, metrics, base_predictions=by_key, exclude=excluded)
-        keyed_blocks = exactk.evaluate(
-            None,
-            iter([({key: truth[key] for key in keys[b]}, {key: truth[key] for key in keys[b]}) for b in blocks]),
-            metrics,
-            base_predictions=dict(reversed(by_key.items())),
-            exclude=excluded,
-        )
-    assert dict(whole) == dict(of_blocks) == dict(exactk.merge(shards)) == dict(keyed_blocks)
-    assert dict(keyed) == dict(of_batches)
+def test_blocks_and_shards_have_the_rows_of_the_base() -> None:
+    lists, base = [[1, 2, 3], [4, 5], [2]], [[2, 9], [5, 4, 3], [1]]
+    whole = exactk.evaluate(lists, lists, METRICS, base_predictions=base)
+    parts = [slice(1), slice(1, 3)]
+    blocks = iter([(lists[part], lists[part]) for part in parts])
+    assert dict(exactk.evaluate(None, blocks, METRICS, base_predictions=base)) == dict(whole)
+    shards = [exactk.evaluate(lists[part], lists[part], METRICS, base_predictions=base[part]) for part in parts]
     assert exactk.merge(shards).state.totals == whole.state.totals
 
 
@@ -273,3 +239,10 @@ def test_a_tie_of_base_scores_below_every_cutoff_is_none(evaluate: Any) -> None:
     for beyond in ("unexpectedness@3(ties=raise)", "unexpectedness(ties=raise)"):
         with pytest.raises(exactk.InputError, match=r"base_predictions: .* tie"):
             evaluate([[0]], [[0, 3]], [*metrics, beyond], base_predictions=base)
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_a_repeat_is_no_item_of_the_list_where_the_first_one_counts(evaluate: Any) -> None:
+    """Of the list 0, 0, 1 the base has 1: half of the two items is unexpected, or two of three."""
+    metrics = [f"unexpectedness@3(duplicate_items={choice})" for choice in ("first", "count")]
+    assert [*evaluate([[0]], [[0, 0, 1]], metrics, base_predictions=[[1, 2, 5]]).values()] == [1 / 2, 2 / 3]
