@@ -9,8 +9,6 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import pytest
-
 from children import HUNG
 
 PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "trackers.md"
@@ -44,18 +42,19 @@ def shell(command: str, folder: Path) -> int:
     return subprocess.run(step, cwd=folder, env=variables, timeout=HUNG, check=False).returncode  # noqa: S603 - the page is our own
 
 
-@pytest.mark.parametrize(("new", "code"), [(1, 0), (3, 1)], ids=["holds", "fails"])
-def test_the_steps_write_a_summary_gates_and_a_page(new: int, code: int, tmp_path: Path) -> None:
+def test_the_steps_write_a_summary_gates_and_a_page(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "main.run").write_text(run_of(2))
-    (tmp_path / "new.run").write_text(run_of(new))
     gate, page = commands()
-    assert shell(gate, tmp_path) == code
-    summary = (tmp_path / "summary.md").read_text()
-    assert summary.startswith("| metric |")
-    assert "| ndcg@10 | new |" in summary
-    (case,) = ET.parse(tmp_path / "gates.xml").iter("testcase")  # noqa: S314 - our own file
-    assert case.attrib["name"] == "no_worse ndcg@10 1%: new against main"
-    assert [child.tag for child in case if child.tag == "failure"] == ["failure"] * code
+    for depth, code in ((1, 0), (3, 1)):  # the gate holds, and fails
+        (tmp_path / "new.run").write_text(run_of(depth))
+        (tmp_path / "summary.md").unlink(missing_ok=True)
+        assert shell(gate, tmp_path) == code
+        summary = (tmp_path / "summary.md").read_text()
+        assert summary.startswith("| metric |")
+        assert "| ndcg@10 | new |" in summary
+        (case,) = ET.parse(tmp_path / "gates.xml").iter("testcase")  # noqa: S314 - our own file
+        assert case.attrib["name"] == "no_worse ndcg@10 1%: new against main"
+        assert [child.tag for child in case if child.tag == "failure"] == ["failure"] * code
     assert shell(page, tmp_path) == 0
     assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
