@@ -890,12 +890,8 @@ def run_guided(seconds: float, seed: int, folder: Path) -> None:
     for index, data in enumerate(corpus().values()):
         (corpus_folder / f"committed-{index}").write_bytes(data)
     options = [
-        f"-max_total_time={seconds:.0f}",
-        f"-seed={seed}",
-        "-max_len=400",
-        "-verbosity=0",
-        "-print_final_stats=1",
-    ]
+        f"-max_total_time={seconds:.0f}", f"-seed={seed}", "-max_len=400", "-verbosity=0", "-print_final_stats=1",
+    ]  # fmt: skip
     atheris.Setup([sys.argv[0], str(corpus_folder), *options, f"-artifact_prefix={folder}/finding-"], check)
     atheris.Fuzz()
 

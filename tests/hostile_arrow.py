@@ -30,28 +30,15 @@ GET_NEXT = CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowArray))
 GET_LAST_ERROR = CFUNCTYPE(c_void_p, POINTER(ArrowArrayStream))
 
 ArrowSchema._fields_ = [
-    ("format", c_char_p),
-    ("name", c_char_p),
-    ("metadata", c_char_p),
-    ("flags", c_int64),
-    ("n_children", c_int64),
-    ("children", POINTER(POINTER(ArrowSchema))),
-    ("dictionary", POINTER(ArrowSchema)),
-    ("release", SCHEMA_RELEASE),
+    ("format", c_char_p), ("name", c_char_p), ("metadata", c_char_p), ("flags", c_int64), ("n_children", c_int64),
+    ("children", POINTER(POINTER(ArrowSchema))), ("dictionary", POINTER(ArrowSchema)), ("release", SCHEMA_RELEASE),
     ("private_data", c_void_p),
-]
+]  # fmt: skip
 ArrowArray._fields_ = [
-    ("length", c_int64),
-    ("null_count", c_int64),
-    ("offset", c_int64),
-    ("n_buffers", c_int64),
-    ("n_children", c_int64),
-    ("buffers", POINTER(c_void_p)),
-    ("children", POINTER(POINTER(ArrowArray))),
-    ("dictionary", POINTER(ArrowArray)),
-    ("release", ARRAY_RELEASE),
-    ("private_data", c_void_p),
-]
+    ("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64),
+    ("n_children", c_int64), ("buffers", POINTER(c_void_p)), ("children", POINTER(POINTER(ArrowArray))),
+    ("dictionary", POINTER(ArrowArray)), ("release", ARRAY_RELEASE), ("private_data", c_void_p),
+]  # fmt: skip
 ArrowArrayStream._fields_ = [
     ("get_schema", GET_SCHEMA),
     ("get_next", GET_NEXT),

@@ -37,23 +37,15 @@ def _codes() -> np.ndarray[Any, Any]:
 
 WITHOUT_CONSTRUCTOR = frozenset(
     (
-        "ArrowColumn",
-        "ConventionField",
-        "IntegerRows",
-        "LineFault",
-        "MetricParameter",
-        "PairedSums",
-        "Result",
-        "Sums",
-        "Tally",
-        "TextRows",
-        "TrecColumns",
+        "ArrowColumn", "ConventionField", "IntegerRows", "LineFault", "MetricParameter", "PairedSums", "Result",
+        "Sums", "Tally", "TextRows", "TrecColumns",
     )
-)
+)  # fmt: skip
 
 # Arguments that each function, method or class takes. Of methods, the first is the object.
 SOUND_ARGUMENTS: dict[str, Arguments] = {
     **dict.fromkeys(WITHOUT_CONSTRUCTOR, list),
+    **{name: arguments for name, (_, arguments) in CALLS.items() if hasattr(_core, name)},
     "ArrowColumn.__len__": lambda: [arrow_column([1, 2])],
     "ArrowColumn.dictionaries": lambda: [arrow_column(["a"])],
     "ArrowColumn.encode": lambda: [arrow_column(["a", "b"]), _core.Vocabulary(False), 2, "x"],
@@ -61,18 +53,7 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "ArrowColumn.nulls": lambda: [arrow_column([1, None])],
     "ArrowColumn.values": lambda: [arrow_column([1.5, 2.0]), "x"],
     "ArrowTable": lambda: [object(), "x"],
-    "Embeddings": CALLS["Embeddings"][1],
-    "Histories": CALLS["Histories"][1],
-    "ItemTallyRequest": CALLS["ItemTallyRequest"][1],
-    "ItemFeatures": CALLS["ItemFeatures"][1],
-    "Items": CALLS["Items"][1],
-    "Lists": CALLS["Lists"][1],
     "Lists.validate": CALLS["validate"][1],
-    "MetricInfo": lambda: [_core.metric_table()[0]],
-    "PlannedValue": CALLS["PlannedValue"][1],
-    "Rules": CALLS["Rules"][1],
-    "Scores": CALLS["Scores"][1],
-    "SparseScores": CALLS["SparseScores"][1],
     "Sums.columns": lambda: [_core.evaluate(*CALLS["evaluate"][1]()).sums, 0],
     "Vocabulary": lambda: [True],
     "Vocabulary.__len__": lambda: [sound_vocabulary()],
@@ -86,21 +67,14 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "Vocabulary.extend": lambda: [sound_vocabulary(), sound_vocabulary(), 3, "x"],
     "Vocabulary.find": lambda: [sound_vocabulary(), sound_vocabulary(), 3, "x"],
     "Vocabulary.positions_in_key_order": lambda: [sound_vocabulary(), 3],
-    "built_with": list,
     "convention_fields": list,
     "encode_texts": lambda: [_core.Vocabulary(False), ["a", "b"], False, "x"],
-    "evaluate": CALLS["evaluate"][1],
     "geometric_terms": lambda: [np.array([0.0, 0.5])],
     "group_by_user": lambda: [_codes(), 3, [np.arange(4), np.ones(4)], 2, "x"],
-    "hash_keys": CALLS["hash_keys"][1],
     "integer_rows": lambda: [[[1, 2], None, (3,), {4}], None, "x", "grades"],
     "environment_variable": lambda: ["EXACTK_ISA"],
-    "isas": list,
-    "join_hashes": CALLS["join_hashes"][1],
-    "judge_lists": CALLS["judge_lists"][1],
     "metric_table": list,
     "order_by_user": lambda: [_codes(), 3, np.arange(4.0), "x"],
-    "padded_lengths": CALLS["padded_lengths"][1],
     "run_starts": lambda: [_codes(), "x"],
     "PairedValue": lambda: [[0], 0, False, True, False],
     "paired_sums": lambda: [
@@ -110,17 +84,12 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "parse_numbers": lambda: [np.array([0, 1, 3], np.int32), np.frombuffer(b"12e", np.uint8)],
     "read_trec": lambda: ["run", io.BytesIO(RUN).read],
     "register_errors": lambda: [exactk.InputError, exactk.InputTypeError, exactk.CapacityError],
-    "require_memory": lambda: [3, 8, "x"],
-    "resample_sums": CALLS["resample_sums"][1],
-    "sign_flip_sums": CALLS["sign_flip_sums"][1],
     "split_rows": lambda: [b'a,1\n"b",2\n', ",", True, 2, [1, 0]],
     "hashed_rows": lambda: [[{"a": 1.0, "b": 2.0}, {}], float, "x", "grades"],
     "numbered_rows": lambda: [[{"a": 1.0, "b": 1.0}, {}], [{"b"}, None], float, "x", "scores"],
     "quicksort_order": lambda: [np.array([0.5, 0.25, 1.0]), np.array([2, 1])],
     "other_numbers": lambda: [[{"a": 1.0}, {}], [("a", "b"), []], float, "x", "grades"],
     "text_rows": lambda: [_core.Vocabulary(False), [{"a": 1.0}, {}], False, float, "x", "grades"],
-    "topk": CALLS["topk"][1],
-    "truth_digest": CALLS["truth_digest"][1],
 }  # fmt: skip
 
 
@@ -142,19 +111,8 @@ def callables() -> dict[str, Callable[..., Any]]:
 
 DTYPES = ("i1", "u1", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "?", ">i8", "S3", "O", "M8[s]")
 SHAPES: tuple[tuple[int, ...], ...] = (
-    (0,),
-    (1,),
-    (2,),
-    (3,),
-    (4,),
-    (2, 3),
-    (3, 2),
-    (1, 1),
-    (0, 3),
-    (2, 0),
-    (2, 2, 2),
-    (),
-)
+    (0,), (1,), (2,), (3,), (4,), (2, 3), (3, 2), (1, 1), (0, 3), (2, 0), (2, 2, 2), (),
+)  # fmt: skip
 CLASSES = [kind for kind in vars(_core).values() if isinstance(kind, type)]
 SMALL_ARRAYS = [array for array in (*ARRAYS, *OTHER_ARRAYS) if array is None or array.size < MOST]
 NO_INTEGERS = [other for other in OTHERS if not isinstance(other, int)]

@@ -8,6 +8,7 @@ import types
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -69,6 +70,7 @@ SCORED = long_format(  # two of user 0 tie, and are ordered by key
     "score",
 )
 RANKED = long_format({0: {1: 1, 4: 2, 2: 3}, 1: {5: 0, 2: 1}, 2: {9: 1, 4: 2}, 3: {3: 1, 1: 2, 8: 3}}, "rank")
+PREDICTIONS = {data.role: data for data in (SCORED, RANKED)}
 EXCLUDED = long_format({0: {2: 1.0}, 2: {9: 1.0}, 3: {3: 1.0, 8: 1.0}}, "")
 METRICS = ["precision@2", "recall@3", "ndcg@2", "average_precision", "num_hits@1", "num_recommended"]
 
@@ -276,10 +278,11 @@ def evaluate_per_user(truth: Any, predictions: Any, exclude: Any, **options: Any
     return report
 
 
-def expected_report(kind: str, predictions: LongFormat = SCORED) -> exactk.Report:
+@cache
+def expected_report(kind: str, predictions: str = "score") -> exactk.Report:
     key_of = KINDS["uuid as str" if kind == "uuid" else kind]
-    lists: Any = predictions.with_keys(key_of).rows
-    if predictions is RANKED:
+    lists: Any = PREDICTIONS[predictions].with_keys(key_of).rows
+    if predictions == "rank":
         lists = {user: list(row) for user, row in lists.items()}
     exclude = {user: set(row) for user, row in EXCLUDED.with_keys(key_of).rows.items()}
     return evaluate_per_user(GRADED.with_keys(key_of).rows, lists, exclude)
@@ -292,7 +295,7 @@ def test_the_report_by_hand() -> None:
     assert report.per_user["precision@2"].tolist() == [1.0, 0.5, 0.5, 0.5]
     assert report.per_user["num_hits@1"].tolist() == [1, 0, 1, 1]
     assert report.per_user["num_recommended"].tolist() == [3, 2, 1, 1]
-    report = expected_report("int", RANKED)  # 1 4, 5 2, 4 and 1
+    report = expected_report("int", "rank")  # 1 4, 5 2, 4 and 1
     assert report.per_user["num_hits@1"].tolist() == [1, 0, 1, 1]
     assert report.per_user["num_recommended"].tolist() == [2, 2, 1, 1]
     assert report.counts["excluded_recommended"] == 4
@@ -314,7 +317,7 @@ def test_frames(frame: str, kind: str) -> None:
     exclude = build(EXCLUDED.with_keys(key_of).columns)
     for predictions in (SCORED, RANKED):
         inputs = build(GRADED.with_keys(key_of).columns), build(predictions.with_keys(key_of).columns)
-        assert evaluate_per_user(*inputs, exclude) == expected_report(kind, predictions)
+        assert evaluate_per_user(*inputs, exclude) == expected_report(kind, predictions.role)
         exclude = exactk.as_exclusions(build(EXCLUDED.with_keys(key_of).columns))  # a reader is empty by now
 
 
@@ -350,7 +353,7 @@ def test_frames_of_lists(frame: str, kind: str) -> None:
     truth, exclude = (build(list_columns(data.with_keys(key_of))) for data in (GRADED, EXCLUDED))
     for predictions in (SCORED, RANKED):
         assert evaluate_per_user(truth, build(list_columns(predictions.with_keys(key_of))), exclude) == expected_report(
-            kind, predictions
+            kind, predictions.role
         )
 
 
@@ -372,7 +375,7 @@ def test_mappings_of_sequences(sequence: str, kind: str) -> None:
     predictions, exclude = (
         {user: make(list(row)) for user, row in data.with_keys(key_of).rows.items()} for data in (RANKED, EXCLUDED)
     )
-    assert evaluate_per_user(GRADED.with_keys(key_of).rows, predictions, exclude) == expected_report(kind, RANKED)
+    assert evaluate_per_user(GRADED.with_keys(key_of).rows, predictions, exclude) == expected_report(kind, "rank")
     truth = {user: make(list(row)) for user, row in GRADED.with_keys(key_of).rows.items()}
     binary = {user: dict.fromkeys(row, 1.0) for user, row in GRADED.with_keys(key_of).rows.items()}
     assert evaluate_per_user(truth, predictions, exclude) == evaluate_per_user(binary, predictions, exclude)
@@ -571,6 +574,13 @@ MATRICES: dict[str, tuple[tuple[str, ...], Callable[[KeyedMatrix], Any]]] = {
 }  # fmt: skip
 
 
+@cache
+def reports_of_rows_and_scores(kind: str) -> tuple[exactk.Report, exactk.Report]:
+    """Return what other containers of the matrix are compared with."""
+    matrix = KeyedMatrix.of_kind(KINDS[kind])
+    return matrix_reports(kind, matrix.rows)[0], matrix_reports(kind, matrix.scores(list))[0]
+
+
 def matrix_reports(kind: str, predictions: Any, **options: Any) -> list[exactk.Report]:
     """Return the reports of the core and of the reference."""
     key_of = KINDS[kind]
@@ -589,21 +599,18 @@ IGNORE_UNRANKABLE = pytest.mark.filterwarnings("ignore:.*relevant items?|the ord
 @IGNORE_UNRANKABLE
 @pytest.mark.parametrize(("form", "kind"), [(form, kind) for form, (kinds, _) in MATRICES.items() for kind in kinds])
 def test_matrices_with_keys(form: str, kind: str) -> None:
-    matrix = KeyedMatrix.of_kind(KINDS[kind])
-    of_rows = matrix_reports(kind, matrix.rows)[0]
-    of_lists = matrix_reports(kind, MATRICES["lists"][1](matrix))[0]
-    for report in matrix_reports(kind, MATRICES[form][1](matrix)):
+    of_rows, of_lists = reports_of_rows_and_scores(kind)
+    reports = matrix_reports(kind, MATRICES[form][1](KeyedMatrix.of_kind(KINDS[kind])))
+    for report in reports:
         np.testing.assert_array_equal(report.users, of_rows.users)
         for name in of_rows.metrics:
             np.testing.assert_allclose(report.per_user[name], of_rows.per_user[name], rtol=1e-15)
             assert report[name] == pytest.approx(of_rows[name], rel=1e-15)
             assert report.by_group == of_rows.by_group
-        counts = {
-            name: count for name, count in of_rows.counts.items() if name not in {"candidates", "relevant_not_rankable"}
-        }
-        assert {name: report.counts[name] for name in counts} == counts
+        counts = of_rows.counts.keys() - {"candidates", "relevant_not_rankable"}
+        assert {name: report.counts[name] for name in counts} == {name: of_rows.counts[name] for name in counts}
     if "pivot table" not in form:
-        assert matrix_reports(kind, MATRICES[form][1](matrix))[0] == of_lists
+        assert reports[0] == of_lists
 
 
 @IGNORE_UNRANKABLE
@@ -636,21 +643,17 @@ def test_candidates_by_key(form: str, kind: str) -> None:
 
 @IGNORE_UNRANKABLE
 def test_ties_in_input_order_are_those_of_the_columns() -> None:
-    matrix = KeyedMatrix.of_kind(KINDS["str"])
+    matrix, truth = KeyedMatrix.of_kind(KINDS["str"]), GRADED.with_keys(KINDS["str"]).rows
+    metric = "recall@2(ties=input_order)"
     for call in (exactk.evaluate, exactk.reference.evaluate):
-        reports = [
-            call(
-                GRADED.with_keys(KINDS["str"]).rows,
-                predictions,
-                ["recall@2(ties=input_order)", "recall@2"],
-                per_user=True,
-            )
+        of_rows, of_scores = (
+            call(truth, predictions, [metric, "recall@2"], per_user=True).per_user
             for predictions in (matrix.rows, matrix.scores(list))
-        ]
-        for name in reports[0].metrics:
-            np.testing.assert_array_equal(reports[0].per_user[name], reports[1].per_user[name])
+        )
+        for name, values in of_rows.items():
+            np.testing.assert_array_equal(values, of_scores[name])
     with pytest.raises(exactk.InputError, match="ties='input_order'"):
-        exactk.evaluate(GRADED.with_keys(KINDS["str"]).rows, embeddings(matrix), "recall@2(ties=input_order)")
+        exactk.evaluate(truth, embeddings(matrix), metric)
 
 
 @pytest.mark.parametrize("kind", [*ALL, "uuid"])
@@ -838,7 +841,7 @@ def test_series_of_values(form: str, kind: str) -> None:
     exclude = pd.DataFrame(EXCLUDED.with_keys(key_of).columns).assign(times=1).set_index(["user", "item"])["times"]
     assert evaluate_per_user(truth, scored, exclude) == expected_report(kind)
     if form in {"levels", "grouped"}:  # whose name says that they are ranks
-        assert evaluate_per_user(truth, ranked, exclude) == expected_report(kind, RANKED)
+        assert evaluate_per_user(truth, ranked, exclude) == expected_report(kind, "rank")
     assert (exactk.topk(scored, 2).ids == exactk.topk(SCORED.with_keys(key_of).rows, 2).ids).all()
 
 
@@ -888,72 +891,41 @@ def address(array: Any) -> int:
 
 
 COLUMNS = {"user": np.repeat(np.arange(3), 2), "item": np.arange(6), "score": np.linspace(0.0, 1.0, 6)}
-IN_PLACE: dict[str, Callable[[], tuple[Any, Any, Any]]] = {}
 
 
-def in_place(build: Callable[[], tuple[Any, Any, Any]]) -> Callable[[], tuple[Any, Any, Any]]:
-    IN_PLACE[build.__name__.strip("_").replace("_", " ")] = build
-    return build
+def arrow_arrays(table: Any, array_of: Callable[[Any], Any] = lambda column: column.chunk(0)) -> tuple[Any, ...]:
+    """Return the table, and the items and scores where they lie."""
+    return table, *(array_of(table[name]).to_numpy() for name in ("item", "score"))
 
 
-@in_place
-def _pandas() -> tuple[Any, Any, Any]:
+def in_place() -> dict[str, tuple[Any, ...]]:
+    """Return containers of rows that stand user by user, each with the arrays of its items and scores."""
     frame = pd.DataFrame(COLUMNS)
-    return frame, frame["item"].to_numpy(), frame["score"].to_numpy()
-
-
-@in_place
-def _pandas_with_masks() -> tuple[Any, Any, Any]:
-    frame = pd.DataFrame(COLUMNS).astype({"item": "Int64", "score": "Float64"})
-    return frame, frame["item"].array._data, frame["score"].array._data
-
-
-@in_place
-def _pandas_with_Arrow() -> tuple[Any, Any, Any]:  # noqa: N802 - it is called so
-    frame = pa.table(COLUMNS).to_pandas(types_mapper=pd.ArrowDtype)
-    return frame, *(frame[name].array.__arrow_array__().chunk(0).to_numpy() for name in ("item", "score"))
-
-
-@in_place
-def _Polars() -> tuple[Any, Any, Any]:  # noqa: N802
-    frame = pl.DataFrame(COLUMNS)
-    return frame, frame["item"].to_numpy(), frame["score"].to_numpy()
-
-
-@in_place
-def _Arrow() -> tuple[Any, Any, Any]:  # noqa: N802
-    table = pa.table(COLUMNS)
-    return table, *(table[name].chunk(0).to_numpy() for name in ("item", "score"))
-
-
-@in_place
-def _Arrow_sliced() -> tuple[Any, Any, Any]:  # noqa: N802
-    table = pa.table(COLUMNS).slice(2)
-    return table, *(table[name].chunk(0).to_numpy() for name in ("item", "score"))
-
-
-@in_place
-def _a_frame_of_lists() -> tuple[Any, Any, Any]:
-    items, scores = pa.array(COLUMNS["item"]), pa.array(COLUMNS["score"])
-    lists = [pa.ListArray.from_arrays(pa.array([0, 2, 6], pa.int32()), values) for values in (items, scores)]
-    return pa.table([pa.array([5, 4]), *lists], ["user", "item", "score"]), items.to_numpy(), scores.to_numpy()
-
-
-@in_place
-def _csr() -> tuple[Any, Any, Any]:
+    nullable = frame.astype({"item": "Int64", "score": "Float64"})
+    arrow = pa.table(COLUMNS).to_pandas(types_mapper=pd.ArrowDtype)
+    values = pa.array(COLUMNS["item"]), pa.array(COLUMNS["score"])
+    lists = [pa.ListArray.from_arrays(pa.array([0, 2, 6], pa.int32()), column) for column in values]
     sparse = scipy.sparse.csr_array((COLUMNS["score"], COLUMNS["item"].astype(np.int32), [0, 2, 4, 6]), shape=(3, 6))
-    return sparse, sparse.indices, sparse.data
+    foreign = exactk.SparseScores([0, 2, 4, 6], ForeignArray(COLUMNS["item"]), ForeignArray(COLUMNS["score"]))
+    return {
+        "pandas": arrow_arrays(frame, lambda column: column),
+        "pandas with masks": (nullable, nullable["item"].array._data, nullable["score"].array._data),
+        "pandas with Arrow": arrow_arrays(arrow, lambda column: column.array.__arrow_array__().chunk(0)),
+        "Polars": arrow_arrays(pl.DataFrame(COLUMNS), lambda column: column),
+        "Arrow": arrow_arrays(pa.table(COLUMNS)),
+        "Arrow, sliced": arrow_arrays(pa.table(COLUMNS).slice(2)),
+        "lists": (pa.table([pa.array([5, 4]), *lists], list(COLUMNS)), *(column.to_numpy() for column in values)),
+        "CSR": (sparse, sparse.indices, sparse.data),
+        "CSR arrays of another library": (foreign, COLUMNS["item"], COLUMNS["score"]),
+    }
 
 
-@in_place
-def _CSR_arrays_of_another_library() -> tuple[Any, Any, Any]:  # noqa: N802
-    data = exactk.SparseScores([0, 2, 4, 6], ForeignArray(COLUMNS["item"]), ForeignArray(COLUMNS["score"]))
-    return data, COLUMNS["item"], COLUMNS["score"]
+IN_PLACE = in_place()
 
 
 @pytest.mark.parametrize("container", IN_PLACE)
 def test_rows_that_stand_user_by_user_are_read_in_place(container: str) -> None:
-    data, items, scores = IN_PLACE[container]()
+    data, items, scores = IN_PLACE[container]
     predictions = sparse_scores_of(data)
     assert address(predictions.items) == address(items)
     assert address(predictions.scores) == address(scores)
@@ -982,17 +954,9 @@ def test_alignment_leaves_rows_in_place() -> None:
 GAINS: dict[str, list[Any]] = {"who": ["ann", "bob", "ann"], "what": [7, 8, 9], "gains": [4.0, 0.0, 1.0]}
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        pd.DataFrame,
-        pl.DataFrame,
-        pl.LazyFrame,
-        pa.table,
-        lambda columns: pd.DataFrame(columns).set_index(["who", "what"]),
-    ],
-    ids=["pandas", "Polars", "lazy", "Arrow", "index"],
-)
+@pytest.mark.parametrize("make", [
+    pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table, lambda columns: pd.DataFrame(columns).set_index(["who", "what"]),
+], ids=["pandas", "Polars", "lazy", "Arrow", "index"])  # fmt: skip
 def test_a_truth_from_a_frame(make: Callable[[dict[str, list[Any]]], Any]) -> None:
     columns: dict[str, Any] = {"user": "who", "item": "what", "grade": "gains"}
     frame = make(GAINS)

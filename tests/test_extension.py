@@ -23,15 +23,9 @@ from exactk import _core
 from strategies import parameter_of
 
 ARRAYS: list[Any] = [
-    None,
-    np.zeros(0, np.int64),
-    np.array([0, 1]),
-    np.array([0, 2**62, 1]),
-    np.array([-(2**63), 2**63 - 1]),
-    np.array([0.5]),
-    np.zeros((2, 2), np.int64),
-    np.array([True]),
-]
+    None, np.zeros(0, np.int64), np.array([0, 1]), np.array([0, 2**62, 1]), np.array([-(2**63), 2**63 - 1]),
+    np.array([0.5]), np.zeros((2, 2), np.int64), np.array([True]),
+]  # fmt: skip
 OTHER_ARRAYS: list[Any] = [
     np.array([math.nan, math.inf]),
     np.array([-1.0, 1e308]),

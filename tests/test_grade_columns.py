@@ -90,21 +90,12 @@ def test_f64_ratings_warn_once(column: str, tmp_path: Path) -> None:
 
 
 SCALES: dict[str, tuple[list[float], Any]] = {
-    "1 to 5": ([1, 5, 3], 4),
-    "halves to 5": ([0.5, 5, 4.5], 4),
-    "1 to 3": ([1, 2, 3], 3),
-    "1 to 10": ([3, 10, 7], 8),
-    "up to 100": ([20, 100, 55], 80),
-    "0 to 1": ([0.25, 1, 0.5], 0.8),
-    "-10 to 9.5": ([-10, 9.5, 2], 8),
-    "halves to 4.5": ([0.5, 4.5, 1], 4),
-    "up to 1.5": ([0.5, 1.5, 1], 1.2),
-    "rated and liked": ([0, 1, 2], 2),
-    "all 1": ([1, 1, 1], None),
-    "all 5": ([5, 5, 5], None),
-    "0 and 1": ([0, 1, 0], None),
+    "1 to 5": ([1, 5, 3], 4), "halves to 5": ([0.5, 5, 4.5], 4), "1 to 3": ([1, 2, 3], 3), "1 to 10": ([3, 10, 7], 8),
+    "up to 100": ([20, 100, 55], 80), "0 to 1": ([0.25, 1, 0.5], 0.8), "-10 to 9.5": ([-10, 9.5, 2], 8),
+    "halves to 4.5": ([0.5, 4.5, 1], 4), "up to 1.5": ([0.5, 1.5, 1], 1.2), "rated and liked": ([0, 1, 2], 2),
+    "all 1": ([1, 1, 1], None), "all 5": ([5, 5, 5], None), "0 and 1": ([0, 1, 0], None),
     "none above 0": ([0, 0, 0], None),
-}
+}  # fmt: skip
 """Ratings, and the grade that the warning tells to write; None: no warning."""
 
 

@@ -31,13 +31,8 @@ def _reports() -> dict[str, exactk.Report]:
         dict.fromkeys(TRUTH, "x"),
     )
     averages = [
-        "P@2",
-        "P@2(average=micro)",
-        "ndcg@3(average=geometric)",
-        "f1@2(average=of_means)",
-        "dcg@3",
-        "rbp(p=0.5)",
-    ]
+        "P@2", "P@2(average=micro)", "ndcg@3(average=geometric)", "f1@2(average=of_means)", "dcg@3", "rbp(p=0.5)",
+    ]  # fmt: skip
     groups["bob"] = "y"
     return {
         "averages": exactk.evaluate(TRUTH, LISTS, averages, per_user=True),
@@ -227,15 +222,9 @@ def test_f51_bytes_cut_and_flipped(name: str) -> None:
 
 
 BODIES = {
-    "nested": b"[" * 100_000,
-    "no text": b"\xff\xfe{}",
-    "no JSON": b"{",
-    "a number of many digits": b"1" * 100_000,
-    "a huge exponent": b"1e999999999",
-    "constants": b"[NaN, Infinity]",
-    "text": b'"a"',
-    "nothing": b"",
-}
+    "nested": b"[" * 100_000, "no text": b"\xff\xfe{}", "no JSON": b"{", "a number of many digits": b"1" * 100_000,
+    "a huge exponent": b"1e999999999", "constants": b"[NaN, Infinity]", "text": b'"a"', "nothing": b"",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BODIES)

@@ -112,16 +112,16 @@ def test_keys_of_users() -> None:
 
 
 def test_blocks_must_be_pairs_of_equal_size() -> None:
-    with pytest.raises(exactk.InputTypeError, match="iterator of"):
-        exactk.evaluate(None, cast("Any", iter([[[1]]])), "P@1")
-    with pytest.raises(exactk.InputError, match="predictions"):
-        exactk.evaluate(None, iter([([[1]], [[1], [2]])]), "P@1")
-    with pytest.raises(exactk.InputError, match="truth"):
-        exactk.evaluate([[1]], iter([([[1]], [[1]])]), "P@1")
-    with pytest.raises(exactk.InputError, match="weights"):
-        exactk.evaluate(None, iter([([[1]], [[1]])]), "P@1", weights=[1.0, 2.0])
-    with pytest.raises(exactk.InputError, match="exclude"):
-        exactk.evaluate(None, iter([([[1]] * 2, [[1]] * 2)]), "P@1", exclude=[[9]])
+    one, two = [[1]], [[1], [2]]
+    wrong: list[tuple[str, Any, Any, dict[str, Any]]] = [
+        ("predictions", None, (one, two), {}),
+        ("truth", one, (one, one), {}),
+        ("weights", None, (one, one), {"weights": [1.0, 2.0]}),
+        ("exclude", None, (two, two), {"exclude": [[9]]}),
+    ]
+    for argument, truth, block, options in wrong:
+        with pytest.raises(exactk.InputError, match=argument):
+            exactk.evaluate(truth, iter([block]), "P@1", **options)
 
 
 def test_no_block_at_all_is_nobody() -> None:
@@ -198,13 +198,12 @@ def test_floats_in_place_of_ids() -> None:
         exactk.evaluate({"a": [1]}, {"a": [1.0]}, "recall@1")
 
 
-def test_metrics_are_no_mapping() -> None:
+@pytest.mark.parametrize(
+    ("metrics", "meant"),
+    [({"ndcg": 10}, ["ndcg@10"]), ({"ndcg": [5, 10], "mrr": (10,)}, ["ndcg@5", "ndcg@10", "mrr@10"])],
+)
+def test_metrics_are_no_mapping(metrics: Any, meant: list[str]) -> None:
     with pytest.raises(exactk.InputTypeError, match="metrics: expected a metric string or a list of them") as caught:
-        exactk.evaluate([[1]], [[1]], {"ndcg": 10})
+        exactk.evaluate([[1]], [[1]], metrics)
     hint = str(caught.value).partition("; metrics=")[2].removesuffix(" adds the cutoffs")
-    assert eval(hint, {"metrics": {"ndcg": 10}}) == ["ndcg@10"]  # noqa: S307
-    several = {"ndcg": [5, 10], "mrr": (10,)}
-    with pytest.raises(exactk.InputTypeError, match="metrics: expected a metric string or a list of them") as caught:
-        exactk.evaluate([[1]], [[1]], several)
-    hint = str(caught.value).partition("; metrics=")[2].removesuffix(" adds the cutoffs")
-    assert eval(hint, {"metrics": several}) == ["ndcg@5", "ndcg@10", "mrr@10"]  # noqa: S307
+    assert eval(hint, {"metrics": metrics}) == meant  # noqa: S307

@@ -97,15 +97,11 @@ def test_rows_of_users_may_be_mixed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "argument"),
     [
-        (([1, 2], [1], [1, 2], [1, 2]), "items"),
-        (([1], [1], [1, 2], [1]), "actual"),
-        (([1], [1], [1], []), "predicted"),
-        (([1.5], [1], [1], [1]), "users"),
-        (([1], [None], [1], [1]), "items"),
-        (([1], [1], ["5"], [1]), "actual"),
-        (([1], [1], [1], [[1]]), "predicted"),
+        (([1, 2], [1], [1, 2], [1, 2]), "items"), (([1], [1], [1, 2], [1]), "actual"),
+        (([1], [1], [1], []), "predicted"), (([1.5], [1], [1], [1]), "users"), (([1], [None], [1], [1]), "items"),
+        (([1], [1], ["5"], [1]), "actual"), (([1], [1], [1], [[1]]), "predicted"),
     ],
-)
+)  # fmt: skip
 def test_columns_that_are_none(arguments: tuple[Any, ...], argument: str) -> None:
     with pytest.raises(exactk.ExactkError) as caught:
         exactk.from_ratings(*arguments)
