@@ -1,17 +1,21 @@
-"""Item tallies of lists, counted one list after another."""
+"""Item tallies of lists, counted one list after another, and damaged bytes of tallies."""
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+import exactk
 from exactk._report.item_tally import ItemTally, item_tally
+from exactk._report.varints import read_varints, write_varints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 Lists = list[list[Any]]
 
@@ -58,3 +62,39 @@ def collections_of_lists(draw: st.DrawFn, *, max_lists: int = 7) -> Lists:
     one_list = st.lists(st.sampled_from(keys), unique=True, max_size=6)
     few = draw(st.lists(one_list, min_size=1, max_size=4))
     return draw(st.lists(st.one_of(one_list, st.sampled_from(few)), max_size=max_lists))
+
+
+def packed(body: bytes) -> bytes:
+    """Return the bytes of a tally whose decompressed bytes are these."""
+    return write_varints(np.array([len(body)])) + zlib.compress(body)
+
+
+def check_damaged_bytes(
+    written: bytes, read: Callable[[bytes], Any], write: Callable[[Any], bytes], data: st.DataObject
+) -> None:
+    """Damage the bytes of a tally: they are refused, or what is read writes the same tally."""
+
+    def refused_or_sound(damaged: bytes) -> None:
+        try:
+            tally = read(damaged)
+        except exactk.InputError:
+            return
+        assert read(write(tally)) == tally
+
+    (size,), begin = read_varints(np.frombuffer(written, np.uint8), 1)
+    body = bytearray(zlib.decompress(written[begin:]))
+    assert len(body) == size
+    for _ in range(data.draw(st.integers(1, 3))):
+        position = data.draw(st.integers(0, len(body) - 1))
+        match data.draw(st.sampled_from(["change", "drop", "add"])):
+            case "change":
+                body[position] = data.draw(st.integers(0, 255))
+            case "drop":
+                del body[position]
+            case _:
+                body[position:position] = data.draw(st.binary(max_size=12))
+    refused_or_sound(packed(bytes(body)))
+    cut = data.draw(st.integers(0, len(written)))
+    with pytest.raises(exactk.InputError):
+        read(written[:cut] + b"x" * (cut == len(written)))
+    refused_or_sound(data.draw(st.binary(max_size=40)))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +79,12 @@ def test_the_whole_lists_count_without_a_cutoff(seed: int) -> None:
     assert [report[metric] for metric in metrics] == [report[metric] for metric in at_end]
 
 
-@pytest.mark.parametrize("isa", exactk._core.isas())
-@pytest.mark.parametrize("seed", range(2))
-def test_the_core_has_the_bits_of_the_reference(seed: int, isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EXACTK_ISA", isa)
-    one, other = draw_lists(10 + seed)
+def test_the_core_has_the_bits_of_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = draw_lists(10)
     metrics = [*metrics_of_oracle(), "rbo", "overlap", "jaccard", "kendall_tau", "lip", "rbo(rbo_over=truncated)"]
     expected = exactk.reference.agreement(one, other, metrics, per_user=True)
-    for threads in (1, 2, 5):
+    for isa, threads in product(exactk._core.isas(), (1, 2, 5)):
+        monkeypatch.setenv("EXACTK_ISA", isa)
         report = exactk.agreement(one, other, metrics, per_user=True, num_threads=threads)
         assert dict(report) == dict(expected)
         assert report.counts == expected.counts
@@ -125,12 +124,6 @@ def test_long_lists_are_compared_in_order() -> None:
     assert exactk.agreement([range(size)], [rotated], "rbo")["rbo"] < 1
 
 
-@pytest.mark.parametrize("metric", ["overlap@3", "jaccard@3", "rbo@3", "kendall_tau@3"])
-def test_exchanged_lists_agree_as_much(metric: str) -> None:
-    one, other = draw_lists(6)
-    assert exactk.agreement(one, other, metric)[metric] == exactk.agreement(other, one, metric)[metric]
-
-
 def test_empty_and_missing_lists() -> None:
     one: Lists = {"both empty": [], "one empty": [], "other empty": ["a"], "only one": ["a"], "full": ["a", "b"]}
     other: Lists = {"both empty": [], "one empty": ["a"], "other empty": [], "only other": ["a"], "full": ["a", "b"]}
@@ -141,11 +134,7 @@ def test_empty_and_missing_lists() -> None:
         values = dict(zip(report.users.tolist(), report.per_user[metric].tolist(), strict=True))
         skipped = {user for user, value in values.items() if math.isnan(value)}
         assert skipped == {"both empty", "only one", "only other"}
-        assert {user: values[user] for user in values.keys() - skipped} == {
-            "one empty": 0,
-            "other empty": 0,
-            "full": 1,
-        }
+        assert {user: values[user] for user in values.keys() - skipped} == {"one empty": 0, "other empty": 0, "full": 1}
     counts = {"missing_predictions": 1, "missing_truth": 1, "empty_truth": 2, "empty_predictions": 2}
     assert {name: report.counts[name] for name in counts} == counts
     footer = str(report).splitlines()[-1]
@@ -267,17 +256,6 @@ def test_containers_of_any_kind_are_compared(name: str) -> None:
         assert agreement(form, form, "rbo@3")["rbo@3"] == 1
 
 
-def test_string_keys_break_ties_of_scores_in_their_order() -> None:
-    scored = {"ann": {"b": 1.0, "a": 1.0, "c": 1.0}, "bob": {"c": 2.0, "b": 3.0}}
-    lists = {"ann": ["a", "b", "c"], "bob": ["b", "c"]}
-    for one, other in ((scored, lists), (lists, scored)):
-        assert exactk.agreement(one, other, "kendall_tau@3")["kendall_tau@3"] == 1
-        highest = exactk.agreement(one, other, "kendall_tau@3", convention={"ties": "highest_id"}, per_user=True)
-        assert highest.per_user["kendall_tau@3"].tolist() == [-1, 1]
-    with pytest.raises(exactk.InputError, match=r"^one.*expected no tie"):
-        exactk.agreement(scored, lists, "overlap@2", convention={"ties": "raise"})
-
-
 @pytest.mark.parametrize("ties", ["lowest_id", "highest_id", "input_order"])
 @pytest.mark.parametrize("seed", range(6))
 def test_scores_with_ties_are_ranked_as_sorting_ranks_them(seed: int, ties: Any) -> None:
@@ -304,6 +282,8 @@ def test_scores_with_ties_are_ranked_as_sorting_ranks_them(seed: int, ties: Any)
             dict(zip(one.users.tolist(), one.per_user["rbo"].tolist(), strict=True)) for one in (report, expected)
         ]
         assert by_user[0] == by_user[1]
+        with pytest.raises(exactk.InputError, match=r"^one.*expected no tie"):
+            exactk.agreement(scored, other, metrics, convention={"ties": "raise"})
         exchanged = exactk.agreement(other, scored, metrics, convention={"ties": ties})
         assert [exchanged[metric] for metric in metrics] == [expected[metric] for metric in metrics]
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 import pickle
-import random
 import warnings
-from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -32,7 +29,7 @@ def collection_strings(draw: st.DrawFn) -> list[str]:
     """Draw metrics of all lists, with fields that they read."""
     texts = []
     for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5)):
-        cutoff = draw(st.one_of(st.none(), st.integers(1, 6)))
+        cutoff = draw(st.one_of(st.none(), st.integers(1, 6), st.just(2**31 - 1)))
         fields = [field for field in FIELDS if field in {*exactk.metrics[name].own_fields, "undefined"}]
         chosen = draw(st.lists(st.sampled_from(fields), unique=True, max_size=3))
         arguments = ",".join(f"{field}={draw(st.sampled_from(FIELDS[field]))}" for field in chosen)
@@ -70,7 +67,7 @@ def outcome(evaluation: Evaluation, evaluate: Any) -> exactk.Report | exactk.Inp
 
 
 @pytest.mark.parametrize("kind", ["lists", "scores", "sparse scores"])
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(300))
 @given(data=st.data())
 def test_the_core_equals_the_reference(kind: str, data: st.DataObject) -> None:
     evaluation = data.draw(collection_evaluations(kind))
@@ -158,7 +155,7 @@ def test_what_divides_by_the_catalogue_counts_no_other_items(text: str) -> None:
         exactk.evaluate(None, [[1, 2], [3, 9]], text, items=items, convention={"foreign_items": "count"})
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(150))
 @given(collection_evaluations(), st.data())
 def test_parts_in_any_order_make_the_whole(evaluation: Evaluation, data: st.DataObject) -> None:
     assume(not any(map(reads_history, evaluation.metrics)))  # whose rows of train are matched by position
@@ -184,49 +181,7 @@ def test_parts_in_any_order_make_the_whole(evaluation: Evaluation, data: st.Data
     assert pickle.loads(pickle.dumps(whole)) == whole  # noqa: S301 - just written
 
 
-KEYS = {user: f"user {user}" for user in range(60)}
-
-
-def frame_of(lists: dict[Any, list[Any]]) -> pd.DataFrame:
-    rows = [(user, item, rank) for user, items in lists.items() for rank, item in enumerate(items, start=1)]
-    return pd.DataFrame(rows, columns=["user", "item", "rank"])
-
-
-def many_lists(of_text: bool) -> tuple[dict[Any, Any], dict[Any, Any], Any]:
-    """Return the truth, lists of different lengths and a catalogue: items by number, or by name."""
-    rng = random.Random(3)  # noqa: S311 - drawn, and not secret
-    name: Any = "item {}".format if of_text else int
-    lists = {KEYS[user]: [name(item) for item in rng.sample(range(40), rng.randrange(12))] for user in KEYS}
-    truth = {key: [*items[:1], name(44)] for key, items in lists.items()}
-    keys = [name(item) for item in range(45)]
-    groups = {key: "abc"[i % 3] for i, key in enumerate(keys) if i % 7}
-    return truth, lists, exactk.Items(keys, item_groups=groups)
-
-
 METRICS = [*(f"{name}@[1,5,10]" for name in NAMES), *NAMES, "personalization@5(list_similarity=overlap)", "ndcg@5"]
-
-
-@pytest.mark.filterwarnings("ignore:.* as 0, the best value:exactk.EvaluationWarning")
-@pytest.mark.parametrize("of_text", [False, True])
-def test_batches_iterators_and_threads(of_text: bool) -> None:
-    truth, lists, items = many_lists(of_text)
-    whole = exactk.evaluate(truth, lists, METRICS, items=items)
-    for threads in (1, 2, 5):
-        assert exactk.evaluate(truth, lists, METRICS, items=items, num_threads=threads) == whole
-    keys = list(lists)
-    for size in (1, 7, 60):
-        parts = [{key: lists[key] for key in keys[i : i + size]} for i in range(0, 60, size)]
-        frames = [frame_of(part) for part in parts if any(part.values())]
-        batches = exactk.Batches(partial(list, frames))
-        whole_of_frames = exactk.evaluate(truth, frame_of(lists), METRICS, items=items)
-        assert exactk.evaluate(truth, batches, METRICS, items=items) == whole_of_frames
-        shards = [exactk.evaluate({k: truth[k] for k in part}, part, METRICS, items=items) for part in parts]
-        random.Random(size).shuffle(shards)  # noqa: S311 - drawn, and not secret
-        merged = exactk.merge(shards)  # its users are in another order
-        assert (dict(merged), merged.state) == (dict(whole), whole.state)
-        assert merged.state.to_bytes() == whole.state.to_bytes()
-    other = {key: lists[key] for key in reversed(keys)}
-    assert exactk.evaluate(truth, other, METRICS, items=items) == whole
 
 
 @pytest.mark.filterwarnings("ignore:items of equal score")
@@ -246,30 +201,6 @@ def test_blocks_scores_and_embeddings() -> None:
     assert dict(exactk.evaluate(None, blocks, METRICS, items=items)) == dict(expected)
 
 
-def test_other_catalogues_do_not_merge() -> None:
-    one, other = (exactk.evaluate([[1]], [[1, 2]], "coverage@2", items=exactk.Items(range(size))) for size in (3, 4))
-    with pytest.raises(exactk.StateMismatchError):
-        exactk.merge([one, other])
-
-
-def test_every_item_and_one_item() -> None:
-    items = exactk.Items(range(6))
-    every = exactk.evaluate(
-        [[0]] * 6, [[i, (i + 1) % 6] for i in range(6)], [f"{name}@2" for name in COLLECTION_METRICS], items=items
-    )
-    assert (every["coverage@2"], every["num_items@2"], every["gini@2"]) == (1, 6, 0)
-    assert every["entropy@2"] == pytest.approx(math.log2(6), rel=1e-15)
-    same = exactk.evaluate([[0]] * 6, [[3]] * 6, [f"{name}@2" for name in COLLECTION_METRICS], items=items)
-    assert [same[f"{name}@2"] for name in ("coverage", "num_items", "gini", "entropy", "personalization")] == [
-        1 / 6, 1, 5 / 6, 0, 0,
-    ]  # fmt: skip
-    nobody = outcome(
-        Evaluation([[0]], [None], [f"{name}@2" for name in COLLECTION_METRICS], {"items": items}), exactk.evaluate
-    )
-    assert isinstance(nobody, exactk.Report)
-    assert all(map(math.isnan, nobody.values()))
-
-
 @pytest.mark.parametrize("shift", [0, 5])
 def test_ranks_with_gaps(shift: int) -> None:
     """A rank without an item takes one of the first k."""
@@ -283,6 +214,31 @@ def test_ranks_with_gaps(shift: int) -> None:
 def test_jaccard_is_no_choice() -> None:
     with pytest.raises(exactk.InputError, match="one of 'cosine', 'overlap', found 'jaccard'"):
         exactk.evaluate([[1]], [[1]], "personalization@2(list_similarity=jaccard)", items=exactk.Items(3))
+
+
+COUNTED: dict[tuple[str, str], Any] = {
+    ("ignore", "lists"): ([1, 3], [[1, 2], [1, 2]], [[[0, 3], [1, 2]], [[0, 3], [2, 2]]]),
+    ("ignore", "users"): ([1, 3], [[1, 2], [1, 2]], [[[0, 1], [1, 2]], [[0, 1], [2, 2]]]),
+    ("count", "lists"): (
+        [1, 3, 8], [[1, 2], [1, 2], [1, 2]], [[[0, 2], [1, 3]], [[0, 2], [1, 1], [2, 1], [3, 1]]],
+    ),
+    ("count", "users"): ([1, 3, 8], [[1, 2], [1, 2], [0, 1]], [[[0, 1], [1, 2]], [[0, 1], [2, 1], [3, 1]]]),
+}  # fmt: skip
+"""The items, their counts at the cutoffs 1 and 3, and the number of lists of each length, by hand."""
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@pytest.mark.parametrize(("foreign", "list_users"), COUNTED)
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_which_items_and_lists_are_counted(evaluate: Any, foreign: str, list_users: str) -> None:
+    lists, truth = [[3, 8, 1], [8], [1, 3, 1], [], None, [9]], [[1], [], [2], [3], [1], None]
+    options = {"items": exactk.Items([1, 3]), "exclude": [[], [], [], [], [], [9]]}
+    convention = {"foreign_items": foreign, "list_users": list_users, "duplicate_items": "first"}
+    (tally,) = evaluate(truth, lists, "personalization@[1,3]", convention=convention, **options).state.item_tallies
+    lengths = [table.tolist() for table in tally.list_lengths]
+    assert (list(tally.keys), tally.counts.tolist(), lengths) == COUNTED[foreign, list_users]
+    if (foreign, list_users) == ("count", "users"):
+        assert tally.short_lists[1].tolist() == [[0, 2, 1], [1, 2, 1]]
 
 
 def test_items_of_no_list_are_in_no_tally() -> None:

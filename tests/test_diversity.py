@@ -11,10 +11,8 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk import _core
 
 ENGINES = pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
-DISTANCES = ("cosine", "dot", "euclidean", "hamming", "jaccard", "matrix")
 ROOT_HALF = math.sqrt(0.5)
 VECTORS = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
 TAGS = [["a", "b"], ["b", "c"], ["d"]]
@@ -88,37 +86,6 @@ def test_narrow_and_wide_numbers_have_the_same_bits(distance: str) -> None:
         for one in (narrow, narrow.astype(np.float64))
     ]
     assert dict(reports[0]) == dict(reports[1])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_any_instruction_set_and_threads_give_the_same_bits(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(7)
-    items = exactk.Items(200, features=rng.standard_normal((200, 37)).astype(dtype))
-    lists = [rng.permutation(200)[:30].tolist() for _ in range(500)]
-    metrics = [f"ild@{k}(distance={distance})" for distance in ("cosine", "dot", "euclidean") for k in (3, 30)]
-    values = set()
-    for isa in _core.isas():
-        monkeypatch.setenv("EXACTK_ISA", isa)
-        for threads in (1, 3):
-            values.add(tuple(exactk.evaluate(None, lists, metrics, items=items, num_threads=threads).values()))
-    assert len(values) == 1
-
-
-def test_shards_give_the_same_bits() -> None:
-    rng = np.random.default_rng(8)
-    items = exactk.Items(60, features=rng.standard_normal((60, 9)))
-    lists = {f"user {u}": rng.permutation(60)[: u % 12].tolist() for u in range(90)}
-    metrics = [f"ild@5(distance={distance})" for distance in ("cosine", "euclidean")]
-    whole = exactk.evaluate(None, lists, metrics, items=items)
-    users = list(lists)
-    parts = [
-        exactk.evaluate(None, {user: lists[user] for user in users[first::4]}, metrics, items=items)
-        for first in (2, 0, 3, 1)
-    ]
-    assert dict(exactk.merge(parts)) == dict(whole)
-    other = exactk.Items(60, features=rng.standard_normal((60, 9)))
-    with pytest.raises(exactk.StateMismatchError):
-        exactk.merge([parts[0], exactk.evaluate(None, lists, metrics, items=other)])
 
 
 @ENGINES
@@ -199,23 +166,6 @@ def test_a_matrix_is_in_the_order_of_its_rows() -> None:
         items = exactk.Items(keys, features=features)
         assert exactk.evaluate(None, {"u": ["c", "b"]}, value, items=items)[value] == MATRIX[0][2]
         assert exactk.evaluate(None, {"u": ["a", "b"]}, value, items=items)[value] == MATRIX[1][2]
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_core_and_reference_agree_on_a_graph(distance: str) -> None:
-    """A symmetric matrix of 0 and 1 has all distances."""
-    rng = np.random.default_rng(9)
-    graph = np.triu(rng.integers(0, 2, (25, 25)), 1)
-    items = exactk.Items(25, features=(graph + graph.T).astype(np.float64))
-    lists = [rng.permutation(25)[: rng.integers(0, 12)].tolist() for _ in range(20)]
-    metrics = [f"ild@{k}(distance={distance},missing_features=skip)" for k in (1, 2, 7, 12)]
-    core, reference = (
-        evaluate(None, lists, metrics, items=items, per_user=True)
-        for evaluate in (exactk.evaluate, exactk.reference.evaluate)
-    )
-    assert dict(core) == dict(reference)
-    for metric in metrics:
-        assert core.per_user[metric].tolist() == reference.per_user[metric].tolist()
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "geometric"])

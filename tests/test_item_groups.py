@@ -38,11 +38,7 @@ def test_exposure_by_hand(evaluate: Any, discount: str) -> None:
     """At rank 1 two items of a group, at rank 2 one of each other; item 5, at rank 3, has no group."""
     one, two, three = map(Fraction, DISCOUNTS[discount])
     zero = Fraction(0)
-    for k, sums in (
-        (1, [2 * one, zero, zero]),
-        (2, [2 * one, two, two]),
-        (None, [2 * one, two, two + three]),
-    ):
+    for k, sums in ((1, [2 * one, zero, zero]), (2, [2 * one, two, two]), (None, [2 * one, two, two + three])):
         name = f"exposure{'' if k is None else f'@{k}'}"
         report = evaluate(None, LISTS, name, items=ITEMS, convention={"discount": discount})
         shares = {"new": sums[0], "odd": sums[1], "old": sums[2]}
@@ -290,29 +286,6 @@ def test_opportunity_by_hand(evaluate: Any) -> None:
     rows = {group: list(row.values()) for group, row in report.by_item_group.items()}
     assert repr(rows) == repr({"new": [0.5, 0.5], "odd": [math.nan, math.nan], "old": [0.0, 0.5]})
     assert dict(report) == {"reo@2": 1.0, "reo": 0.0}
-
-
-def test_parity_and_opportunity_merge_from_shards_with_any_threads() -> None:
-    rng = np.random.default_rng(4)
-    users = [f"user {i}" for i in range(400)]
-    rows = {user: rng.permutation(40)[: rng.integers(0, 12)].tolist() for user in users}
-    truth = {user: rng.permutation(40)[:5].tolist() for user in users}
-    train = {user: rng.permutation(40)[:9].tolist() for user in users}
-    items = exactk.Items(40, train=train, item_groups=[f"group {i % 7}" for i in range(40)])
-    names = ["rsp@[1,5]", "rsp", "reo@5", "exposure@5", "reo(list_users=users)"]
-    whole = exactk.evaluate(truth, rows, names, items=items)
-    for evaluate, threads in ((exactk.evaluate, 1), (exactk.evaluate, 5), (exactk.reference.evaluate, 1)):
-        other = evaluate(truth, rows, names, items=items, num_threads=threads)
-        assert (dict(other), other.state.group_tallies) == (dict(whole), whole.state.group_tallies)
-    parts = [
-        exactk.evaluate({u: truth[u] for u in users[i::3]}, {u: rows[u] for u in users[i::3]}, names, items=items)
-        for i in (2, 0, 1)
-    ]
-    assert exactk.merge(parts).state.to_bytes() == whole.state.to_bytes()
-    assert exactk.State.from_bytes(whole.state.to_bytes()) == whole.state
-    others = exactk.Items(40, train={**train, users[0]: [1]}, item_groups=[f"group {i % 7}" for i in range(40)])
-    with pytest.raises(exactk.StateMismatchError):
-        exactk.merge([whole, exactk.evaluate(truth, rows, names, items=others)])
 
 
 @pytest.mark.parametrize("name", ["rsp@2", "reo@2"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import zlib
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from exactk._report.item_tally import ItemTally, item_tally
 from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
 from exactk._report.varints import read_varints, write_varints
 from strategies import examples
-from tallies import CUTOFFS, ITEM_KEYS, collections_of_lists, tally_of
+from tallies import CUTOFFS, ITEM_KEYS, check_damaged_bytes, collections_of_lists, tally_of
 
 LISTS: Any = [[1, 2, 3], [3], [], [3, 1], [2**40, 1, 3]]
 TALLY = tally_of(LISTS, (1, 2, 5))
@@ -40,10 +40,7 @@ def test_what_is_counted() -> None:
 @settings(max_examples=examples(300))
 @given(collections_of_lists(max_lists=12), CUTOFFS, st.booleans(), st.randoms(use_true_random=False))
 def test_parts_in_any_order_make_the_whole(
-    lists: list[list[Any]],
-    cutoffs: tuple[int | None, ...],
-    has_short_lists: bool,
-    rng: random.Random,
+    lists: list[list[Any]], cutoffs: tuple[int | None, ...], has_short_lists: bool, rng: random.Random
 ) -> None:
     whole = tally_of(lists, cutoffs, has_short_lists=has_short_lists)
     shuffled = rng.sample(lists, len(lists))
@@ -105,8 +102,8 @@ def test_repeats_count_where_lists_are_no_sets() -> None:
         tally_from_bytes(data, lists_are_sets=True)
 
 
-def test_a_million_items_in_few_bytes() -> None:
-    size = 10**6
+def test_many_items_in_few_bytes() -> None:
+    size = 10**5
     counts = np.cumsum(np.random.default_rng(1).integers(0, 3, (size, 3)), axis=1) + 1
     lengths = [np.array([[1, total]]) for total in counts.sum(axis=0).tolist()]
     lengths = [np.append(table, [[0, int(counts.sum()) - table[0, 1]]], axis=0) for table in lengths]
@@ -159,38 +156,13 @@ def test_impossible_tallies_are_refused() -> None:
             tally_from_bytes(tally_to_bytes(tally), lists_are_sets=True)
 
 
-def refused_or_sound(data: bytes) -> None:
-    """Read the bytes: what is read writes the same tally."""
-    try:
-        tally = tally_from_bytes(data, lists_are_sets=True)
-    except exactk.InputError:
-        return
-    assert tally_from_bytes(tally_to_bytes(tally), lists_are_sets=True) == tally
-
-
 @settings(max_examples=examples(500))
 @given(collections_of_lists(), CUTOFFS, st.data())
 def test_changed_bytes_are_refused_or_another_tally(
     lists: list[list[Any]], cutoffs: tuple[int | None, ...], data: st.DataObject
 ) -> None:
-    written = tally_to_bytes(tally_of(lists, cutoffs))
-    (size,), begin = read_varints(np.frombuffer(written, np.uint8), 1)
-    body = bytearray(zlib.decompress(written[begin:]))
-    assert len(body) == size
-    for _ in range(data.draw(st.integers(1, 3))):
-        position = data.draw(st.integers(0, len(body) - 1))
-        match data.draw(st.sampled_from(["change", "drop", "add"])):
-            case "change":
-                body[position] = data.draw(st.integers(0, 255))
-            case "drop":
-                del body[position]
-            case _:
-                body[position:position] = data.draw(st.binary(max_size=12))
-    refused_or_sound(write_varints(np.array([len(body)])) + zlib.compress(bytes(body)))
-    cut = data.draw(st.integers(0, len(written)))
-    with pytest.raises(exactk.InputError):
-        tally_from_bytes(written[:cut] + b"x" * (cut == len(written)), lists_are_sets=True)
-    refused_or_sound(data.draw(st.binary(max_size=40)))
+    read = partial(tally_from_bytes, lists_are_sets=True)
+    check_damaged_bytes(tally_to_bytes(tally_of(lists, cutoffs)), read, tally_to_bytes, data)
 
 
 def test_bytes_that_grow() -> None:

@@ -8,14 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import exactk
 from exactk import Items
-from strategies import examples
 
 PRICES = {"bread": 2.5, "cheese": 8.0, "wine": 12.5, "salt": 0.5, "bag": 0.0}
 ITEMS = Items(list(PRICES), values=PRICES)
@@ -118,50 +114,6 @@ def test_ties_tell_how_far_values_depend_on_them() -> None:
     assert (ties.dependent, ties.spread) == (1, int(2.75 / 3.75 * 1_000_000))
 
 
-@given(st.randoms(use_true_random=False))
-@settings(max_examples=examples(40))
-def test_shards_threads_and_orders_give_the_same_bits(rng: random.Random) -> None:
-    values = [rng.choice([0.1, 0.7, 3.3, 1e9, 1e-9]) for _ in range(30)]
-    items = Items(30, values=values)
-    truth = [rng.sample(range(30), rng.randrange(1, 12)) for _ in range(20)]
-    lists = [rng.sample(range(30), rng.randrange(30)) for _ in range(20)]
-    metrics = [BY_VALUE, "recall(weight=values)", "recall@9(weight=values,average=micro)"]
-    whole = evaluate(metrics, truth, lists, items)
-    shuffled = [rng.sample(row, len(row)) for row in truth]
-    threads = exactk.evaluate(shuffled, lists, metrics, items=items, num_threads=3)
-    assert dict(threads) == dict(whole)
-    order = rng.sample(range(30), 30)
-    others = Items(order, values=[values[item] for item in order])
-    cut = rng.randrange(1, 20)
-    shards = [
-        exactk.evaluate(truth[part], lists[part], metrics, items=others) for part in (slice(cut), slice(cut, None))
-    ]
-    merged = exactk.merge(shards)
-    assert dict(merged) == dict(whole)
-
-
-def test_batches_are_as_the_whole() -> None:
-    rows = [(user, item, rank) for user, row in LISTS.items() for rank, item in enumerate(row, 1)]
-    frame = pd.DataFrame(rows, columns=["user", "item", "rank"])
-    batches = exactk.Batches(lambda: iter([frame[:4], frame[4:]]))
-    assert evaluate(BY_VALUE, lists=batches)[BY_VALUE] == evaluate(BY_VALUE)[BY_VALUE]
-    blocks = ((dict([row]), {row[0]: LISTS[row[0]]}) for row in TRUTH.items())
-    assert exactk.evaluate(None, blocks, BY_VALUE, items=ITEMS)[BY_VALUE] == evaluate(BY_VALUE)[BY_VALUE]
-
-
-def test_it_equals_the_custom_metric() -> None:
-    def worth(rows: Any) -> tuple[Any, Any]:
-        prices = np.array([PRICES[key] for key in rows.item_keys.tolist()])
-        priced = np.where(rows.hits, prices[rows.codes], 0.0)
-        total = np.array([sum(PRICES[item] for item in TRUTH[user]) for user in rows.users.tolist()])
-        return priced.sum(axis=1), total
-
-    custom = exactk.custom("worth", worth, k=2, range=(0, 1))
-    report = exactk.evaluate(TRUTH, LISTS, [BY_VALUE, custom], items=ITEMS)
-    first, second = report.values()
-    assert first == second
-
-
 @pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 def test_relevant_items_without_a_value_are_refused(call: Any) -> None:
     priced = Items(list(PRICES), values={"bread": 2.5, "salt": 0.5, "bag": 0.0})
@@ -220,14 +172,6 @@ def test_items_without_a_value_are_left_out() -> None:
         exactk.InputError, match=r"values: .* found nan of item 'salt' at position 1; leave out the item"
     ):
         Items(["bread", "salt"], values={"bread": 1.0, "salt": math.nan})
-
-
-def test_reports_by_other_values_do_not_merge() -> None:
-    others = Items(list(PRICES), values={**PRICES, "salt": 0.75})
-    reports = [exactk.evaluate(TRUTH, LISTS, BY_VALUE, items=items) for items in (ITEMS, others)]
-    with pytest.raises(exactk.StateMismatchError):
-        exactk.merge(reports)
-    assert exactk.Report.from_json(reports[0].to_json()) == reports[0]
 
 
 def test_no_value_at_all_is_no_error() -> None:

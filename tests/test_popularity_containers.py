@@ -11,10 +11,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
+from strategies import examples
 
 ITEMS = 7
 METRIC = "arp@2(foreign_items=count)"
@@ -77,6 +78,7 @@ def evaluate(predictions: Any, items: exactk.Items, ties: str = "lowest_id") -> 
     return exactk.evaluate(None, predictions, METRIC, items=items, convention={"ties": ties})[METRIC]
 
 
+@settings(max_examples=examples(50))
 @given(SCORES, TRAIN, CATALOGUE)
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")  # batches whose rows are not grouped
 def test_every_container_reads_the_popularity_of_its_items(
@@ -97,15 +99,3 @@ def test_every_container_reads_the_popularity_of_its_items(
     values = {name: evaluate(make(scores), of_keys) for name, make in KEYED.items()}
     values |= {name: evaluate(make(scores), of_ids) for name, make in UNKEYED.items()}
     assert values == dict.fromkeys(values, pytest.approx(value, rel=1e-15, abs=0))
-
-
-@given(SCORES, TRAIN)
-def test_blocks_and_shards_read_the_same(scores: Scores, train: list[tuple[int, int]]) -> None:
-    items = exactk.Items(train=pd.DataFrame([(user, NAMES[item]) for user, item in train], columns=["user", "item"]))
-    lists = KEYED["mapping"](scores)
-    whole = exactk.evaluate(None, lists, METRIC, items=items)
-    blocks: Any = iter([({user: []}, {user: one}) for user, one in lists.items()])
-    in_blocks = exactk.evaluate(None, blocks, METRIC, items=items)
-    shards = [exactk.evaluate(None, {user: one}, METRIC, items=items) for user, one in lists.items()]
-    assert in_blocks[METRIC] == whole[METRIC]
-    assert exactk.merge(shards).state == whole.state
