@@ -69,8 +69,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     """Refuse to skip a test for a reason that does not say what would make it run."""
     report = yield
     if report.skipped and not hasattr(report, "wasxfail"):
-        path, line, reason = report.longrepr  # type: ignore[misc]
-        if not SAYS_WHAT_TO_DO.search(str(reason)):
+        assert isinstance(report.longrepr, tuple)
+        path, line, reason = report.longrepr
+        if not SAYS_WHAT_TO_DO.search(reason):
             report.outcome = "failed"
             report.longrepr = f"{path}:{line}: skipped without what to install or set: {reason}"
     return report
