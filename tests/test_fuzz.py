@@ -16,12 +16,7 @@ from core_results import plain_result
 from strategies import examples
 
 
-@pytest.mark.parametrize("name", fuzz.corpus())
-def test_committed_case(name: str) -> None:
-    fuzz.check(fuzz.corpus()[name])
-
-
-def test_committed_cases_reach_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_committed_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are calls that the core takes, so that what is checked of the outcomes is not that of refused arguments."""
     outcomes: list[Any] = []
 
@@ -30,8 +25,12 @@ def test_committed_cases_reach_the_core(monkeypatch: pytest.MonkeyPatch) -> None
         return outcomes[-1]
 
     monkeypatch.setattr(fuzz, "plain_result", plain)
-    for data in fuzz.corpus().values():
-        fuzz.check(data)
+    for name, data in fuzz.corpus().items():
+        try:
+            fuzz.check(data)
+        except BaseException as error:
+            error.add_note(name)
+            raise
     assert len(outcomes) > len(fuzz.corpus())
 
 

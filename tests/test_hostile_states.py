@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk._report.state import STATE_PREFIX
-from strategies import examples
+from strategies import SHARE, examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,25 +81,23 @@ def _paths(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from _paths(entry, (*path, key))
 
 
-def _replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """Return a copy in which another value is at the path."""
+def _changed(data: Any, path: tuple[Any, ...], *value: Any) -> Any:
+    """Return a copy in which another value is at the path, or nothing."""
     if not path:
-        return value
-    changed = copy.deepcopy(data)
-    parent = changed
-    for key in path[:-1]:
-        parent = parent[key]
-    parent[path[-1]] = value
+        return value[0]
+    changed = copy.copy(data)
+    if len(path) > 1:
+        changed[path[0]] = _changed(data[path[0]], path[1:], *value)
+    elif value:
+        changed[path[0]] = value[0]
+    else:
+        del changed[path[0]]
     return changed
 
 
-def _without(data: Any, path: tuple[Any, ...]) -> Any:
-    changed = copy.deepcopy(data)
-    parent = changed
-    for key in path[:-1]:
-        parent = parent[key]
-    del parent[path[-1]]
-    return changed
+def _some(paths: list[tuple[Any, ...]], name: str) -> list[tuple[Any, ...]]:
+    """Return one place in three, other ones for each report, whose forms are much alike; all of them at night."""
+    return paths if SHARE >= 1 else paths[list(REPORTS).index(name) % 3 :: 3]
 
 
 def _check_report(report: exactk.Report) -> None:
@@ -152,19 +150,18 @@ def test_f51_every_leaf_changed(name: str) -> None:
     for number, path in enumerate(state_paths):
         for offset, value in enumerate(HOSTILE):
             if (number + offset) % step == 0:
-                _check(_replaced(data, path, value))
+                _check(_changed(data, path, value))
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_f51_keys_dropped_and_added(name: str) -> None:
     data = REPORTS[name].to_dict()
-    for path in _paths(data):
-        if path and path[0] in {"state", "users", "per_user"}:
-            _check(_without(data, path))
+    for path in _some([path for path in _paths(data) if path and path[0] in {"state", "users", "per_user"}], name):
+        _check(_changed(data, path))
     for path in ((), ("state",), ("state", "counts"), ("state", "convention"), ("per_user",)):
-        _check(_replaced(data, (*path, "further"), 1))
+        _check(_changed(data, (*path, "further"), 1))
     for count in ("tie_dependent.x", "tie_spread.7", "a\x1b[2J", "candidates.min", "tie_dependent"):
-        _check(_replaced(data, ("state", "counts", count), 1))
+        _check(_changed(data, ("state", "counts", count), 1))
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -172,7 +169,7 @@ def test_f51_counts_that_do_not_go_together(name: str) -> None:
     """One more or one less of any count or sum, and sums of the other sign."""
     state = REPORTS[name].state.to_dict()
     refused = 0
-    for path in _paths(state):
+    for path in _some([*_paths(state)], name):
         value: Any = state
         for key in path:
             value = value[key]
@@ -184,7 +181,7 @@ def test_f51_counts_that_do_not_go_together(name: str) -> None:
             continue
         for change in changes:
             try:
-                accepted = exactk.State.from_dict(_replaced(state, path, change))
+                accepted = exactk.State.from_dict(_changed(state, path, change))
             except exactk.InputError:
                 refused += 1
             else:

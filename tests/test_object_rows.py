@@ -185,7 +185,7 @@ def test_bytes() -> None:
 
 @pytest.mark.parametrize("at", [0, 63, 64, 100])
 @pytest.mark.parametrize("container", [list, dict])
-def test_a_row_that_changes_behind_plain_objects(container: Any, at: int) -> None:
+def test_f20_a_row_that_changes_behind_plain_objects(container: Any, at: int) -> None:
     """The objects before are read once, and none is read after it was freed."""
     plain = [2**40 + i for i in range(200)]
     rows: list[Any] = []
