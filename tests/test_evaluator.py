@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -108,30 +109,37 @@ def fill(evaluator: exactk.Evaluator, blocks: list[dict[str, Any]]) -> exactk.St
     return evaluator.compute().state
 
 
-ROWS: list[Callable[..., st.SearchStrategy[Evaluation]]] = [
-    evaluations,
-    lambda: score_evaluations(predictions=score_matrices),
-    score_evaluations,
-    lambda: score_evaluations(predictions=sparse_scores),
-]
-IDS = ["lists", "matrices", "scores", "sparse scores"]
+ROWS = st.one_of(
+    evaluations(),
+    score_evaluations(),
+    score_evaluations(predictions=score_matrices),
+    score_evaluations(predictions=sparse_scores),
+)
 
 
-@pytest.mark.parametrize("make", ROWS, ids=IDS)
-@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(data=st.data())
-def test_any_updates_of_evaluators_that_merge_give_the_state_of_one_call(make: Any, data: st.DataObject) -> None:
-    evaluation = data.draw(make())
-    assume(not any(map(reads_base, evaluation.metrics)))
-    split = Split(evaluation)
+@st.composite
+def splits(draw: st.DrawFn, evaluations: st.SearchStrategy[Evaluation] = ROWS, *, fixed_size: bool = False) -> Split:
+    """Draw a call of metrics without base predictions; of a fixed size are sums without groups and histories."""
+    evaluation = draw(evaluations)
+    unwanted = (reads_base, reads_history) if fixed_size else (reads_base,)
+    metrics = [metric for metric in evaluation.metrics if not any(reads(metric) for reads in unwanted)]
+    assume(metrics)
+    options = {name: one for name, one in evaluation.options.items() if not (fixed_size and name == "groups")}
+    split = Split(replace(evaluation, metrics=metrics, options=options))
     assume(split.setup)  # the items of the draw are valid
+    return split
+
+
+@settings(max_examples=examples(600), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(splits(), st.data())
+def test_any_updates_of_evaluators_that_merge_give_the_state_of_one_call(split: Split, data: st.DataObject) -> None:
     blocks = [split.block(*border) for border in split.borders(data)]
     if split.error is not None:
         with pytest.raises(type(split.error)):
             fill(split.evaluator(), blocks)
         return
     assert fill(split.evaluator(), blocks) == split.state
-    if any(map(reads_history, evaluation.metrics)):  # whose rows are in the order of the users
+    if any(map(reads_history, split.setup["metrics"])):  # whose rows are in the order of the users
         return
     first, *others = parts = [split.evaluator() for _ in range(3)]
     for block in data.draw(st.permutations(blocks)):
@@ -144,13 +152,10 @@ def test_any_updates_of_evaluators_that_merge_give_the_state_of_one_call(make: A
 
 
 @settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(st.data())
-def test_keyed_users_in_any_updates(data: st.DataObject) -> None:
+@given(splits(evaluations(max_users=6)), st.data())
+def test_keyed_users_in_any_updates(split: Split, data: st.DataObject) -> None:
     """The whole is one call with keys, as a user without items is missing there."""
-    evaluation = data.draw(evaluations(max_users=6))
-    assume(not any(map(reads_base, evaluation.metrics)) and not any(map(reads_history, evaluation.metrics)))
-    split = Split(evaluation)
-    assume(split.setup)
+    assume(not any(map(reads_history, split.setup["metrics"])))
     blocks = [split.keyed_block(*border) for border in split.borders(data)]
     try:
         whole = exactk.evaluate(**split.keyed_block(0, split.size), **split.setup)

@@ -17,8 +17,8 @@ from exactk._engine import update_digits
 from exactk._engine.update_digits import _NUM_COUNTS, UpdateLayout, check_fixed_size
 from exactk._engine.updates import Update
 from exactk._report.state_digits import NUM_DIGITS, Vectors, carried, digits_of, integers_of
-from strategies import examples, reads_base
-from test_evaluator import IDS, ROWS, Split
+from strategies import examples
+from test_evaluator import Split, splits
 
 LARGEST = 2 ** (32 * NUM_DIGITS - 1)
 INTEGERS = st.one_of(
@@ -63,7 +63,6 @@ def test_too_large_integers_are_refused() -> None:
 
 def layout_of(split: Split) -> UpdateLayout:
     """Return the layout of a drawn call, but for calls whose sums have no fixed size."""
-    assume("groups" not in split.arguments)
     evaluation = split.evaluator()._evaluation
     try:
         check_fixed_size(evaluation.values)
@@ -76,15 +75,11 @@ def messages_of(caught: list[warnings.WarningMessage]) -> list[str]:
     return [str(warning.message) for warning in caught]
 
 
-@pytest.mark.parametrize("make", ROWS, ids=IDS)
-@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(data=st.data())
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(splits(fixed_size=True), st.data())
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
-def test_any_processes_give_the_report_of_one_call(make: Any, data: st.DataObject) -> None:
-    evaluation = data.draw(make())
-    assume(not any(map(reads_base, evaluation.metrics)))
-    split = Split(evaluation)
-    assume(split.setup and split.error is None)
+def test_any_processes_give_the_report_of_one_call(split: Split, data: st.DataObject) -> None:
+    assume(split.error is None)
     layout = layout_of(split)
     blocks = [split.block(*border) for border in split.borders(data)]
     assume(blocks)
@@ -168,13 +163,11 @@ CATALOGUES: dict[str, list[Any]] = {
 OF_ALL_LISTS = ["coverage@[1,3]", "num_items", "gini@2", "entropy@3(ties=highest_id)", "ndcg@2"]
 
 
-@pytest.mark.parametrize("kind", CATALOGUES)
-@settings(max_examples=examples(200))
-@given(data=st.data())
+@settings(max_examples=examples(300))
+@given(st.sampled_from(list(CATALOGUES.values())), st.data())
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
-def test_counts_of_the_items_of_a_catalogue(kind: str, data: st.DataObject) -> None:
+def test_counts_of_the_items_of_a_catalogue(keys: list[Any], data: st.DataObject) -> None:
     """Lists have other items too, which are not counted."""
-    keys = CATALOGUES[kind]
     one_list = st.lists(st.sampled_from(keys), unique=True)
     lists, truth = (data.draw(st.lists(one_list, min_size=5, max_size=5)) for _ in range(2))
     setup: dict[str, Any] = {"items": exactk.Items(data.draw(st.permutations(keys[:4])))}
