@@ -15,6 +15,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils._param_validation import InvalidParameterError
 
 from exactk.compat import sklearn as replacement
+from strategies import in_pairs
 
 RANKINGS = ("label_ranking_average_precision_score", "label_ranking_loss", "coverage_error")
 SHAPES = ((700, 40), (30, 1500))
@@ -54,9 +55,9 @@ def test_exceptions_and_warnings_are_those_of_the_library() -> None:
         replacement.top_k_accuracy_score([0, 1], [0.25, 0.75], k=2)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "float16"])
-@pytest.mark.parametrize("has_ties", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "has_ties", "dtype"), in_pairs(SHAPES, [False, True], ["float64", "float32", "int64", "uint8", "float16"])
+)
 def test_gains_of_many_labels(shape: tuple[int, int], dtype: str, has_ties: bool) -> None:
     generator = np.random.default_rng(2)
     scores = np.argsort(generator.random(shape)) % 250 if has_ties else np.argsort(generator.random(shape))
@@ -74,10 +75,10 @@ def test_gains_of_many_labels(shape: tuple[int, int], dtype: str, has_ties: bool
             assert replacement.ndcg_score(gains, scores, k=k, ignore_ties=True) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("share", [0.02, 0.6])
-@pytest.mark.parametrize("name", RANKINGS)
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+@pytest.mark.parametrize(
+    ("shape", "share", "name", "dtype"),
+    in_pairs(SHAPES, [0.02, 0.6], RANKINGS, ["float64", "float32", "int64", "uint8"]),
+)
 def test_indicators_of_many_labels(shape: tuple[int, int], share: float, name: str, dtype: str) -> None:
     generator = np.random.default_rng(3)
     scores, labels = generator.integers(0, 100, shape).astype(dtype), (generator.random(shape) < share).astype(int)
