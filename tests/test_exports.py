@@ -56,9 +56,11 @@ def cells_of(frame: Any) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("convert", CONVERSIONS)
 def test_long_tables(report: exactk.Report, convert: str) -> None:
     values = cells_of(getattr(report, convert)())
+    assert list(values) == ["metric", "k", "value", "standard_deviation", "evaluated", "skipped"]
     assert values["metric"] == ["P", "P", "mrr", "f1(average=of_means)"]
     assert values["k"] == [1, 3, None, 2]
     assert values["value"] == list(report.values())
+    np.testing.assert_equal(values["standard_deviation"], list(report.standard_deviation.values()))
     assert values["evaluated"] == [3] * 4
     assert values["skipped"] == [1] * 4
     users = cells_of(getattr(report, convert)("per_user", wide=False))
@@ -81,6 +83,33 @@ def test_wide_tables(report: exactk.Report, comparison: exactk.Comparison, conve
     assert systems == {"system": ["one", "other"]} | {
         name: [report[name] for report in comparison.reports.values()] for name in NAMES
     }
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("convert", CONVERSIONS)
+def test_systems_stand_one_below_the_other(comparison: exactk.Comparison, convert: str, table: Any) -> None:
+    reports = list(comparison.reports.values())
+    one, other = ({name: list(column) for name, column in report.columns(table).items()} for report in reports)
+    size = len(one["metric" if "metric" in one else "user"])
+    expected = {"system": ["one"] * size + ["other"] * size} | {name: [*one[name], *other[name]] for name in one}
+    cells = cells_of(getattr(comparison, convert)(table))
+    assert list(cells) == list(expected)
+    np.testing.assert_equal(cells, expected)
+    np.testing.assert_equal(cells_of(getattr(reports[0], convert)(table)), one)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_csv_has_numbers_in_full(report: exactk.Report, comparison: exactk.Comparison, table: Any) -> None:
+    for result in (report, comparison):
+        header, *rows = csv.reader(io.StringIO(result.to_csv(table=table)))
+        columns = {name: np.array(column).tolist() for name, column in result.columns(table).items()}
+        assert header == list(columns)
+        for name, *cells in zip(header, *rows, strict=True):
+            if name == "k":
+                assert cells == ["" if cutoff is None else str(cutoff) for cutoff in columns[name]]
+                continue
+            values = [type(value)(text) for value, text in zip(columns[name], cells, strict=True)]
+            np.testing.assert_array_equal(values, columns[name])
 
 
 def test_cutoffs_are_integers_whether_all_values_have_one_or_none() -> None:
@@ -215,15 +244,6 @@ def test_orders_without_some_groups_are_refused(order: Any) -> None:
 # Text.
 
 
-def test_the_printed_report_has_its_groups(report: exactk.Report) -> None:
-    assert repr(report).splitlines()[5:] == [
-        "group  evaluated     P@1     P@3     mrr  f1@2(average=of_means)",
-        "30-39          2  0.5000  0.3333  0.6667                  0.3333",
-        "5-9            1  0.0000  0.3333  0.5000                  0.6667",
-        "convention standard; 4 users, 1 user without relevant items",
-    ]
-
-
 def test_the_printed_report_counts_the_groups_that_it_leaves_out() -> None:
     report = exactk.evaluate([[1]] * 12, [[1]] * 12, "P@[1,2,3,4,5,6,7,8]", groups=list(range(12)))
     lines = repr(report).splitlines()
@@ -311,14 +331,6 @@ def test_names_are_shown_as_they_are() -> None:
     text = comparison.to_latex(table="by_group")
     assert r"\textless{}b\textgreater{}x" in text
     assert r"\textless{}i\textgreater{}\textbar{} & P@1" in text
-
-
-def test_flat_names_are_not_empty() -> None:
-    """MLflow refuses names that begin with a slash."""
-    with pytest.raises(
-        exactk.InputError, match="names: expected names with a letter from A to Z or a digit, found '模型'"
-    ):
-        exactk.compare([[1]], {"模型": [[1]]}, "P@1").to_flat_dict()
 
 
 def test_the_best_of_each_group_are_marked(comparison: exactk.Comparison) -> None:
@@ -510,8 +522,6 @@ def test_flat_names_that_are_the_same_are_refused() -> None:
         match=r"found 'P@1\(min_grade=1\)' and 'P@1\(min_grade=-1\)', which are both P_at_1_min_grade_1",
     ):
         report.to_flat_dict()
-    with pytest.raises(exactk.InputError, match="'a-b P@1' and 'a_b P@1'"):
-        exactk.compare([[1]], {"a-b": [[1]], "a_b": [[1]]}, "P@1").to_flat_dict()
 
 
 def test_flat_names_that_are_too_long_are_refused() -> None:

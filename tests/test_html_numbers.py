@@ -51,22 +51,6 @@ def check_difference(shown: dict[str, str], plain: dict[str, Any]) -> None:
     assert shown["difference"].startswith(("+", "\N{MINUS SIGN}"))
 
 
-@pytest.mark.parametrize(
-    ("text", "number", "scale", "expected"),
-    [
-        ("0.57", 0.5666, 1, True),
-        ("0.56", 0.5666, 1, False),
-        ("-0.0012", -0.00123, 1, True),
-        ("126.7", 1.26666, 100, True),
-        ("126.6", 1.26666, 100, False),
-        ("2.3e-06", 2.267e-06, 1, True),
-        ("2.4e-06", 2.267e-06, 1, False),
-    ],
-)
-def test_what_a_rounded_number_is(text: str, number: float, scale: int, expected: bool) -> None:
-    assert is_rounded(text, number, scale) == expected
-
-
 def test_all_values_of_the_table_are_those_of_json() -> None:
     plain = results(page("with_lists"))
     ((header, *rows),) = (table for caption, table in tables(parsed("with_lists")).items() if caption == "Values")

@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import pickle
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -102,18 +97,6 @@ def test_the_footer_says_that_counts_ignore_rules_of_metrics(metric: Any, conven
     assert repr(report).endswith("min_grade=4.0; 2 users, 1 user without relevant items, 1 candidate per user")
 
 
-def test_undefined_ratios() -> None:
-    convention = exactk.conventions["standard"].replace(empty_truth="compute")
-    values = {
-        undefined: exactk.evaluate([[1], []], [[1], [2]], "R@1", convention=convention.replace(undefined=undefined))
-        for undefined in ("zero", "one", "nan", "skip")
-    }
-    means = {undefined: report["R@1"] for undefined, report in values.items()}
-    assert math.isnan(means.pop("nan"))
-    assert means == {"zero": 0.5, "one": 1.0, "skip": 1.0}
-    assert values["skip"].counts["evaluated"]["R@1"] == 1
-
-
 def test_immutable(report: exactk.Report) -> None:
     with pytest.raises(AttributeError):
         report.state = None  # type: ignore[assignment,misc]
@@ -161,12 +144,6 @@ def test_keys_are_integers_or_strings(users: Any) -> None:
         exactk.evaluate([[1], [2]], [[1], [2]], "P@1", groups=users)
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "{", '{"state": {}, "users": null, "per_user": {}}'])
-def test_other_json_is_refused(text: str) -> None:
-    with pytest.raises(exactk.InputError):
-        exactk.Report.from_json(text)
-
-
 def test_reports_that_differ_are_not_equal(report: exactk.Report) -> None:
     assert report != exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=GROUPS)
     assert report != exactk.evaluate(TRUTH, [*LISTS[:2], []], ["P@2", "ndcg@2"], groups=GROUPS, per_user=True)
@@ -195,37 +172,11 @@ def test_as_text(report: exactk.Report) -> None:
     assert latex[4] == r"P@2 & 0.5000 & 0.0000 & 2 & 1 \\"
 
 
-@pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
-def test_as_frames(report: exactk.Report, table: Any) -> None:
-    pandas, polars, arrow = report.to_pandas(table), report.to_polars(table), report.to_arrow(table)
-    assert list(pandas.columns) == polars.columns == arrow.column_names
-    expected = {
-        "values": ["metric", "k", "value", "standard_deviation", "evaluated", "skipped"],
-        "per_user": ["user", "P@2", "ndcg@2"],
-        "by_group": ["group", "metric", "k", "value", "standard_deviation", "evaluated"],
-    }
-    assert polars.columns == expected[table]
-    assert len(pandas) == len(polars) == len(arrow) == {"values": 2, "per_user": 3, "by_group": 4}[table]
-    first_rows = {
-        "values": ["P", 2, 0.5, 0.0, 2, 1],
-        "per_user": ["ann", 0.5, report.per_user["ndcg@2"][0]],
-        "by_group": ["x", "P", 2, 0.5, 0.0, 1],
-    }
-    for frame in (pandas, polars, arrow):
-        assert [np.array(frame[name]).tolist()[0] for name in expected[table]] == first_rows[table]
-
-
 def test_an_unknown_table_is_an_error(report: exactk.Report) -> None:
     with pytest.raises(exactk.InputError, match="per_user=True"):
         exactk.evaluate(TRUTH, LISTS, "P@1").to_pandas("per_user")
     with pytest.raises(exactk.InputError, match="table"):
         report.to_pandas("users")  # type: ignore[arg-type]
-
-
-def test_frames_are_imported_only_when_asked_for() -> None:
-    code = "import sys, exactk; exactk.evaluate([[1]], [[1]], 'P@1'); print({'pandas', 'polars', 'pyarrow', 'scipy'} & set(sys.modules))"
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - own code
-    assert finished.stdout.strip() == "set()"
 
 
 def test_comparison_of_systems() -> None:
@@ -247,59 +198,6 @@ def test_comparison_of_systems() -> None:
     ]
     assert comparison.to_markdown().startswith("| metric | <sup>a</sup> one | <sup>b</sup> other |")
     assert "tabular" in comparison.to_latex()
-
-
-@pytest.fixture
-def comparison() -> exactk.Comparison:
-    return exactk.compare(
-        TRUTH, {"one": LISTS, "other": [[1, 4], [], []]}, ["P@2", "mrr"], groups=GROUPS, per_user=True
-    )
-
-
-def test_a_comparison_equals_its_round_trip(comparison: exactk.Comparison) -> None:
-    assert exactk.Comparison.from_json(comparison.to_json()) == comparison
-    assert [report["system"] for report in json.loads(comparison.to_json())["reports"]] == ["one", "other"]
-    for text in ("{", "[]", "{}", '{"one": {}}'):
-        with pytest.raises(exactk.InputError):
-            exactk.Comparison.from_json(text)
-
-
-@pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
-def test_a_comparison_as_frames(comparison: exactk.Comparison, table: Any) -> None:
-    """They are those of the reports, one below the other."""
-    pandas, polars, arrow = (getattr(comparison, f"to_{kind}")(table) for kind in ("pandas", "polars", "arrow"))
-    expected = {name: np.array(column).tolist() for name, column in comparison.columns(table).items()}
-    assert list(pandas.columns) == polars.columns == arrow.column_names == list(expected)
-    for name, column in expected.items():
-        size = len(column) // 2
-        cells = ["one"] * size + ["other"] * size
-        if name != "system":
-            cells = [cell for report in comparison.reports.values() for cell in report.columns(table)[name]]
-        for frame in (pandas, polars, arrow):
-            of_frame = (
-                [None if cell is pd.NA else cell for cell in frame[name].tolist()]
-                if frame is pandas
-                else frame[name].to_pylist()
-                if frame is arrow
-                else frame[name].to_list()
-            )
-            np.testing.assert_array_equal(column, cells)
-            np.testing.assert_array_equal(of_frame, cells)
-
-
-@pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
-def test_as_csv(report: exactk.Report, comparison: exactk.Comparison, table: Any) -> None:
-    """Numbers are in full: what is read again is equal."""
-    for result in (report, comparison):
-        header, *rows = csv.reader(io.StringIO(result.to_csv(table=table)))
-        columns = {name: np.array(column).tolist() for name, column in result.columns(table).items()}
-        assert header == list(columns)
-        for name, *cells in zip(header, *rows, strict=True):
-            if name == "k":
-                assert cells == ["" if cutoff is None else str(cutoff) for cutoff in columns[name]]
-                continue
-            values = [type(value)(text) for value, text in zip(columns[name], cells, strict=True)]
-            np.testing.assert_array_equal(values, columns[name])
 
 
 def comparison_of(*systems: str) -> exactk.Comparison:
@@ -399,17 +297,12 @@ def test_merge_refuses_other_plans(report: exactk.Report) -> None:
         exactk.merge([report, 3])  # type: ignore[list-item]
 
 
-def test_damaged_states_are_refused(report: exactk.Report) -> None:
-    data = report.state.to_bytes()
-    assert exactk.State.from_bytes(data) == report.state
-    for end in range(0, len(data), 37):
-        with pytest.raises(exactk.InputError):
-            exactk.State.from_bytes(data[:end])
-    for offset in range(0, len(data), 37):
-        damaged = bytearray(data)
-        damaged[offset] ^= 4
-        with pytest.raises(exactk.InputError):
-            exactk.State.from_bytes(bytes(damaged))
+def test_a_state_with_another_checksum_is_refused(report: exactk.Report) -> None:
+    data = bytearray(report.state.to_bytes())
+    assert exactk.State.from_bytes(bytes(data)) == report.state
+    data[len(b"exactk-state\n") + 4] ^= 1
+    with pytest.raises(exactk.InputError, match="checksum mismatch"):
+        exactk.State.from_bytes(bytes(data))
 
 
 @pytest.mark.parametrize(
@@ -431,12 +324,6 @@ def test_counts_that_no_report_can_show(report: exactk.Report, name: str, count:
     del state["counts"]["users"]
     with pytest.raises(exactk.InputError, match=r"the output of State\.to_dict"):
         exactk.State.from_dict(state)
-
-
-def test_text_is_escaped() -> None:
-    comparison = exactk.compare([[1]], {"a|b_c & 5%": [[1]]}, "P@1")
-    assert r"a\|b_c & 5%" in comparison.to_markdown()
-    assert r"a\textbar{}b\_c \& 5\%" in comparison.to_latex()
 
 
 @pytest.mark.parametrize(("column", "has_systems"), [("P@1", False), ("P@1", True), ("system", True)])
