@@ -58,15 +58,6 @@ def test_one_item_has_no_pair(evaluate: Any, rules: str, expected: float) -> Non
 
 
 @ENGINES
-def test_the_sum_over_the_items_grows_with_the_list(evaluate: Any) -> None:
-    features = np.eye(5)
-    items = exactk.Items(5, features=features)
-    for n in (2, 3, 5):
-        report = evaluate(None, [list(range(n))], ["ild", "ild(ild_over=list)"], items=items)
-        assert list(report.values()) == [1.0, (n - 1) / 2]
-
-
-@ENGINES
 def test_equal_items_have_no_distance(evaluate: Any) -> None:
     """The rounded cosine of equal vectors may exceed 1."""
     features = np.tile(np.random.default_rng(5).standard_normal(7), (3, 1))
@@ -125,14 +116,6 @@ def test_unseen_items_are_no_matter(evaluate: Any) -> None:
     """Diversity does not read the training data."""
     items = exactk.Items([0, 1], train=[[0]], features=[[1.0, 0.0], [0.0, 1.0]])
     assert evaluate(None, [[0, 1]], "ild", items=items, convention={"unseen_items": "raise"})["ild"] == 1
-
-
-@ENGINES
-@pytest.mark.parametrize(("duplicates", "expected"), [("first", 1.0), ("count", 2 / 3)])
-def test_repeated_items(evaluate: Any, duplicates: str, expected: float) -> None:
-    items = exactk.Items([0, 1], features=[[1.0, 0.0], [0.0, 1.0]])
-    value = evaluate(None, [[0, 1, 0]], "ild", items=items, convention={"duplicate_items": duplicates})["ild"]
-    assert value == pytest.approx(expected, abs=1e-15)
 
 
 REFUSED: list[tuple[Any, str, str]] = [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,11 @@ import polars as pl
 import pytest
 
 import exactk
+from captured_problems import evaluate
 from core_rules import core_rules
 from exactk import _core
-from exactk._engine.core import core_engine
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.pipeline import evaluate_with_engine
-from exactk._engine.problem import Outcome, Problem
-from exactk._engine.systems import ONE_SYSTEM
-from exactk._evaluate import DEFAULTS
+from exactk._engine.problem import Problem
 
 TRAIN = {"eve": ["song", "film", "song"], "ann": ["film"], "sam": ["opera", "book"], "joe": []}
 CATALOGUE = ["song", "film", "book", "play"]  # nobody had a play, and an opera is none of them
@@ -34,17 +30,6 @@ def problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     monkeypatch.setattr("exactk._engine.metric_inputs.reads_items", lambda _: True)
     monkeypatch.setattr(Evaluation, "histories", property(lambda self: self.items.histories))
     return []
-
-
-def evaluate(problems: list[Problem], truth: Any, predictions: Any, items: Any, **options: Any) -> exactk.Report:
-    def solve(problem: Problem) -> Outcome:
-        problems.append(problem)
-        return core_engine.solve(problem)
-
-    engine = core_engine._replace(solve=solve)
-    options = {**DEFAULTS, **options, "items": items}
-    (report,) = evaluate_with_engine(engine, ONE_SYSTEM, truth, predictions, "recall@2", **options).values()
-    return report
 
 
 def histories_of(problem: Problem, items: exactk.Items) -> list[list[Any]]:
@@ -83,32 +68,6 @@ def test_histories_are_those_of_the_users(problems: list[Problem], form: str) ->
 def test_items_of_train_are_the_catalogue(problems: list[Problem]) -> None:
     evaluate(problems, TRUTH, LISTS, TRAIN)
     assert histories_of(problems[0], exactk.Items(train=TRAIN))[2:4] == [["film", "song"], ["book", "opera"]]
-
-
-@pytest.mark.parametrize("chunk", [1, 2, 100])
-def test_users_in_batches(problems: list[Problem], chunk: int) -> None:
-    rows = frame(LISTS)
-
-    def batches() -> Iterator[pl.DataFrame]:
-        return (rows[begin : begin + chunk] for begin in range(0, len(rows), chunk))
-
-    items = exactk.Items(CATALOGUE, train=TRAIN)
-    report = evaluate(problems, TRUTH, exactk.Batches(batches), items)
-    assert report.users is not None
-    found = [history for problem in problems for history in histories_of(problem, items)]
-    order = [*LISTS, *(user for user in TRUTH if user not in LISTS)]
-    assert found == [HISTORIES.get(user, []) for user in order]
-    assert report == evaluate([], TRUTH, LISTS, items)
-
-
-def test_users_in_blocks(problems: list[Problem]) -> None:
-    items = exactk.Items(CATALOGUE, train=TRAIN)
-    blocks = iter(
-        [({"ann": ["book"]}, {"ann": ["book"], "kim": []}), ({"eve": ["film"]}, {"sam": ["song"], "eve": []})]
-    )
-    evaluate(problems, None, blocks, items)
-    found = [history for problem in problems for history in histories_of(problem, items)]
-    assert found == [["film"], [], ["film", "song"], ["book"]]
 
 
 def test_rows_of_blocks_by_position(problems: list[Problem]) -> None:
@@ -158,14 +117,6 @@ def test_users_of_another_kind_in_batches(problems: list[Problem]) -> None:
         evaluate(problems, {7: [1]}, batches, exactk.Items(train={"7": [1]}))
 
 
-def test_pickles_have_the_rows(problems: list[Problem]) -> None:
-    for train, truth, lists in ((TRAIN, TRUTH, LISTS), ([[3, 1], [1, 9]], [[1], [2]], [[1], [2]])):
-        items = exactk.Items(train=train)
-        copied = pickle.loads(pickle.dumps(items))  # noqa: S301 - our own
-        assert evaluate(problems, truth, lists, items) == evaluate(problems, truth, lists, copied)
-        assert histories_of(problems[-2], items) == histories_of(problems[-1], copied)
-
-
 def test_states_of_other_histories_do_not_merge(problems: list[Problem]) -> None:
     """Popularity is the same, but not who had what; in which order users come does not matter."""
     train, exchanged = {"ann": ["film"], "eve": ["song"]}, {"ann": ["song"], "eve": ["film"]}
@@ -177,69 +128,33 @@ def test_states_of_other_histories_do_not_merge(problems: list[Problem]) -> None
         exactk.merge([report, other])
 
 
-def histories(indptr: list[int], items: list[int]) -> _core.Histories:
-    return _core.Histories(np.array(indptr, np.int64), np.array(items, np.uint32))
-
-
-INVALID: dict[str, tuple[_core.Histories | None, list[int] | None, str]] = {
-    "no row": (
-        histories([0, 1], [0]),
-        [0, 1],
-        r"histories\.rows: expected rows of train from -1 to 0, found 1 at row 1",
-    ),
-    "below": (
-        histories([0, 1], [0]),
-        [-2, 0],
-        r"histories\.rows: expected rows of train from -1 to 0, found -2 at row 0",
-    ),
-    "no train": (histories([], []), [0, -1], r"expected rows of train from -1 to -1, found 0"),
-    "users": (histories([0, 1], [0]), [0], r"histories\.rows: expected one per user \(2\), found 1"),
-    "none": (histories([0, 1], [0]), None, r"histories\.rows: expected one per user \(2\), found 0"),
-    "beyond": (
-        histories([0, 3], [0]),
-        [-1, 0],
-        r"histories\.indptr: expected ascending offsets up to 1, found 3 at row 1",
-    ),
-    "before": (histories([-1, 1], [0]), [0, -1], r"histories\.indptr: expected .* found -1 at row 0"),
-    "falls": (histories([1, 0], [0]), [0, -1], r"histories\.indptr: expected .* found 0 at row 0"),
-    "order": (
-        histories([0, 2], [1, 0]),
-        [0, 0],
-        r"histories\.items: expected ascending positions .*, found 0 at row 0",
-    ),
-    "repeats": (
-        histories([0, 2], [1, 1]),
-        [0, 0],
-        r"histories\.items: expected ascending positions .*, found 1 at row 0",
-    ),
-    "foreign": (histories([0, 1], [3]), [0, 0], r"ascending positions in the catalogue of 3 items, found 3 at row 0"),
+INVALID: dict[str, tuple[list[int], list[int], list[int] | None]] = {
+    r"histories\.rows: expected rows of train from -1 to 0, found 1 at row 1": ([0, 1], [0], [0, 1]),
+    r"histories\.rows: expected rows of train from -1 to 0, found -2 at row 0": ([0, 1], [0], [-2, 0]),
+    r"expected rows of train from -1 to -1, found 0": ([], [], [0, -1]),
+    r"histories\.rows: expected one per user \(2\), found 1": ([0, 1], [0], [0]),
+    r"histories\.rows: expected one per user \(2\), found 0": ([0, 1], [0], None),
+    r"histories\.indptr: expected ascending offsets up to 1, found 3 at row 1": ([0, 3], [0], [-1, 0]),
+    r"histories\.indptr: expected .* found -1 at row 0": ([-1, 1], [0], [0, -1]),
+    r"histories\.indptr: expected .* found 0 at row 0": ([1, 0], [0], [0, -1]),
+    r"histories\.items: expected ascending positions .*, found 0 at row 0": ([0, 2], [1, 0], [0, 0]),
+    r"histories\.items: expected ascending positions .*, found 1 at row 0": ([0, 2], [1, 1], [0, 0]),
+    r"ascending positions in the catalogue of 3 items, found 3 at row 0": ([0, 1], [3], [0, 0]),
 }
+"""The offsets and items of train, and the row of each user, by the error."""
 
 
-@pytest.mark.parametrize("case", INVALID)
-def test_the_core_refuses_histories(case: str) -> None:
-    rows_of_train, rows, message = INVALID[case]
+@pytest.mark.parametrize("message", INVALID)
+def test_the_core_refuses_histories(message: str) -> None:
     lists = _core.Lists(np.array([0, 1]), np.array([0, 1, 2]), None, None, "x")
     value = _core.PlannedValue("recall", 3, 0, core_rules())
     items = _core.Items(np.arange(3), None, None, None, False, None, None, 0)
-    arguments = (
-        lists,
-        None,
-        lists,
-        None,
-        None,
-        None,
-        1,
-        [value],
-        core_rules(),
-        False,
-        2,
-        "",
-        None,
-        items,
-        (),
-        None,
-    )
+    arguments = (lists, None, lists, None, None, None, 1, [value], core_rules(), False, 2, "", None, items, (), None)
+
+    def evaluate_with(indptr: list[int], items_of_train: list[int], rows: list[int] | None) -> None:
+        histories = _core.Histories(np.array(indptr, np.int64), np.array(items_of_train, np.uint32))
+        _core.evaluate(*arguments, histories, None if rows is None else np.array(rows), (), None)
+
     with pytest.raises(exactk.InputError, match=message):
-        _core.evaluate(*(*arguments, rows_of_train, None if rows is None else np.array(rows), (), None))
-    _core.evaluate(*(*arguments, histories([0, 2], [0, 2]), np.array([-1, 0]), (), None))
+        evaluate_with(*INVALID[message])
+    evaluate_with([0, 2], [0, 2], [-1, 0])

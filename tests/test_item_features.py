@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -215,77 +214,75 @@ def test_the_caller_may_change_what_was_given() -> None:
     assert all(dense(table) == [VECTORS[i] for i in ORDER] for table in tables)
 
 
-FAULTS: dict[str, Callable[[], Any]] = {
-    "features: expected one entry per item of the catalogue (3), found 2": lambda: VECTORS[:2],
-    "features: expected items of the catalogue, found item 'play', which is not in it": lambda: {"play": [1.0]},
-    "features: expected vectors of one length (2), found 1 at row 1": lambda: [[1.0, 2.0], [1.0], [2.0, 1.0]],
-    "features: expected finite numbers, found NaN or infinity of item 'film' at row 1": lambda: by_item(
+FAULTS: dict[str, Any] = {
+    "features: expected one entry per item of the catalogue (3), found 2": VECTORS[:2],
+    "features: expected items of the catalogue, found item 'play', which is not in it": {"play": [1.0]},
+    "features: expected vectors of one length (2), found 1 at row 1": [[1.0, 2.0], [1.0], [2.0, 1.0]],
+    "features: expected finite numbers, found NaN or infinity of item 'film' at row 1": by_item(
         [[1.0], [np.nan], [np.inf]]
     ),
-    "features: expected finite numbers, found NaN or infinity at row 2": lambda: np.array([[0.0], [1.0], [np.inf]]),
-    "features: expected finite numbers, found NaN or infinity at row 0": lambda: scipy.sparse.csr_array([[np.nan]] * 3),
-    "features: expected at least one feature, found none": lambda: np.zeros((3, 0)),
-    "features: expected each tag of an item once, found one again at row 0": lambda: [["a", "b", "a"], [], []],
-    "features: expected each column of an item once, found one again at row 0": lambda: scipy.sparse.coo_array(
+    "features: expected finite numbers, found NaN or infinity at row 2": np.array([[0.0], [1.0], [np.inf]]),
+    "features: expected finite numbers, found NaN or infinity at row 0": scipy.sparse.csr_array([[np.nan]] * 3),
+    "features: expected at least one feature, found none": np.zeros((3, 0)),
+    "features: expected each tag of an item once, found one again at row 0": [["a", "b", "a"], [], []],
+    "features: expected each column of an item once, found one again at row 0": scipy.sparse.coo_array(
         ([1.0, 2.0], ([0, 0], [1, 1])), shape=(3, 2)
     ),
-    "a vector or a list of tags of each item, found str at row 0; a list of strings, or a set, has the tags of an item": lambda: [
+    "a vector or a list of tags of each item, found str at row 0; a list of strings, or a set, has the tags of an item": [
         "rock|live",
         "drama",
         "",
     ],
-    "a vector or a list of tags of each item, found None at row 1; leave out the item": lambda: [["a"], None, ["b"]],
-    "a vector or a list of tags of each item, found nan of item 'film' at row 1; leave out": lambda: by_item(
+    "a vector or a list of tags of each item, found None at row 1; leave out the item": [["a"], None, ["b"]],
+    "a vector or a list of tags of each item, found nan of item 'film' at row 1; leave out": by_item(
         [["a"], np.nan, ["b"]]
     ),
-    "features: expected a value in every entry, found None of item 'film' at row 1, position 1; leave out": lambda: (
-        by_item([["a"], ["b", None], []])
+    "features: expected a value in every entry, found None of item 'film' at row 1, position 1; leave out": by_item(
+        [["a"], ["b", None], []]
     ),
-    "features: expected a value in every entry, found nan of item 'song' at row 0, position 1; leave out": lambda: (
-        pd.Series(by_item([["a", np.nan], [], []]))
+    "features: expected a value in every entry, found nan of item 'song' at row 0, position 1; leave out": pd.Series(
+        by_item([["a", np.nan], [], []])
     ),
-    "features.tags: expected a list in every row, found NoneType at row 1 of the frame; leave out": lambda: (
-        pd.DataFrame({"item": CATALOGUE, "tags": [["a"], None, []]})
-    ),
-    "features.tags: expected a list in every row, found 1 null at row 1 of the frame; leave out": lambda: pl.DataFrame(
+    "features.tags: expected a list in every row, found NoneType at row 1 of the frame; leave out": pd.DataFrame(
         {"item": CATALOGUE, "tags": [["a"], None, []]}
     ),
-    "vectors of one length (2), found 1 of item 'film' at row 1; tags are strings, or integers in sets": lambda: (
-        by_item([[8, 1], [1], [2, 3]])
+    "features.tags: expected a list in every row, found 1 null at row 1 of the frame; leave out": pl.DataFrame(
+        {"item": CATALOGUE, "tags": [["a"], None, []]}
     ),
-    "vectors of one length (2), found 3 of item 'book' at row 2; tags are": lambda: pl.DataFrame(
+    "vectors of one length (2), found 1 of item 'film' at row 1; tags are strings, or integers in sets": by_item(
+        [[8, 1], [1], [2, 3]]
+    ),
+    "vectors of one length (2), found 3 of item 'book' at row 2; tags are": pl.DataFrame(
         {"item": CATALOGUE, "tags": [[8, 1], [1, 2], [2, 3, 4]]}
     ),
-    "found item and item_id; drop or rename item_id": lambda: pd.DataFrame(
+    "found item and item_id; drop or rename item_id": pd.DataFrame(
         {"item": CATALOGUE, "item_id": CATALOGUE, "x": [1, 2, 3]}
     ),
-    "features: expected each item once, found item 'film' again": lambda: pd.DataFrame(
-        {"item": ["film", "film"], "x": [1, 2]}
-    ),
-    "found str; features=features.groupby('item')['genre'].agg(list) has the tags of each item": lambda: pd.DataFrame(
+    "features: expected each item once, found item 'film' again": pd.DataFrame({"item": ["film", "film"], "x": [1, 2]}),
+    "found str; features=features.groupby('item')['genre'].agg(list) has the tags of each item": pd.DataFrame(
         {"item": ["film", "film", "song"], "genre": ["a", "b", "c"], "year": [1, 2, 3]}
     ),
-    "found str; features=features.groupby(level=0)['genre'].agg(list) has the tags of each item": lambda: pd.DataFrame(
+    "found str; features=features.groupby(level=0)['genre'].agg(list) has the tags of each item": pd.DataFrame(
         {"genre": ["a", "b", "c"]}, index=CATALOGUE
     ),
-    "found str; features=features.group_by('item').agg('genre') has the tags of each item": lambda: pl.DataFrame(
+    "found str; features=features.group_by('item').agg('genre') has the tags of each item": pl.DataFrame(
         {"item": CATALOGUE, "genre": ["a", "b", "c"]}
     ),
-    "features.tags: expected numbers, or lists in the only column, found lists": lambda: pl.DataFrame(
+    "features.tags: expected numbers, or lists in the only column, found lists": pl.DataFrame(
         {"item": CATALOGUE, "x": [1, 2, 3], "tags": TAGS}
     ),
-    "features: expected columns of features, named by strings, found none": lambda: pd.DataFrame({"item": CATALOGUE}),
-    "rename the column of items to 'item'": lambda: pd.DataFrame({"sku": CATALOGUE, "x": [1, 2, 3]}),
-    "features: expected a two-dimensional array or sparse matrix beside the catalogue": lambda: np.ones(3),
-    "features.tag: expected strings or integers, found bytes": lambda: [[b"a"], [], []],
-    "keys of one kind": lambda: [["a", 1], [], []],
+    "features: expected columns of features, named by strings, found none": pd.DataFrame({"item": CATALOGUE}),
+    "rename the column of items to 'item'": pd.DataFrame({"sku": CATALOGUE, "x": [1, 2, 3]}),
+    "features: expected a two-dimensional array or sparse matrix beside the catalogue": np.ones(3),
+    "features.tag: expected strings or integers, found bytes": [[b"a"], [], []],
+    "keys of one kind": [["a", 1], [], []],
 }
 
 
 @pytest.mark.parametrize("message", FAULTS)
 def test_faults(message: str) -> None:
     with pytest.raises(exactk.ExactkError) as caught:
-        exactk.Items(CATALOGUE, features=FAULTS[message]())
+        exactk.Items(CATALOGUE, features=FAULTS[message])
     assert message in str(caught.value)
 
 

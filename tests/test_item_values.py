@@ -40,19 +40,6 @@ def test_hits_and_relevant_items_count_by_their_values() -> None:
     assert report.per_user["recall@2"].tolist() == [0.5, 2 / 3, 0.0]
 
 
-def test_values_of_one_are_plain_recall() -> None:
-    ones = Items(list(PRICES), values=dict.fromkeys(PRICES, 1.0))
-    report = evaluate([BY_VALUE, "recall@2"], items=ones, per_user=True)
-    assert report.per_user[BY_VALUE].tolist() == report.per_user["recall@2"].tolist()
-
-
-def test_grades_only_say_what_is_relevant() -> None:
-    graded = {"ann": {"wine": 3.0, "bread": 1.0, "salt": 0.0}, "bob": {"salt": 1.0, "cheese": 4.0, "bag": -1.0}}
-    table = {"gain": "table", "gain_table": [0.0, 1.0], "negative_grades": "zero_gain"}
-    report = evaluate(BY_VALUE, graded, convention=table, per_user=True)
-    assert report.per_user[BY_VALUE].tolist()[:2] == [float(Fraction(5, 30)), float(Fraction(16, 17))]
-
-
 def test_relevant_items_worth_nothing_have_no_recall() -> None:
     worthless = {"ann": ["bag"]}
     for undefined, expected in (("zero", 0.0), ("one", 1.0)):
@@ -67,43 +54,6 @@ def test_all_of_the_value_is_one_whatever_the_rounding() -> None:
     truth = [random.Random(-seed).sample(range(6), 6) for seed in range(40)]  # noqa: S311
     report = evaluate("recall(weight=values)", truth, lists, Items(6, values=values), per_user=True)
     assert report.per_user["recall(weight=values)"].tolist() == [1.0] * 40
-
-
-def test_a_micro_average_sums_values_apart() -> None:
-    name = "recall@2(weight=values,average=micro)"
-    weights = {"ann": 1.0, "bob": 2.0, "eve": 4.0}
-    expected = Fraction(5 + 2 * 16 + 0, 30 + 2 * 17 + 4 * 5)
-    assert evaluate(name, weights=weights)[name] == float(expected)
-
-
-@pytest.mark.filterwarnings("ignore:1 relevant item is in exclude")
-def test_groups_weights_exclusions_and_comparisons() -> None:
-    options: dict[str, Any] = {
-        "groups": {"ann": "a", "bob": "a", "eve": "b"},
-        "weights": {"ann": 1, "bob": 3, "eve": 1},
-    }
-    report = evaluate(BY_VALUE, **options, exclude={"ann": ["bread"]})
-    ann, bob = Fraction(25, 30), Fraction(16, 17)  # wine moves up, and bread still counts as relevant
-    assert report.by_group["a"][BY_VALUE] == pytest.approx(float((ann + 3 * bob) / 4), rel=1e-15)
-    systems = {"one": LISTS, "other": {user: row[::-1] for user, row in LISTS.items()}}
-    comparison = exactk.compare(TRUTH, systems, BY_VALUE, items=ITEMS)
-    assert comparison.reports["other"][BY_VALUE] == evaluate(BY_VALUE, lists=systems["other"])[BY_VALUE]
-
-
-@pytest.mark.parametrize("ties", ["lowest_id", "highest_id", "optimistic", "pessimistic", "shared", "expected"])
-def test_scores_with_ties(ties: str) -> None:
-    values = Items(4, values=[0.5, 3.0, 0.25, 1.0])
-    scores = np.array([[1.0, 1.0, 1.0, 2.0]])
-    report = evaluate("recall@2(weight=values)", [[1, 2, 0]], scores, values, convention={"ties": ties})
-    expected = {
-        "lowest_id": 0.5,
-        "highest_id": 0.25,
-        "optimistic": 3.0,
-        "pessimistic": 0.25,
-        "shared": 0.0,
-        "expected": 3.75 / 3,
-    }[ties]
-    assert report["recall@2(weight=values)"] == pytest.approx(expected / 3.75, rel=1e-15)
 
 
 @pytest.mark.filterwarnings("ignore:the order of ties")

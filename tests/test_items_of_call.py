@@ -17,14 +17,8 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk._engine.core import core_engine
-from exactk._engine.pipeline import evaluate_with_engine
-from exactk._engine.problem import Outcome, Problem
-from exactk._engine.systems import ONE_SYSTEM
-from exactk._evaluate import DEFAULTS
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from captured_problems import evaluate
+from exactk._engine.problem import Problem
 
 CATALOGUE = ["song", "film", "book", "play"]  # no one is recommended a play
 LISTS = {"ann": ["song", "book"], "bob": ["film", "radio"]}
@@ -32,7 +26,6 @@ TRUTH = {"bob": ["film"], "ann": ["book", "opera"]}
 TRAIN = {"eve": ["film", "film", "book"], "ann": ["film"], "sam": ["opera"]}
 ID_OF_KEY = {"book": 7, "film": 3, "opera": 90, "play": 11, "radio": 1, "song": 12}
 SCORES = np.array([[0.5, 0.25, 0.125], [0.125, 0.5, 0.25]])
-COLUMNS = ["song", "film", "book"]
 
 
 @pytest.fixture
@@ -42,17 +35,6 @@ def problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     return []
 
 
-def evaluate(problems: list[Problem], truth: Any, predictions: Any, items: Any, **options: Any) -> exactk.Report:
-    def solve(problem: Problem) -> Outcome:
-        problems.append(problem)
-        return core_engine.solve(problem)
-
-    engine = core_engine._replace(solve=solve)
-    options = {**DEFAULTS, **options, "items": items}
-    (report,) = evaluate_with_engine(engine, ONE_SYSTEM, truth, predictions, "recall@2", **options).values()
-    return report
-
-
 def ids_of(lists: dict[Any, list[str]]) -> list[list[int]]:
     return [[ID_OF_KEY[item] for item in lists[user]] for user in ("ann", "bob")]
 
@@ -60,56 +42,6 @@ def ids_of(lists: dict[Any, list[str]]) -> list[list[int]]:
 def frame(lists: dict[str, list[str]], **columns: list[float]) -> pl.DataFrame:
     rows = [(user, item) for user, items in lists.items() for item in items]
     return pl.DataFrame({"user": [row[0] for row in rows], "item": [row[1] for row in rows], **columns})
-
-
-def ids_of_lists(problem: Problem) -> list[int]:
-    predictions = problem.predictions
-    assert not isinstance(predictions, (Scores, CanonicalEmbeddings))
-    lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
-    return [int(item) for user in range(len(lists)) for item in lists.row(user)]
-
-
-KEYED: dict[str, tuple[Any, list[str]]] = {
-    "mapping": (LISTS, ["film", "radio", "song", "book"]),
-    "scores": (frame(LISTS, score=[0.5, 0.25, 0.5, 0.25]), ["film", "radio", "song", "book"]),
-    "ranks": (frame(LISTS, rank=[1, 2, 1, 2]).to_pandas(), ["film", "radio", "song", "book"]),
-}
-"""Predictions, and the items of bob and ann, who are in the order of the truth."""
-
-
-@pytest.mark.parametrize("form", KEYED)
-def test_keys_of_lists_have_their_ids(problems: list[Problem], form: str) -> None:
-    predictions, recommended = KEYED[form]
-    evaluate(problems, TRUTH, predictions, exactk.Items(CATALOGUE, train=TRAIN))
-    items = problems[0].items
-    assert items is not None
-    by_key = dict(zip(sorted(CATALOGUE), items.ids.tolist(), strict=True))
-    ids = dict(zip(recommended, ids_of_lists(problems[0]), strict=True))
-    assert {key: by_key[key] for key in by_key if key in ids} == {key: ids[key] for key in ids if key in by_key}
-    assert by_key["play"] not in {*ids.values(), *problems[0].truth.items.tolist()}
-    assert len(set(items.ids.tolist())) == len(CATALOGUE)
-    assert np.array_equal(np.asarray(items.users), [1, 2, 0, 0])
-    assert np.array_equal(np.asarray(items.interactions), [1, 3, 0, 0])
-    assert (items.train_users, items.foreign_items) == (3, 1)
-
-
-@pytest.mark.parametrize(
-    ("predictions", "order"),
-    [
-        (exactk.Scores(SCORES, users=["ann", "bob"], items=COLUMNS), COLUMNS),
-        (pd.DataFrame(SCORES, index=["ann", "bob"], columns=COLUMNS), COLUMNS),
-        (exactk.Embeddings(SCORES, np.eye(3), users=["ann", "bob"], items=COLUMNS), sorted(COLUMNS)),
-    ],
-)
-def test_keys_of_columns_have_their_numbers(problems: list[Problem], predictions: Any, order: list[str]) -> None:
-    truth = {"bob": ["film"], "ann": ["book"]}
-    evaluate(problems, truth, predictions, exactk.Items(CATALOGUE, train=TRAIN))
-    items = problems[0].items
-    assert items is not None
-    by_key = dict(zip(sorted(CATALOGUE), items.ids.tolist(), strict=True))
-    assert [by_key[key] for key in order] == [0, 1, 2]
-    assert by_key["play"] >= 3
-    assert len(set(by_key.values())) == len(by_key)
 
 
 def test_integers_are_ids(problems: list[Problem]) -> None:
@@ -141,22 +73,6 @@ def test_items_without_lists_have_some_ids(problems: list[Problem]) -> None:
     items = problems[0].items
     assert items is not None
     assert items.ids.tolist() == [0, 1]
-
-
-def test_batches_and_blocks_have_the_same_items(problems: list[Problem]) -> None:
-    users, item_ids = ["ann", "ann", "bob", "bob"], ["song", "book", "film", "radio"]
-    rows = pl.DataFrame({"user": users, "item": item_ids, "score": [0.5, 0.25, 0.5, 0.25]})
-    batches = exactk.Batches(lambda: (rows[i : i + 2] for i in (0, 2)))
-    evaluate(problems, TRUTH, batches, exactk.Items(CATALOGUE))
-    blocks = iter([({user: TRUTH[user]}, {user: LISTS[user]}) for user in TRUTH])
-    evaluate(problems, None, blocks, exactk.Items(CATALOGUE))
-    listed = []
-    for problem in problems:
-        assert problem.items is not None
-        keys = dict(zip(problem.items.ids.tolist(), sorted(CATALOGUE), strict=True))
-        ids = ids_of_lists(problem)
-        listed += [[keys.get(item) for item in ids[i : i + 2]] for i in range(0, len(ids), 2)]
-    assert sorted(listed, key=str) == [["film", None], ["film", None], ["song", "book"], ["song", "book"]]
 
 
 @pytest.mark.parametrize(
