@@ -483,14 +483,10 @@ class Case:
         def tile(array: Array | None) -> Array | None:
             return None if array is None else np.tile(array, times)
 
-        self.truth, self.predictions = self.truth.repeat(times), self.predictions.repeat(times)
-        self.exclude = None if self.exclude is None else self.exclude.repeat(times)
-        self.base = None if self.base is None else self.base.repeat(times)
-        self.scores = None if self.scores is None else self.scores.repeat(times)
-        self.sparse_scores = None if self.sparse_scores is None else self.sparse_scores.repeat(times)
-        self.embeddings = None if self.embeddings is None else self.embeddings.repeat(times)
+        for name in ("truth", "predictions", "exclude", "base", "scores", "sparse_scores", "embeddings", "histories"):
+            one = getattr(self, name)
+            setattr(self, name, None if one is None else one.repeat(times))
         self.grades, self.weights, self.groups = tile(self.grades), tile(self.weights), tile(self.groups)
-        self.histories = None if self.histories is None else self.histories.repeat(times)
         self.against_reference = False  # it is slow
         return self
 

@@ -100,11 +100,8 @@ def test_a_comparison_copies_the_truth_and_the_exclusions_once(container: str, c
 
 
 def test_containers_without_keys_are_taken_as_they_are(copies: Counter[str]) -> None:
-    truth, rankings, seen = (
-        exactk.Truth([0, 2], [1, 2]),
-        exactk.Rankings([0, 2], [2, 3]),
-        exactk.Exclusions([0, 1], [3]),
-    )
+    truth, rankings = exactk.Truth([0, 2], [1, 2]), exactk.Rankings([0, 2], [2, 3])
+    seen = exactk.Exclusions([0, 1], [3])
     copies.clear()
     exactk.evaluate(truth, rankings, "ndcg@2", exclude=seen)
     assert copies == {}

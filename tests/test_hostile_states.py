@@ -26,14 +26,11 @@ SCORES = np.array([[0.5, 0.5, 0.1, 0.2], [0.1, 0.2, 0.3, 0.4]])
 
 
 def _reports() -> dict[str, exactk.Report]:
-    weights, groups = (
-        dict(zip(["ann", "bob", "cy", "di"], [0.5, 2.0, 1.0, 3.0], strict=True)),
-        dict.fromkeys(TRUTH, "x"),
-    )
+    weights = {"ann": 0.5, "bob": 2.0, "cy": 1.0, "di": 3.0}
+    groups = dict.fromkeys(TRUTH, "x") | {"bob": "y"}
     averages = [
         "P@2", "P@2(average=micro)", "ndcg@3(average=geometric)", "f1@2(average=of_means)", "dcg@3", "rbp(p=0.5)",
     ]  # fmt: skip
-    groups["bob"] = "y"
     return {
         "averages": exactk.evaluate(TRUTH, LISTS, averages, per_user=True),
         "weights": exactk.evaluate(TRUTH, LISTS, averages, weights=weights, per_user=True),

@@ -191,33 +191,22 @@ def test_users_may_be_any_integers_of_one_type() -> None:
         report = evaluate_keyed(frame, truth, per_user=True)
         assert report["precision@1"] == 1
         assert report.users.tolist() == users
-    refusal_of(
-        "predictions: expected integers that all fit int64 or all fit uint64",
-        {-1: [1]},
-        exactk.InputError,
-        truth={2**63: [1]},
-    )
-    refusal_of(
-        "predictions.user: expected integers that all fit int64 or all fit uint64, found 18446744073709551616",
-        {2**64: [1]},
-        exactk.InputError,
-        truth={1: [1]},
-    )
+    message = "expected integers that all fit int64 or all fit uint64"
+    refusal_of(f"predictions: {message}", {-1: [1]}, exactk.InputError, truth={2**63: [1]})
+    message = f"predictions.user: {message}, found 18446744073709551616"
+    refusal_of(message, {2**64: [1]}, exactk.InputError, truth={1: [1]})
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f18_kinds_that_differ(library: str) -> None:
     make = LIBRARIES[library]
     hint = "exactk.read(path, role, text_ids=True) reads ids in files as strings (TREC ids always are)"
-    frames = {
-        "predictions: expected users of type str, as in the truth, found int": make(COLUMNS | {"user": [1, 2]}),
-        "predictions: expected users of type str, as in the truth, found bytes": make(
-            COLUMNS | {"user": [b"ann", b"bob"]}
-        ),
-        "predictions: expected items of type str, as in the truth, found int": make(COLUMNS | {"item": [1, 2]}),
-        "predictions: expected items of type str, as in the truth, found bytes": make(COLUMNS | {"item": [b"x", b"y"]}),
-    }
-    for message, frame in frames.items():
+    others: tuple[tuple[str, list[Any], str], ...] = (
+        ("user", [1, 2], "int"), ("user", [b"ann", b"bob"], "bytes"), ("item", [1, 2], "int"), ("item", [b"x", b"y"], "bytes"),
+    )  # fmt: skip
+    for column, keys, kind in others:
+        frame = make(COLUMNS | {column: keys})
+        message = f"predictions: expected {column}s of type str, as in the truth, found {kind}"
         assert str(refusal_of(message, frame)).endswith(hint)
         excluded = exactk.as_exclusions(frame)
         refusal_of(message.replace("predictions", "exclude"), make(COLUMNS), exclude=excluded)
@@ -335,29 +324,17 @@ def test_f10_an_item_twice() -> None:
 
 def test_f11_an_item_of_the_truth_twice() -> None:
     truth = pl.DataFrame({"user": ["bob", "ann", "ann"], "item": ["x"] * 3})
-    error = refusal_of(
-        "truth: expected each item once per user, found item 'x' again at row 2 of the frame",
-        TRUTH,
-        exactk.InputError,
-        truth=truth,
-    )
+    message = "truth: expected each item once per user, found item 'x' again at row 2 of the frame"
+    error = refusal_of(message, TRUTH, exactk.InputError, truth=truth)
     assert str(error).endswith("(user 'ann')")
 
 
 def test_a_user_with_two_lists() -> None:
     frame = pl.DataFrame({"user": ["ann", "bob", "ann", "ann"], "item": [["x"], ["y"], ["z"], []]})
-    error = refusal_of(
-        "predictions: expected each user once, found 'ann' again at row 2 of the frame (the first of 2)",
-        frame,
-        exactk.InputError,
-    )
-    assert location_of(error) == ("predictions", 2, None, 2)
-    refusal_of(
-        "predictions: expected each user once, found '1' again",
-        {SameText(): ["x"], SameText(): ["y"]},
-        exactk.InputError,
-        truth={"1": ["x"]},
-    )
+    message = "predictions: expected each user once, found 'ann' again at row 2 of the frame (the first of 2)"
+    assert location_of(refusal_of(message, frame, exactk.InputError)) == ("predictions", 2, None, 2)
+    message, lists = "predictions: expected each user once, found '1' again", {SameText(): ["x"], SameText(): ["y"]}
+    refusal_of(message, lists, exactk.InputError, truth={"1": ["x"]})
 
 
 class SameText:
@@ -431,12 +408,8 @@ def test_scores_beside_ranks(library: str) -> None:
     assert evaluate_keyed(frame, score="score") == evaluate_keyed(make(columns), score="score")
     assert evaluate_keyed(frame, rank="rank")["precision@1"] != by_rank["precision@1"]
     missing = make(columns | {"score": [0.5, 0.25, float("nan"), 0.125, 0.5]})
-    refusal_of(
-        "predictions: expected scores and ranks that give the same order, or one of them, found score 0.5 ranked below "
-        "score nan",
-        missing,
-        exactk.InputError,
-    )
+    message = message.partition("found")[0] + "found score 0.5 ranked below score nan"
+    refusal_of(message, missing, exactk.InputError)
 
 
 def test_columns_of_one_name() -> None:
@@ -473,11 +446,8 @@ def test_ranks_of_any_numbers() -> None:
             assert predictions.item_vocabulary is not None
             assert predictions.item_vocabulary.array[predictions.row(0)].tolist() == ["x", "z", "y"]
     frame = pd.DataFrame({"user": users, "item": items, "rank": np.array([1, 1, 2, 2**64 - 1], np.uint64)})
-    refusal_of(
-        "predictions.rank: expected ranks below 2^63, found 18446744073709551615 at row 3 of the frame",
-        frame,
-        exactk.InputError,
-    )
+    message = "predictions.rank: expected ranks below 2^63, found 18446744073709551615 at row 3 of the frame"
+    refusal_of(message, frame, exactk.InputError)
     refusal_of("predictions.rank: expected numbers, found str", frame.astype({"rank": str}))
 
 
@@ -486,18 +456,9 @@ def test_weights_and_groups_by_key() -> None:
     assert evaluate_keyed(predictions, weights={"bob": 3.0, "ann": 1.0, "nobody": 9.0})["precision@1"] == 0.75
     groups = evaluate_keyed(predictions, groups={"bob": "b", "ann": "a"}).by_group
     assert {group: values["precision@1"] for group, values in groups.items()} == {"a": 0, "b": 1}
-    refusal_of(
-        "weights: expected a weight for every user in the mean of precision@1 (users='truth'), found none at row 1",
-        predictions,
-        exactk.InputError,
-        weights={"ann": 1.0},
-    )
-    refusal_of(
-        "groups: expected a group for every user in the mean of precision@1 (users='truth'), found none at row 0",
-        predictions,
-        exactk.InputError,
-        groups={"bob": 1},
-    )
+    for argument, name, values, row in (("weights", "a weight", {"ann": 1.0}, 1), ("groups", "a group", {"bob": 1}, 0)):
+        message = f"{argument}: expected {name} for every user in the mean of precision@1 (users='truth'), found none at row {row}"
+        refusal_of(message, predictions, exactk.InputError, **{argument: values})
     # Users of the predictions alone count for nothing, and need neither.
     assert evaluate_keyed(predictions | {"cid": ["x"]}, weights={"bob": 3.0, "ann": 1.0})["precision@1"] == 0.75
     refusal_of("weights: expected one entry per row, as users have no", [[1]], truth=[[1]], weights={0: 1.0})
@@ -514,19 +475,10 @@ def test_messages_say_which_user_of_the_truth() -> None:
         "truth: expected finite grades, found nan at row 2 of the frame", TRUTH, exactk.InputError, truth=truth
     )
     assert str(error).endswith("(user 'bob')")
-    refusal_of(
-        "truth: expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')",
-        TRUTH,
-        exactk.InputError,
-        truth={"bob": [3], "ann": [-7]},
-    )
-    refusal_of(
-        "exclude: expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')",
-        {"bob": [3]},
-        exactk.InputError,
-        truth={"bob": [3]},
-        exclude={"bob": [3], "ann": [-7]},
-    )
+    message = "expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')"
+    sound, faulty = {"bob": [3]}, {"bob": [3], "ann": [-7]}
+    refusal_of(f"truth: {message}", TRUTH, exactk.InputError, truth=faulty)
+    refusal_of(f"exclude: {message}", sound, exactk.InputError, truth=sound, exclude=faulty)
 
 
 def test_objects_that_are_no_items_are_not_shown_whole() -> None:
