@@ -46,22 +46,6 @@ def test_distance_of_hits_from_the_history(metric: str, expected: float) -> None
     assert value(metric, items()) == pytest.approx(expected, rel=1e-14)
 
 
-def test_nearest_item_or_mean() -> None:
-    given = items(train={7: [3, 4]})
-    assert value("serendipity@1", given) == 0
-    assert value("serendipity@1(history_distance=mean)", given) == 0.5
-
-
-def test_ranks_above_those_by_popularity() -> None:
-    """Ranks by popularity are 1 for item 3, 2 for item 1, and behind the catalogue for the others."""
-    given = exactk.Items([1, 2, 3, 4], train=[[3], [3, 1], [3, 3]])
-    of_popularity = "serendipity@{}(serendipity_of=popularity)"
-    assert value(of_popularity.format(1), given) == (2 - 1) / 4
-    assert value(of_popularity.format(2), given) == ((2 - 1) / 4 + (5 - 2) / 4) / 2
-    assert value(of_popularity.format(1), given, {7: [3]}, {7: [1, 3]}) == 0  # no hit
-    assert value(of_popularity.format(1), given, {7: [3]}, {7: [3]}) == 0  # the most popular one, first
-
-
 def test_the_same_shares_are_calibrated() -> None:
     given = items(TAGS, train={7: [1, 3]})
     assert value("calibration", given, lists={7: [2]}) == 0

@@ -23,53 +23,8 @@ RULES: dict[str, Any] = {
     "tail": "head_share",
     "discount": "log2",
 }
-# Users 1: items 1, 2; 2: items 1, 3; 3: item 1; 4: item 2. Items 4 and 5 occur nowhere; one user has item 1 twice.
-COUNTS = TrainCounts(users=(3, 2, 1, 0, 0), interactions=(4, 2, 1, 0, 0), train_users=4)
-LOG_4_3 = 2 - math.log2(3)
 ENGINES: list[Any] = [exactk.evaluate, exactk.reference.evaluate]
 NAMES = ["novelty", "surprisal", "arp", "popularity_rank", "aplt", "epc", "efd"]
-
-
-@pytest.mark.parametrize(
-    ("metric", "rules", "numbers"),
-    [
-        ("novelty", {}, [LOG_4_3, 1, 2, 2, 2]),
-        ("novelty", {"unseen_items": "zero"}, [LOG_4_3, 1, 2, 0, 0]),
-        ("novelty", {"unseen_items": "skip"}, [LOG_4_3, 1, 2, None, None]),
-        ("novelty", {"novelty_over": "interactions"}, [math.log2(7 / 3), math.log2(3.5), math.log2(7)] + 2 * [math.log2(7)]),
-        ("novelty", {"popularity": "interactions"}, [0, 1, 2, 2, 2]),
-        ("surprisal", {}, [LOG_4_3 / 2, 0.5, 1, 1, 1]),
-        ("arp", {}, [3, 2, 1, 0, 0]),
-        ("arp", {"popularity": "interactions", "arp_over": "users"}, [1, 0.5, 0.25, 0, 0]),
-        ("arp", {"arp_over": "interactions"}, [3 / 7, 2 / 7, 1 / 7, 0, 0]),
-        ("arp", {"arp_over": "max", "unseen_items": "least_popular"}, [1, 2 / 3, 1 / 3, 1 / 3, 1 / 3]),
-        ("arp", {"arp_over": "max", "unseen_items": "skip"}, [1, 2 / 3, 1 / 3, None, None]),
-        ("popularity_rank", {}, [1, 2 / 3, 1 / 3, 0, 0]),
-        ("aplt", {}, [0, 0, 1, 1, 1]),
-        ("aplt", {"unseen_items": "zero"}, [0, 0, 1, 0, 0]),
-        ("aplt", {"tail": "lowest_share", "unseen_items": "zero"}, [0, 0, 1, 0, 0]),
-        ("aplt", {"tail": "lowest_share", "unseen_items": "least_popular"}, [0, 0, 1, 1, 1]),
-        ("aplt", {"tail": "at_most"}, [0, 0, 0, 1, 1]),
-        ("epc", {}, [1 / 4, 1 / 2, 3 / 4, 1, 1]),
-        ("epc", {"unseen_items": "least_popular"}, [1 / 4, 1 / 2, 3 / 4, 3 / 4, 3 / 4]),
-        ("efd", {}, [1, math.log2(3), math.log2(6), math.log2(6), math.log2(6)]),
-        ("efd", {"popularity": "interactions"}, [math.log2(7 / 4), math.log2(3.5), math.log2(7), math.log2(7), math.log2(7)]),
-    ],
-)  # fmt: skip
-def test_the_number_of_each_item(metric: str, rules: dict[str, str], numbers: list[float | None]) -> None:
-    actual = item_numbers(metric, COUNTS, {**RULES, **rules}).of_catalogue
-    assert [n is None for n in actual] == [n is None for n in numbers]
-    for number, expected in zip(actual, numbers, strict=True):
-        assert number is None or number == pytest.approx(expected, rel=2e-15, abs=0)
-
-
-@pytest.mark.parametrize("metric", NAMES)
-def test_items_outside_the_catalogue_are_left_out_or_as_rare_as_can_be(metric: str) -> None:
-    for unseen in ("rare", "zero", "skip", "least_popular"):
-        rules = {**RULES, "unseen_items": unseen}
-        numbers = item_numbers(metric, COUNTS, rules)
-        assert numbers.foreign == numbers.of_catalogue[3]
-        assert item_numbers(metric, COUNTS, {**rules, "foreign_items": "ignore"}).foreign is None
 
 
 @pytest.mark.parametrize("metric", NAMES)

@@ -45,11 +45,6 @@ def catalogue_items(case: ListCase, kind: str) -> list[int]:
     return [*case.catalogue, max(case.catalogue) + 1000] if kind == "padded" else case.catalogue
 
 
-def is_in_exactk(metric: str) -> bool:
-    """Return whether exactk has the metric."""
-    return metric in metrics
-
-
 def _items(name: str, metric: str, case: ListCase, kind: str) -> exactk.Items:
     """Return the catalogue; for distances, all items that have features."""
     train = case.rows_of_train()
