@@ -43,7 +43,8 @@ def of_blocks(users: int) -> Call:
 
 
 def truth_of(users: int) -> exactk.Truth:
-    return uniform_lists(users, 2).truth
+    truth: exactk.Truth = uniform_lists(users, 2).truth
+    return truth
 
 
 def score_matrix(users: int) -> Any:
