@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 import exactk
 from exactk._runtime import progress
-from test_hostile_states import HOSTILE, _replaced, _without
+from test_hostile_states import HOSTILE, _changed
 from test_permutation_oracle import compared as of_values
 
 TRUTH: Any = [[1]] * 30
@@ -510,17 +510,17 @@ def test_every_hostile_value_in_place_of_clusters_is_refused() -> None:
     for value in HOSTILE:
         if value is not None:
             with pytest.raises(exactk.InputError):
-                exactk.Comparison.from_json(json.dumps(_replaced(document, path, value)))
+                exactk.Comparison.from_json(json.dumps(_changed(document, path, value)))
         if not (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64):
             with pytest.raises(exactk.InputError):
-                exactk.Comparison.from_json(json.dumps(_replaced(document, (*path, 3), value)))
+                exactk.Comparison.from_json(json.dumps(_changed(document, (*path, 3), value)))
     with pytest.raises(exactk.InputError):
-        exactk.Comparison.from_json(json.dumps(_without(document, path)))
+        exactk.Comparison.from_json(json.dumps(_changed(document, path)))
     with pytest.raises(exactk.InputError):
-        exactk.Comparison.from_json(json.dumps(_replaced(document, path, document["comparison"]["clusters"][1:])))
+        exactk.Comparison.from_json(json.dumps(_changed(document, path, document["comparison"]["clusters"][1:])))
     plain = json.loads(whole(clustered=False, test="permutation").to_json())
     with pytest.raises(exactk.InputError):
-        exactk.Comparison.from_json(json.dumps(_replaced(plain, path, list(range(30)))))
+        exactk.Comparison.from_json(json.dumps(_changed(plain, path, list(range(30)))))
 
 
 @pytest.mark.parametrize("name", ["test", "interval", "adjust", "permutations", "resamples", "seed"])
@@ -531,14 +531,14 @@ def test_every_hostile_option_is_refused(name: str) -> None:
         if is_number and type(value) is int and (value in {0, 1, 3, 2**31, 2**63} if name == "seed" else False):
             continue
         with pytest.raises(exactk.ExactkError):
-            exactk.Comparison.from_json(json.dumps(_replaced(document, ("comparison", "options", name), value)))
+            exactk.Comparison.from_json(json.dumps(_changed(document, ("comparison", "options", name), value)))
 
 
 def test_clusters_that_contradict_the_sums_are_refused() -> None:
     """As many clusters as the sums are of: else a permutation test would be of other units than the interval beside it."""
     document = json.loads(whole(test="permutation").to_json())
     with pytest.raises(exactk.InputError, match="found invalid data"):
-        exactk.Comparison.from_json(json.dumps(_replaced(document, ("comparison", "clusters"), list(range(30)))))
+        exactk.Comparison.from_json(json.dumps(_changed(document, ("comparison", "clusters"), list(range(30)))))
 
 
 @pytest.mark.parametrize("keys", [True, False])
