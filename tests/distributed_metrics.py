@@ -1,4 +1,4 @@
-"""A process of several, each of which updates a metric of torchmetrics; each writes what it has of all users to a file."""
+"""A process of several, each of which updates a metric and an evaluator; each writes what it has of all users to a file."""
 
 from __future__ import annotations
 
@@ -54,8 +54,22 @@ def main(rank: int, size: int, folder: str) -> None:
         metric.sync_on_compute = False
         found[f"{name} users of one"] = metric.report().counts["users"]
     found["mismatch"], found["users after"] = mismatch(RetrievalMetrics("recall@5" if rank else "recall@3"))
+    found["state of evaluators"] = gathered_state(torch, truth[rank::size], scores[rank::size])
     Path(folder, f"{rank}.json").write_text(json.dumps(found), encoding="utf-8")
     torch.distributed.destroy_process_group()
+
+
+def gathered_state(torch: Any, truth: Any, scores: Any) -> str:
+    """Return the state of the users of all processes, whose evaluators each process merges."""
+    evaluator = exactk.Evaluator(METRICS)
+    for users in np.array_split(np.arange(len(truth)), 3):
+        evaluator.update(torch.from_numpy(truth[users]), torch.from_numpy(scores[users]))
+    evaluators: list[Any] = [None] * torch.distributed.get_world_size()
+    torch.distributed.all_gather_object(evaluators, evaluator)
+    first, *others = evaluators
+    for other in others:
+        first.merge(other)
+    return str(first.state.to_bytes().hex())
 
 
 def mismatch(metric: Any) -> tuple[str, list[int]]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 METRICS = ["ndcg@[5,10]", "recall@10", "map", "mrr", "f1@5(average=micro)"]
 USERS, ITEMS = 400, 90
@@ -60,3 +66,37 @@ def page_blocks(section: str) -> list[str]:
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "larger_than_one_machine.md").read_text(encoding="utf-8")
     text = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     return re.findall(r"^```py\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def page_variables(section: str, case: Case) -> dict[str, Any]:
+    """Run the code of a section on the files that the page speaks of, in this folder; return its variables."""
+    for name, table in (("truth", case.truth), ("predictions", case.predictions), ("train", case.exclude)):
+        Path(name).mkdir()
+        pq.write_table(table, f"{name}/part.parquet")
+    variables: dict[str, Any] = {}
+    blocks = page_blocks(section)
+    assert blocks
+    for block in blocks:
+        exec(block, variables)  # noqa: S102 - the page is our own
+    return variables
+
+
+def frames(engine: Any, **tables: pa.Table) -> dict[str, Any]:
+    """Return the tables as an engine's frames, each of another number of partitions."""
+    return {name: engine.frame(table, 2 + index * 3) for index, (name, table) in enumerate(tables.items())}
+
+
+def of_processes(program: ModuleType, size: int, folder: Path) -> list[dict[str, Any]]:
+    """Run a program in several processes together; return what each wrote."""
+    running = [
+        subprocess.Popen(  # noqa: S603 - our own
+            [sys.executable, str(program.__file__), str(rank), str(size), str(folder)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(size)
+    ]
+    for process in running:
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+    return [json.loads((folder / f"{rank}.json").read_text(encoding="utf-8")) for rank in range(size)]

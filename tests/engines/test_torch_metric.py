@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
-import json
 import pickle
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +15,7 @@ import pytest
 
 import distributed_metrics
 import exactk
+from engines.cases import of_processes
 
 torch = pytest.importorskip("torch", reason="install torch, as `make engines` does")
 torchmetrics = pytest.importorskip("torchmetrics", reason="exactk.torch needs torchmetrics")
@@ -261,23 +259,10 @@ def shortest(judged: Any) -> Any:
     return judged.lengths / 2
 
 
-def children(size: int, folder: Path) -> list[dict[str, Any]]:
-    """Run the processes together; return what each found."""
-    command = [sys.executable, distributed_metrics.__file__]
-    running = [
-        subprocess.Popen([*command, str(rank), str(size), str(folder)], stderr=subprocess.PIPE, text=True)  # noqa: S603
-        for rank in range(size)
-    ]
-    for process in running:
-        _, errors = process.communicate(timeout=300)
-        assert process.returncode == 0, errors
-    return [json.loads((folder / f"{rank}.json").read_text(encoding="utf-8")) for rank in range(size)]
-
-
 @pytest.mark.parametrize("size", [2, 3])
 def test_processes_give_the_state_of_one_call(size: int, tmp_path: Path) -> None:
     truth, scores, weights = distributed_metrics.data()
-    found = children(size, tmp_path)
+    found = of_processes(distributed_metrics, size, tmp_path)
     of_users: dict[str, dict[str, Any]] = {"equal": {}, "weighted": {"weights": weights}, "catalogue": {}}
     for name, options in of_users.items():
         metrics, setup = distributed_metrics.SETUPS[name]
@@ -292,6 +277,8 @@ def test_processes_give_the_state_of_one_call(size: int, tmp_path: Path) -> None
     for of_process in found:
         assert of_process["mismatch"].startswith("state: expected sums of the same metrics, convention and items")
         assert of_process["users after"] == [1, 1]
+        state = exactk.State.from_bytes(bytes.fromhex(of_process["state of evaluators"]))
+        assert state == exactk.evaluate(truth, scores, distributed_metrics.METRICS).state
 
 
 def test_lightning_logs_the_values() -> None:
