@@ -1,10 +1,10 @@
-"""Item tallies of lists, counted one list after another, and damaged bytes of tallies."""
+"""Drawn lists and what counts in them, item tallies of lists counted one after another, and damaged bytes of tallies."""
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -98,3 +98,48 @@ def check_damaged_bytes(
     with pytest.raises(exactk.InputError):
         read(written[:cut] + b"x" * (cut == len(written)))
     refused_or_sound(data.draw(st.binary(max_size=40)))
+
+
+class DrawnLists(NamedTuple):
+    """Rows of users by position, and rules that say which lists and which of their items count."""
+
+    truth: list[list[int] | None]
+    lists: list[list[int] | None]
+    exclude: list[list[int]]
+    rules: dict[str, Any]
+
+    def ranked(self, cutoff: int | None) -> list[list[tuple[int, int]] | None]:
+        """Return the rank and item of each item that counts; None of a list that does not. All relevant items are."""
+        return [self._ranked_items(*row, cutoff) for row in zip(self.truth, self.lists, self.exclude, strict=True)]
+
+    def _ranked_items(
+        self, truth: list[int] | None, listed: list[int] | None, excluded: list[int], cutoff: int | None
+    ) -> list[tuple[int, int]] | None:
+        is_of_users = truth is not None or self.rules["users"] in {"predictions", "union"}
+        is_counted = is_of_users and (bool(truth) or self.rules["empty_truth"] != "skip")
+        if listed is None or (self.rules["list_users"] == "users" and not is_counted):
+            return None
+        rest = [item for item in listed if item not in excluded][:cutoff]
+        counts_repeats = self.rules["duplicate_items"] == "count"
+        return [(rank, item) for rank, item in enumerate(rest, 1) if counts_repeats or item not in rest[: rank - 1]]
+
+
+@st.composite
+def drawn_lists(draw: st.DrawFn, ids: st.SearchStrategy[int]) -> DrawnLists:
+    size = draw(st.integers(1, 5))
+    truth = st.one_of(st.none(), st.lists(ids, unique=True, max_size=2))
+    rows = st.one_of(st.none(), st.lists(ids, max_size=6))
+    rules = {
+        "foreign_items": ["ignore", "count"],
+        "duplicate_items": ["first", "count"],
+        "list_users": ["lists", "users"],
+        "users": ["truth", "both", "predictions", "union"],
+        "empty_truth": ["skip", "compute"],
+        "undefined": ["nan"],
+    }
+    return DrawnLists(
+        draw(st.lists(truth, min_size=size, max_size=size)),
+        draw(st.lists(rows, min_size=size, max_size=size)),
+        draw(st.lists(st.lists(ids, max_size=2), min_size=size, max_size=size)),
+        {name: draw(st.sampled_from(choices)) for name, choices in rules.items()},
+    )

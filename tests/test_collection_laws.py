@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import exactk
 from exactk.reference.collection import COLLECTION_METRICS
 from strategies import Evaluation, drawn_items, evaluations, examples, reads_history, score_evaluations, sparse_scores
+from tallies import DrawnLists, drawn_lists
 from test_collection_metrics import FIELDS as METRIC_FIELDS
 from test_laws import run_if_legal
 
@@ -85,50 +86,14 @@ def test_the_core_equals_the_reference(kind: str, data: st.DataObject) -> None:
     assert [repr(core[name]) for name in of_lists] == [repr(reference[name]) for name in of_lists]
 
 
-def lists_of(evaluation: Evaluation, rules: Any, catalogue: set[int], cutoff: int | None) -> list[list[int]]:
-    """Return the items of each list that counts: excluded items leave their ranks, repeated and foreign ones do not."""
-    lists = []
-    for truth, listed, excluded in zip(
-        evaluation.truth, evaluation.predictions, evaluation.options["exclude"], strict=True
-    ):
-        if listed is None or (rules["list_users"] == "users" and not is_counted(truth, rules)):
-            continue
-        items = [item for item in listed if item not in excluded][:cutoff]
-        items = items if rules["duplicate_items"] == "count" else list(dict.fromkeys(items))
-        lists.append([item for item in items if item in catalogue or rules["foreign_items"] == "count"])
-    return lists
-
-
-def is_counted(truth: Any, rules: Any) -> bool:
-    """Return whether a user with a list is of the population, and not skipped; every item is relevant."""
-    return (truth is not None or rules["users"] in {"predictions", "union"}) and (
-        bool(truth) or rules["empty_truth"] != "skip"
-    )
-
-
 @settings(max_examples=examples(500))
-@given(st.data())
-def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
+@given(drawn_lists(st.integers(0, 7)), st.data())
+def test_values_are_those_of_the_definitions(drawn: DrawnLists, data: st.DataObject) -> None:
     """The lists as drawn: no code of the package reads them."""
-    ids = st.integers(0, 7)
-    users = data.draw(st.integers(1, 5))
-    rows = st.lists(st.one_of(st.none(), st.lists(ids, max_size=6)), min_size=users, max_size=users)
-    exclude = data.draw(st.lists(st.lists(ids, max_size=2), min_size=users, max_size=users))
-    truth = data.draw(
-        st.lists(st.one_of(st.none(), st.lists(ids, unique=True, max_size=2)), min_size=users, max_size=users)
-    )
-    rules = {
-        "foreign_items": data.draw(st.sampled_from(["ignore", "count"])),
-        "duplicate_items": data.draw(st.sampled_from(["first", "count"])),
-        "list_users": data.draw(st.sampled_from(["lists", "users"])),
-        "users": data.draw(st.sampled_from(["truth", "both", "predictions", "union"])),
-        "empty_truth": data.draw(st.sampled_from(["skip", "compute"])),
-        "undefined": "nan",
-        **{field: data.draw(st.sampled_from(choices)) for field, choices in METRIC_FIELDS.items()},
-    }
-    catalogue = data.draw(st.sets(ids, min_size=1))
+    rules = drawn.rules | {field: data.draw(st.sampled_from(choices)) for field, choices in METRIC_FIELDS.items()}
+    catalogue = data.draw(st.sets(st.integers(0, 7), min_size=1))
     cutoff = data.draw(st.one_of(st.none(), st.integers(1, 6)))
-    options = {"convention": rules, "items": exactk.Items(sorted(catalogue)), "exclude": exclude}
+    options = {"convention": rules, "items": exactk.Items(sorted(catalogue)), "exclude": drawn.exclude}
     refused = {"personalization"} if rules["duplicate_items"] == "count" else set()
     if rules["foreign_items"] == "count":
         refused |= {"coverage"}
@@ -136,10 +101,11 @@ def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
         refused |= {"entropy"} if rules["entropy_over"] == "log_items" else set()
     names = [name for name in COLLECTION_METRICS if name not in refused]
     texts = [name if cutoff is None else f"{name}@{cutoff}" for name in names]
-    evaluation = Evaluation(truth, data.draw(rows), texts, options)
+    evaluation = Evaluation(drawn.truth, drawn.lists, texts, options)
     report = outcome(evaluation, exactk.evaluate)
     assert isinstance(report, exactk.Report)
-    lists = lists_of(evaluation, rules, catalogue, cutoff)
+    counted = catalogue | ({*range(8)} if rules["foreign_items"] == "count" else set())
+    lists = [[item for _, item in row if item in counted] for row in drawn.ranked(cutoff) if row is not None]
     for name, text in zip(names, texts, strict=True):
         expected = COLLECTION_METRICS[name](lists, len(catalogue), rules)
         if expected is None or not lists:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import exactk
 from exactk.reference.item_groups import GROUP_METRICS, ListedUser, relative_deviation
 from strategies import examples
+from tallies import DrawnLists, drawn_lists
 
 CATALOGUE = range(6)
 GROUPS = {0: "new", 1: "new", 2: "old", 3: "old", 4: "odd"}  # item 5 has none
@@ -90,24 +91,10 @@ IDS = st.integers(0, 7)
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @settings(max_examples=examples(500))
-@given(st.data())
-def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
+@given(drawn_lists(IDS), st.sampled_from(["log2", "log2_floored"]), st.data())
+def test_values_are_those_of_the_definitions(drawn: DrawnLists, discount: str, data: st.DataObject) -> None:
     """The lists as drawn: no code of the package reads them."""
-    users = data.draw(st.integers(1, 5))
-    rows = st.lists(st.one_of(st.none(), st.lists(IDS, max_size=6)), min_size=users, max_size=users)
-    lists = data.draw(rows)
-    exclude = data.draw(st.lists(st.lists(IDS, max_size=2), min_size=users, max_size=users))
-    truth = data.draw(
-        st.lists(st.one_of(st.none(), st.lists(IDS, max_size=2, unique=True)), min_size=users, max_size=users)
-    )
-    rules = {
-        "foreign_items": data.draw(st.sampled_from(["ignore", "count"])),
-        "duplicate_items": data.draw(st.sampled_from(["first", "count"])),
-        "list_users": data.draw(st.sampled_from(["lists", "users"])),
-        "users": data.draw(st.sampled_from(["truth", "both", "predictions", "union"])),
-        "discount": data.draw(st.sampled_from(["log2", "log2_floored"])),
-        "undefined": "nan",
-    }
+    rules, users = drawn.rules | {"discount": discount}, len(drawn.lists)
     catalogue = data.draw(st.sets(IDS, min_size=2).map(sorted))
     groups: dict[object, object] = {catalogue[0]: "a", catalogue[1]: "b"}
     groups |= data.draw(st.dictionaries(st.sampled_from(catalogue[2:] or catalogue[:1]), st.sampled_from("abc")))
@@ -116,10 +103,9 @@ def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
     cutoff = data.draw(st.one_of(st.none(), st.integers(1, 6)))
     train = data.draw(st.lists(st.lists(IDS, max_size=3), min_size=users, max_size=users))
     train[0] = [catalogue[0], *train[0]]
-    ranked = [ranked_items(*row, rules, cutoff) for row in zip(truth, lists, exclude, strict=True)]
     counted = [
         ListedUser(row, had, relevant or [])
-        for row, had, relevant in zip(ranked, train, truth, strict=True)
+        for row, had, relevant in zip(drawn.ranked(cutoff), train, drawn.truth, strict=True)
         if row is not None
     ]
     items = exactk.Items(catalogue, train=train, item_groups=groups)
@@ -127,7 +113,7 @@ def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
         if not counted or (name != "exposure" and rules["duplicate_items"] == "count"):
             continue
         text = name if cutoff is None else f"{name}@{cutoff}"
-        report = exactk.evaluate(truth, lists, text, items=items, exclude=exclude, convention=rules)
+        report = exactk.evaluate(drawn.truth, drawn.lists, text, items=items, exclude=drawn.exclude, convention=rules)
         numbers = define(counted, groups, rules)
         for group, row in report.by_item_group.items():
             number = numbers[group]
@@ -137,18 +123,6 @@ def test_values_are_those_of_the_definitions(data: st.DataObject) -> None:
             assert math.isnan(report[text])
         else:
             assert report[text] == float(expected) or abs(Decimal(report[text]) - expected) < Decimal("1e-30")
-
-
-def ranked_items(
-    truth: list[int] | None, listed: list[int] | None, excluded: list[int], rules: Any, cutoff: int | None
-) -> list[tuple[int, object]] | None:
-    """Return the rank and item of each item that counts; None if the list does not."""
-    is_counted = (truth is not None or rules["users"] in {"predictions", "union"}) and bool(truth)
-    if listed is None or (rules["list_users"] == "users" and not is_counted):
-        return None
-    rest = [item for item in listed if item not in excluded][:cutoff]
-    first = [item not in rest[:i] or rules["duplicate_items"] == "count" for i, item in enumerate(rest)]
-    return [(rank, item) for rank, (item, counts) in enumerate(zip(rest, first, strict=True), 1) if counts]
 
 
 def test_counts_are_by_rank_and_shared_by_cutoffs() -> None:

@@ -14,10 +14,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
+from strategies import examples
 
 Row = tuple[int, int]
 """A user and an item."""
@@ -88,6 +89,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max
 TEXTS = ["", "a", "ab", "Z", "é", "\U0001f600", "\uffff", "10", "9", "b"]
 
 
+@settings(max_examples=examples(300))
 @given(ROWS.filter(lambda rows: any(item > 1 for _, item in rows)))  # a matrix of 0 and 1 may be refused
 def test_every_container_of_integers_has_the_table_of_the_definition(rows: list[Row]) -> None:
     tables = {name: table_of(exactk.Items(train=make(rows))) for name, make in (KEYED | UNKEYED).items()}
@@ -95,6 +97,7 @@ def test_every_container_of_integers_has_the_table_of_the_definition(rows: list[
     assert tables == {name: {**expected, "digest": tables["mapping"]["digest"]} for name in tables}
 
 
+@settings(max_examples=examples(300))
 @given(ROWS)
 def test_every_container_of_strings_has_the_table_of_the_definition(rows: list[Row]) -> None:
     texts = [(user, TEXTS[item]) for user, item in rows]
@@ -103,6 +106,7 @@ def test_every_container_of_strings_has_the_table_of_the_definition(rows: list[R
     assert tables == {name: {**expected, "digest": tables["mapping"]["digest"]} for name in tables}
 
 
+@settings(max_examples=examples(300))
 @given(ROWS, st.permutations(range(10)), st.integers(0, 10))
 def test_a_catalogue_selects_and_orders_the_items(rows: list[Row], order: list[int], size: int) -> None:
     for name in (TEXTS.__getitem__, int, lambda item: 10**15 + item):
