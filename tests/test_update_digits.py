@@ -155,6 +155,16 @@ def test_samples_are_warned_of() -> None:
         layout.report(vectors)
 
 
+def test_items_without_a_column_are_warned_of_where_all_scores_are_complete() -> None:
+    complete, some = ([[1], [9]], np.eye(2, 5)), ([[1]], [[(1, 0.5), (2, 0.25)]])
+    layout, vectors = sums_of("recall@1", complete, complete)
+    with pytest.warns(exactk.EvaluationWarning, match="2 relevant items have no column in the scores"):
+        layout.report(vectors)
+    layout, vectors = sums_of("recall@1", complete, some)
+    with warnings.catch_warnings(action="error"):
+        layout.report(vectors)
+
+
 CATALOGUES: dict[str, list[Any]] = {
     "integers": [7, 0, 2**40, 3, 11, 5],
     "strings": ["b", "", "a", "ü", "ab", "c"],
