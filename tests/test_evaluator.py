@@ -513,8 +513,13 @@ TRAIN = {"ann": ["book"], "eve": ["song", "film"], "kim": []}
 TAGS = {"film": ["a"], "song": ["b"], "book": ["a", "c"]}
 
 
-def test_histories_are_those_of_the_users() -> None:
-    items, metrics = exactk.Items(train=TRAIN, features=TAGS), ["calibration@2", "serendipity@2(distance=jaccard)"]
+def lengths(judged: exactk.JudgedLists) -> Any:
+    return judged.lengths / 2
+
+
+def test_histories_are_those_of_the_users_and_metrics_may_be_ones_own() -> None:
+    items, filled_ranks = exactk.Items(train=TRAIN, features=TAGS), exactk.custom("filled", lengths, k=2, version="1")
+    metrics: list[Any] = ["calibration@2", "serendipity@2(distance=jaccard)", filled_ranks]
     evaluator, other = exactk.Evaluator(metrics, items=items), exactk.Evaluator(metrics, items=items)
     whole = exactk.evaluate(TRUTH, LISTS, metrics, items=items)
     for user in ["sam", "eve"]:
@@ -557,19 +562,6 @@ def test_rows_of_train_are_in_the_order_of_the_users() -> None:
     assert evaluator.compute() == exactk.evaluate(truth, lists, "calibration@2", items=items)
     with pytest.raises(exactk.StateMismatchError, match=r"^other: expected train with user keys, found rows"):
         evaluator.merge(exactk.Evaluator("calibration@2", items=items))
-
-
-def lengths(judged: exactk.JudgedLists) -> Any:
-    return judged.lengths / 2
-
-
-def test_metrics_of_ones_own() -> None:
-    metrics: list[Any] = [exactk.custom("filled", lengths, k=2, version="1"), "recall@1"]
-    evaluator = exactk.Evaluator(metrics)
-    evaluator.update({"ann": TRUTH["ann"]}, {"ann": LISTS["ann"]})
-    evaluator = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - our own
-    evaluator.update(*rest("ann"))
-    assert evaluator.compute() == exactk.evaluate(TRUTH, LISTS, metrics)
 
 
 SETUPS: dict[str, tuple[dict[str, Any], str]] = {
@@ -664,27 +656,22 @@ def test_warnings_come_with_the_values(case: str) -> None:
     assert texts(pickle.loads(pickle.dumps(evaluator)).compute) == found  # noqa: S301 - our own
 
 
+def of_user(user: str, relevant: str, recommended: str) -> dict[str, Any]:
+    """Return an update of one user with one item."""
+    return {"truth": {user: [relevant]}, "predictions": {user: [recommended]}}
+
+
 MERGED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "ratings": (
         {"truth": RATED[:1], "predictions": {"ann": [1]}},
         {"truth": RATED[1:], "predictions": {"bob": [2]}},
         {},
     ),
-    "shared items": (
-        {"truth": {"ann": ["film"]}, "predictions": {"ann": ["song"]}},
-        {"truth": {"bob": ["song"]}, "predictions": {"bob": ["film"]}},
-        {},
-    ),
-    "train": (
-        {"truth": {"ann": ["film"]}, "predictions": {"ann": ["film"]}},
-        {"truth": {"bob": ["film"]}, "predictions": {"bob": ["film"]}},
-        WARNED["train"][1],
-    ),
-    "train without features": (
-        {"truth": {"ann": ["film"]}, "predictions": {"ann": ["film"]}},
-        {"truth": {"bob": ["film"]}, "predictions": {"bob": ["film"]}},
-        WARNED["train without features"][1],
-    ),
+    "shared items": (of_user("ann", "film", "song"), of_user("bob", "song", "film"), {}),
+    **{
+        case: (of_user("ann", "film", "film"), of_user("bob", "film", "film"), WARNED[case][1])
+        for case in ("train", "train without features")
+    },
     "ties": ({"truth": [[0]] * 9, "predictions": np.zeros((9, 5))}, {"truth": [[0]], "predictions": [[0]]}, {}),
     "sampled candidates": (
         {"truth": [[0]] * 15, "predictions": np.random.default_rng(0).random((15, 9))},

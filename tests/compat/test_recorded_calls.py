@@ -26,9 +26,7 @@ def replacement(name: str) -> Any:
 def test_recorded_calls_are_answered_alike(name: str, record_property: Any) -> None:
     data, calls = read_calls(name), load_calls(name)
     if name in PLUG_INS:
-        pytest.importorskip(
-            calls.MODULE, reason=f"install {calls.MODULE}, as `make engines` does"
-        )
+        pytest.importorskip(calls.MODULE, reason=f"install {calls.MODULE}, as `make engines` does")
     assert len(data["calls"]) >= 300
     different = []
     for recorded in data["calls"]:
