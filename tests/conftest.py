@@ -20,19 +20,15 @@ settings.load_profile("same")
 
 # `make engines`, `make browser`, `make notebook` and `make programs` install these libraries and run these tests.
 LIBRARIES = {
-    "axe_playwright_python": "browser",
-    "beir": "programs",
-    "dask": "engines/test_dask.py",
-    "lightgbm": "engines/test_boosted_trees.py",
-    "nbconvert": "notebooks",
-    "pyspark": "engines/test_spark.py",
-    "ray": "engines/test_ray.py",
-    "torchmetrics": "engines/test_torch_metric.py",
+    "browser": ("axe_playwright_python",),
+    "engines": ("dask", "lightgbm", "pyspark", "ray", "torchmetrics"),
+    "notebooks": ("nbconvert",),
+    "programs": ("beir",),
 }
 # How a reason to skip a test begins.
 SAYS_WHAT_TO_DO = re.compile(r"^(Skipped: )?((set|install|run) |could not import ')")
 
-collect_ignore = [path for library, path in LIBRARIES.items() if not find_spec(library)]
+collect_ignore = [path for path, libraries in LIBRARIES.items() if not all(map(find_spec, libraries))]
 
 
 @pytest.fixture

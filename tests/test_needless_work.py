@@ -103,7 +103,7 @@ def test_values_of_users_are_encoded_without_a_call_per_user(
 
     evaluated(10)()
     few, many = (calls_of(evaluated(count)) for count in (100, 2000))
-    assert many < few + 100
+    assert many < few + 1000  # with a call per user or item, 1,900 more; some are of the garbage collector
 
 
 @pytest.mark.parametrize("to_container", [dict, pd.Series])
@@ -122,7 +122,7 @@ def test_values_of_items_are_encoded_without_a_call_per_item(
 
     made(10)()
     few, many = (calls_of(made(count)) for count in (100, 2000))
-    assert many < few + 100
+    assert many < few + 1000  # with a call per user or item, 1,900 more; some are of the garbage collector
 
 
 @pytest.mark.parametrize("value", [[0.5, 1.5], ["a", "b"], {"a", "b"}])
@@ -133,4 +133,4 @@ def test_features_of_items_are_encoded_without_a_call_per_item(value: Any) -> No
 
     made(10)()
     few, many = (calls_of(made(count)) for count in (100, 2000))
-    assert many < few + 100
+    assert many < few + 1000  # with a call per user or item, 1,900 more; some are of the garbage collector
