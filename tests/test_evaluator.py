@@ -174,10 +174,10 @@ def filled() -> exactk.Evaluator:
     return evaluator
 
 
-def rest(*known: str) -> Any:
+def rest(*left_out: str) -> Any:
     """Return the truth and the lists of all users but those, or those of `filled`."""
-    known = known or ("ann", "sam")
-    return tuple({user: row for user, row in one.items() if user not in known} for one in (TRUTH, LISTS))
+    left_out = left_out or ("ann", "sam")
+    return tuple({user: row for user, row in one.items() if user not in left_out} for one in (TRUTH, LISTS))
 
 
 @pytest.mark.parametrize("through", [pickle.dumps, copy.copy, copy.deepcopy])
