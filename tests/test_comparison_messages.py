@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import exactk
@@ -163,6 +164,7 @@ def test_users_without_a_cluster_are_not_one_cluster() -> None:
     truth: Any = {f"u{user}": [1] for user in range(3)}
     for clusters, message in (
         (dict.fromkeys(truth, None), missing.format(3)),
+        (dict.fromkeys(truth, pd.NA), missing.format(3)),
         ({"u0": 1, "u2": 1}, "clusters: expected a cluster for every user, found none of user 'u1'"),
     ):
         assert message_of(lambda: exactk.compare(truth, {"a": truth, "b": truth}, "P@1", clusters=clusters)) == message  # noqa: B023 - called at once

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from exactk._inputs.category_order import category_order
 from exactk._inputs.checks import key_array, number_array
+from exactk._inputs.keys.columns import is_missing as is_missing_value
 from exactk._inputs.keys.key_lists import encode_labels, encode_row_keys
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.paths import names_file, open_path
@@ -196,7 +196,8 @@ class Clusters(UserValues):
     @classmethod
     def _to_array(cls, values: object, hint: str) -> tuple[NDArray[Any], None]:
         kept = values.tolist() if isinstance(values, np.ndarray) else values
-        missing = kept.count(None) + sum(map(ne, kept, kept)) if isinstance(kept, list) else 0  # NaN is not itself
+        is_plain = not isinstance(kept, list) or set(map(type, kept)) <= {int, str}
+        missing = 0 if is_plain else sum(map(is_missing_value, kept))
         if missing:  # as strings, all of these users would be one cluster
             raise input_error(cls.argument, "a cluster for every user", "NaN or None", count=missing)
         return key_array(values, cls.argument, hint=hint), None
