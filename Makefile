@@ -72,14 +72,14 @@ RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 SANITIZED_TESTS = $(addprefix tests/,compat/test_pytrec_eval.py $(patsubst %,test_%.py, \
 	batches bits candidate_lists concurrency diversity embeddings evaluator extension faults files fuzz group_sums \
 	group_tally histories history_metrics hostile_files hostile_producers hostile_states inputs interrupts \
-	item_counts item_features item_groups item_tally items judged_lists keyed_faults keyed_matrices memory \
+	item_features item_groups item_laws item_tally items judged_lists keyed_faults keyed_matrices memory \
 	object_rows oracle paired_sums partitions rank_gaps reference resampling_sums scores short_ways sparse_scores statistics threads ties \
 	truth_digest update_digits users_of_shard))
 sanitize: sanitized
 	cmake --build build/sanitize/wheel --parallel 2 --target exactk_tests
-	ctest --test-dir build/sanitize/wheel --output-on-failure
+	ctest --test-dir build/sanitize/wheel --output-on-failure & core=$$!; \
 	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' \
-		-k 'not ignores_changes_no_value and not every_metric_equals_its_reference' $(SANITIZED_TESTS)
+		-k 'not ignores_changes_no_value and not every_metric_equals_its_reference' $(SANITIZED_TESTS) && wait $$core
 
 sanitize-all: SANITIZED_TESTS = tests \
 	--ignore-glob 'tests/test_cli*.py' --ignore tests/test_containers.py \
