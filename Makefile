@@ -67,6 +67,7 @@ texts: $(VENV)/.lint
 # less: each metric by lists is enough, for all read the same rows. Python's own allocations are no leaks of ours. Output
 # is not captured, for a sanitizer ends the process that would show it.
 SANITIZED := build/sanitize/venv/bin/python
+WITH_NINJA = PATH="$(CURDIR)/$(BIN):$$PATH" # of our environment: one of another version would build everything again
 RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
 SANITIZED_TESTS = $(addprefix tests/,compat/test_pytrec_eval.py $(patsubst %,test_%.py, \
@@ -76,7 +77,7 @@ SANITIZED_TESTS = $(addprefix tests/,compat/test_pytrec_eval.py $(patsubst %,tes
 	object_rows oracle paired_sums partitions rank_gaps reference resampling_sums scores short_ways sparse_scores statistics threads ties \
 	truth_digest update_digits users_of_shard))
 sanitize: sanitized
-	cmake --build build/sanitize/wheel --parallel 2 --target exactk_tests
+	$(WITH_NINJA) cmake --build build/sanitize/wheel --parallel 2 --target exactk_tests
 	ctest --test-dir build/sanitize/wheel --output-on-failure & core=$$!; \
 	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' \
 		-k 'not ignores_changes_no_value and not every_metric_equals_its_reference' $(SANITIZED_TESTS) && wait $$core
@@ -98,7 +99,7 @@ SITE_PACKAGES := 'import site; print(site.getsitepackages()[0])'
 sanitized: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip build/sanitize/venv
 	$(BIN)/python -c $(SITE_PACKAGES) > "$$($(SANITIZED) -c $(SITE_PACKAGES))/tests.pth"
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(SANITIZED) $(PIP) install --no-build-isolation --ignore-installed --no-deps . -Cbuild-dir=build/sanitize/wheel \
+	$(WITH_NINJA) $(SANITIZED) $(PIP) install --no-build-isolation --ignore-installed --no-deps . -Cbuild-dir=build/sanitize/wheel \
 		-Ccmake.args=--preset=asan -Ccmake.build-type=RelWithDebInfo
 
 # The tests of inputs with the oldest supported NumPy, SciPy, pandas and pyarrow. Everything else, exactk
