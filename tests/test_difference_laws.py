@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -405,8 +405,17 @@ def test_systems_are_equivalent_if_the_interval_is_within_the_margin(sample: Sam
             assert (row.p_not_worse <= level) == (-margin <= bounds[0])
 
 
+# The logarithms of two distinct users lie on a line, and the quantile of few weighted users is 4e8.
+ON_A_LINE = Sample(
+    {"u0": User(1, (0, 0, 0), 1.0, 0.1), "u1": User(3, (0, 0, 3), 2.0, 3.0), "u2": User(3, (0, 0, 3), 2.0, 0.1)},
+    {"test": "t", "alternative": "two_sided", "adjust": "holm", "family": "metric", "margin": None},
+    frozenset({"weights"}),
+)
+
+
 @law
 @given(samples(tests=("t",), least=2), st.integers(-8, 8))
+@example(ON_A_LINE, 1)
 def test_the_interval_of_a_geometric_mean_is_in_its_unit(sample: Sample, power: int) -> None:
     """Of values above 0, which are not taken as the least one."""
     of_dcg = replace(

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _PARTS = 32  # in each of which a root is sought
 _ROUNDING = 1e-12  # of 1 - g
+_ROUNDING_OF_SUMS = Fraction(1, 2**98)  # of the variances, whose products are rounded to 106 bits
 _LEAST_GAP, _LARGEST_GAP = sys.float_info.min, 1024.0
 
 
@@ -140,7 +141,9 @@ class _Logarithms(NamedTuple):
         slope, rest = Fraction(0), variance
         if variance and of_baseline:
             slope = Fraction(covariance, divisor) / of_baseline - 1
-            rest = max(Fraction(0), variance - slope**2 * of_baseline)
+            rest = variance - slope**2 * of_baseline
+            if rest <= variance * _ROUNDING_OF_SUMS:  # a huge quantile, as of few weighted users, would show it
+                rest = Fraction(0)
         numbers = contrast.difference, estimate.baseline_value, variance, of_baseline, slope, rest
         return cls(*map(float, numbers))
 
