@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,7 @@ def test_users_without_a_cluster_are_not_one_cluster() -> None:
     for clusters, message in (
         (dict.fromkeys(truth, None), missing.format(3)),
         (dict.fromkeys(truth, pd.NA), missing.format(3)),
+        (dict.fromkeys(truth, Decimal("nan")), missing.format(3)),
         ({"u0": 1, "u2": 1}, "clusters: expected a cluster for every user, found none of user 'u1'"),
     ):
         assert message_of(lambda: exactk.compare(truth, {"a": truth, "b": truth}, "P@1", clusters=clusters)) == message  # noqa: B023 - called at once

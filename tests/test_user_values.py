@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -279,3 +280,31 @@ def test_a_mapping_from_group_is_turned_round(groups: Any) -> None:
     code = str(caught.value).partition("; groups=")[2].removesuffix(" if these are the users of each group")
     by_user = eval(code, {"groups": groups})  # noqa: S307 - our own
     assert by_user == {"ann": "new", "bob": "old", "eve": "old"}
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {1: "x", "a": "g", 2: "h", "b": "h", ("a", 1): "y", "c": "g"},
+        {("a", 1): "x", "c": "g", "b": "h", ("c", 2): "x", "a": "g"},
+        {"c": "x", "b": "h", "a": "g", b"a": "x", 7: "x", "c ": "y"} | {"c": "g"},
+    ],
+)
+def test_users_of_other_kinds_in_a_mapping_of_groups_move_no_value(groups: dict[Any, str]) -> None:
+    truth = {"a": [1], "b": [2], "c": [3]}
+    lists = {"a": [1], "b": [1], "c": [3]}
+    report = exactk.evaluate(truth, lists, "P@1", groups=groups)
+    assert {label: dict(values) for label, values in report.by_group.items()} == {"g": {"P@1": 1.0}, "h": {"P@1": 0.0}}
+
+
+def test_of_users_that_text_makes_equal_the_last_value_counts() -> None:
+    day = date(2020, 1, 1)
+    truth = {day: [1]}
+    for groups, label in (({day: "g", "2020-01-01": "h"}, "h"), ({"2020-01-01": "h", day: "g"}, "g")):
+        assert list(exactk.evaluate(truth, truth, "P@1", groups=groups).by_group) == [label]
+
+
+def test_parts_of_other_kinds_are_other_users() -> None:
+    truth = {("a", 1): [1], ("b", 2): [1]}
+    groups = {("a", 1): "g", ("b", "2"): "h", ("b", 2): "i"}
+    assert list(exactk.evaluate(truth, truth, "P@1", groups=groups).by_group) == ["g", "i"]

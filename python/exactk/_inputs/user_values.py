@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -188,6 +189,11 @@ class Groups(UserValues):
         return RowValues(np.where(is_missing, 0, used_codes[codes]), is_missing), self.labels[is_used].tolist()
 
 
+def _is_missing_cluster(value: Any) -> bool:  # noqa: ANN401 - of a user's list
+    is_number = isinstance(value, (Number, np.generic))
+    return is_missing_value(value) or bool(is_number and value != value)  # noqa: PLR0124 - NaN is not itself
+
+
 class Clusters(UserValues):
     """The cluster of each user, such as the person whose sessions are evaluated as users."""
 
@@ -195,9 +201,9 @@ class Clusters(UserValues):
 
     @classmethod
     def _to_array(cls, values: object, hint: str) -> tuple[NDArray[Any], None]:
-        kept = values.tolist() if isinstance(values, np.ndarray) else values
+        kept: Any = values.tolist() if isinstance(values, np.ndarray) else values
         is_plain = not isinstance(kept, list) or set(map(type, kept)) <= {int, str}
-        missing = 0 if is_plain else sum(map(is_missing_value, kept))
+        missing = 0 if is_plain else sum(map(_is_missing_cluster, kept))
         if missing:  # as strings, all of these users would be one cluster
             raise input_error(cls.argument, "a cluster for every user", "NaN or None", count=missing)
         return key_array(values, cls.argument, hint=hint), None

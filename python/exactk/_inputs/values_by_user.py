@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import chain
 from numbers import Integral, Number
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -164,8 +165,8 @@ def _columns_by_kind(
 
 def _have_one_kind(keys: list[Any], types: set[type]) -> bool:
     """Return whether the keys, or each part of keys of as many parts, are all integers, strings, bytes or others."""
-    if types == {tuple} and len(set(map(len, keys))) == 1:
-        parts = [set(map(type, part)) for part in zip(*keys, strict=True)]
+    if types == {tuple} and len(set(map(len, keys))) == 1 and keys[0]:
+        parts = (set(map(type, map(itemgetter(part), keys))) for part in range(len(keys[0])))
         return all(len(set(map(_kind_of, of_part))) == 1 for of_part in parts)
     return len(set(map(_kind_of, types))) == 1 and not any(issubclass(type_, tuple) for type_ in types)
 

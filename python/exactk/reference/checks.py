@@ -42,7 +42,7 @@ _MAX_GIVEN_RANK = 2**20
 
 def check_problem(problem: Problem) -> None:
     """Raise InputError for faults that do not depend on judging a user."""
-    for value in problem.values:
+    for value in _in_examined_order(problem):
         _check_value(value)
     _check_tallies(problem)
     _check_negative_grades("convention", problem.convention.rules(""))
@@ -61,7 +61,7 @@ def check_problem(problem: Problem) -> None:
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and not is_relevant(1.0, rules):
             raise input_error("truth", f"grades with min_grade={rules['min_grade']:g}", "no grades")
-    for value in _in_order_of_core(problem):
+    for value in _in_examined_order(problem):
         _check_gains(problem, value)
     predictions = problem.predictions
     if isinstance(predictions, CanonicalEmbeddings):
@@ -160,14 +160,14 @@ def _check_weight(value: Value, items: CanonicalItems | None) -> None:
         raise input_error("items", f"values of items, by which {value.metric} counts them", "none")
 
 
-def _in_order_of_core(problem: Problem) -> list[Value]:
-    """Return the values as the core examines them, so that of several faults both name the same."""
+def _in_examined_order(problem: Problem) -> list[Value]:
+    """Return the values in the order in which the core examines them: of several faults both mostly name the same."""
     return sorted(problem.values, key=lambda value: value.cutoff or math.inf)
 
 
 def _check_items(problem: Problem) -> None:
     """Raise InputError if a value needs more of the items, or an order of the list."""
-    for value in _in_order_of_core(problem):
+    for value in _in_examined_order(problem):
         _check_weight(value, problem.items)
         if value.info.walks_list:
             _check_walk(problem, value)
@@ -451,7 +451,7 @@ def _check_listed_items(problem: Problem, policy: Callable[[int, Value], tuple[s
 def _check_item_values(problem: Problem, policy: Callable[[int, Value], tuple[str, str]], users: JudgedUsers) -> None:
     """Raise InputError if a relevant item counts by its value, and has none."""
     broken: dict[int, list[int]] = {}
-    for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # in the core's order
+    for value in _in_examined_order(problem):
         rules = resolved_rules(value)
         for user in range(len(problem.truth)) if rules["weight"] == "values" else ():
             if policy(user, value)[0] != "compute":
