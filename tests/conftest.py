@@ -53,11 +53,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out all but the first case of each test where that was asked for."""
     if config.getoption("first_cases"):
-        first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
-        config.hook.pytest_deselected(
-            items=[item for item in items if first[item.nodeid.partition("[")[0]] is not item]
-        )
-        items[:] = [item for item in items if first[item.nodeid.partition("[")[0]] is item]
+        first: dict[str, pytest.Item] = {}
+        for item in items:
+            first.setdefault(item.nodeid.partition("[")[0], item)
+        kept = {*first.values()}
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = first.values()
 
 
 def pytest_collection_finish() -> None:
