@@ -47,6 +47,7 @@ EVALUATE = ("evaluate", "q.qrels", "r.run")
         (*EVALUATE, "--state", "q.qrels"),
         (*EVALUATE, "--state", "r.run"),
         (*EVALUATE, "--exclude", "x.csv", "--by-user", "x.csv"),
+        (*EVALUATE, "--groups", "x.csv", "--by-user", "x.csv"),
         (*EVALUATE, "--state", "link-to-run"),
         ("merge", "x.csv", "--state", "x.csv"),
         ("topk", "r.run", "-k", "1", "-o", "r.run"),
@@ -233,7 +234,7 @@ def test_f50_an_empty_table_has_its_header(run: Run) -> None:
 
 def test_f55_numbers_have_one_syntax(run: Run) -> None:
     for option, name in (("--min", "ndcg@10="), ("--threads", ""), ("--set", "min_grade="), ("--set", "decimals=")):
-        for number in ("1_0", "\u0661", "0x1", "1e400"):
+        for number in ("1_0", "\u0661", "0x1", "1e400", "1e-400", "9007199254740993"):
             assert_refused(run(*EVALUATE, option, f"{name}{number}"), f"{option}: expected ")
     assert_refused(run("topk", "r.run", "-k", "1_0"), "-k: expected ")
 

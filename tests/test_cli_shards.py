@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import re
@@ -13,7 +12,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,11 +19,12 @@ from hypothesis import strategies as st
 import exactk
 import kills
 from children import run_child
-from commands import Run
+from commands import Run, write_files
 from exactk._cli import command_parser
 from exactk._cli.shards import READING_OPTIONS
 from exactk._report.shards import ShardedRun, Shards, united_shards
 from strategies import examples
+from test_files import FORMATS, ROWS, rows_of_users
 
 INPUTS = ["truth.csv", "predictions.csv"]
 METRICS = ["-m", "ndcg@[2,5]", "-m", "map"]
@@ -52,14 +51,6 @@ def evaluate(run: Run, *options: object, code: int = 0) -> str:
     result = run("evaluate", *INPUTS, *METRICS, *options)
     assert result.code == code, result.err
     return result.err if code else result.out
-
-
-def make_shards(run: Run, shards: int, *options: object) -> list[Path]:
-    """Evaluate each shard by a command of its own."""
-    paths = [Path(f"{number}.state") for number in range(1, shards + 1)]
-    for number, path in enumerate(paths, 1):
-        evaluate(run, "--shard", f"{number}/{shards}", "--state", path, *options)
-    return paths
 
 
 ALL_OPTIONS = {
@@ -95,61 +86,23 @@ def test_f36_shards_print_what_the_whole_prints(name: str, format_name: str, run
         assert found.out == merged.out == whole.out
 
 
-def _rows() -> tuple[list[list[str]], list[list[str]]]:
-    truth, predictions = (Path(name).read_text().splitlines()[1:] for name in INPUTS)
-    return [line.split(",") for line in truth], [line.split(",") for line in predictions]
-
-
-def write_trec() -> tuple[str, str]:
-    truth, predictions = _rows()
-    Path("q").write_text("".join(f"{user.replace(' ', '_')} 0 {item} 1\n" for user, item in truth))
-    lines = (f"{user.replace(' ', '_')} Q0 {item} 0 {score} x\n" for user, item, score in predictions)
-    Path("r").write_text("".join(lines))
-    return "q", "r"
-
-
-def write_json() -> tuple[str, str]:
-    truth: dict[str, list[int]] = {}
-    predictions: dict[str, dict[str, float]] = {}
-    for user, item in _rows()[0]:
-        truth.setdefault(user, []).append(int(item))
-    for user, item, score in _rows()[1]:
-        predictions.setdefault(user, {})[item] = float(score)
-    Path("t.json").write_text(json.dumps({user: list(map(str, items)) for user, items in truth.items()}))
-    Path("p.json").write_text(json.dumps(predictions))
-    lines = ({"user": user, "items": items} for user, items in truth.items())
-    Path("t.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return "t.json", "p.json"
-
-
-def write_compressed_directory_and_lists() -> tuple[str, str]:
-    write_json()
-    Path("parts").mkdir()
-    head, *lines = Path("predictions.csv").read_text().splitlines()
-    for part in range(3):  # a user's rows are in several files
-        text = "\n".join([head, *lines[part::3], ""])
-        Path(f"parts/{part}.csv.gz").write_bytes(gzip.compress(text.encode()))
-    return "t.jsonl", "parts"
-
-
-def write_archives() -> tuple[str, str]:
-    for path, rows in (("t.npz", _rows()[0]), ("p.npz", _rows()[1])):
-        by_user: dict[str, list[list[str]]] = {}
-        for user, *row in rows:
-            by_user.setdefault(user, []).append(row)
-        values = [row for of_user in by_user.values() for row in of_user]
-        arrays: dict[str, Any] = {"scores": [float(row[1]) for row in values]} if path == "p.npz" else {}
-        indptr = np.cumsum([0, *map(len, by_user.values())])
-        np.savez(path, indptr=indptr, items=[int(row[0]) for row in values], users=list(by_user), **arrays)
-    return "t.npz", "p.npz"
-
-
-@pytest.mark.parametrize("write", [write_trec, write_json, write_compressed_directory_and_lists, write_archives])
-def test_f38_shards_of_any_format(write: Callable[[], tuple[str, str]], run: Run) -> None:
-    arguments = ["evaluate", *write(), *METRICS]
+@pytest.mark.parametrize(
+    ("truth", "predictions"),
+    [*((name, name) for name in FORMATS), ("rows.json", "rows.json"), ("qrels", "run"), ("a.csv", "parts")],
+)
+def test_f38_shards_of_any_format(truth: str, predictions: str, run: Run) -> None:
+    """A user's rows may be in several files."""
+    for name, data in FORMATS.items():
+        Path(name).write_bytes(data)
+    lines = [f"{user},{item},{score}\n" for user, item, score in ROWS]
+    write_files({f"parts/{part}.csv": "user,item,score\n" + "".join(lines[part::3]) for part in range(3)})
+    write_files({"rows.json": json.dumps(rows_of_users())})
+    write_files({"qrels": "".join(f"{user} 0 {item} 1\n" for user, item, _ in ROWS)})
+    write_files({"run": "".join(f"{user} Q0 {item} 0 {score} x\n" for user, item, score in ROWS)})
+    arguments = ["evaluate", truth, predictions, *METRICS]
     whole = run(*arguments, "--state", "whole")
     assert whole.code == 0, whole.err
-    assert run(*arguments, "--shards", 5, "--shard-folder", "shards", "--state", "merged").out == whole.out
+    assert run(*arguments, "--shards", 3, "--shard-folder", "shards", "--state", "merged").out == whole.out
     assert Path("merged").read_bytes() == Path("whole").read_bytes()
 
 
@@ -302,7 +255,9 @@ def test_f35_inputs_that_change_during_a_run(options: list[str], run: Run, monke
 
 
 def test_f35_merge_refuses_a_shard_twice_and_names_missing_ones(run: Run) -> None:
-    paths = make_shards(run, 4)
+    paths = [Path(f"{number}.state") for number in (1, 2, 3, 4)]
+    for number, path in enumerate(paths, 1):
+        evaluate(run, "--shard", f"{number}/4", "--state", path)
     Path("copy").write_bytes(paths[2].read_bytes())
     assert "each shard once, found shard 3/4 in '3.state' and in 'copy'" in run("merge", *paths, "copy").err
     result = run("merge", *paths[1:3])
@@ -371,21 +326,6 @@ def test_f35_shards_unite_in_any_order(count: int, data: st.DataObject) -> None:
     if united is not None:
         assert united.names == tuple(f"{number}/{count}" for number in sorted(numbers))
         assert sorted([*united.names, *united.missing]) == sorted(f"{number}/{count}" for number in range(1, count + 1))
-
-
-def test_f36_every_byte_of_a_shard_counts(run: Run) -> None:
-    evaluate(run, "--shard", "2/3", "--state", "one")
-    data = Path("one").read_bytes()
-    assert exactk.State.from_bytes(data).shards is not None
-    for offset in range(len(data)):
-        for bits in (1, 128, 255):
-            with pytest.raises(exactk.InputError):
-                exactk.State.from_bytes(data[:offset] + bytes([data[offset] ^ bits]) + data[offset + 1 :])
-        with pytest.raises(exactk.InputError):
-            exactk.State.from_bytes(data[:offset])
-    Path("one").write_bytes(data[:-9])
-    text = run("merge", "one").err
-    assert "truncated or corrupted state (checksum mismatch) in one; evaluate these users again" in text
 
 
 @pytest.mark.parametrize(
@@ -495,18 +435,3 @@ def test_f35_killed_at_random_moments() -> None:
     counts = run_child(kills.kill_often, examples(200), 1)
     assert counts["kills"] == examples(200)
     assert counts["kills after a shard"] > 0
-
-
-def test_f35_a_full_disk_leaves_whole_files(run: Run) -> None:
-    """Here a limit on the size of files; the states of shards are larger."""
-    code = (
-        "import resource, sys; from exactk._cli import main; "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); sys.exit(main(sys.argv[1:]))"
-    )
-    arguments = ["evaluate", *INPUTS, *METRICS, "--shards", "3", "--shard-folder", "shards"]
-    finished = subprocess.run([sys.executable, "-c", code, *arguments], check=False, capture_output=True, text=True)  # noqa: S603 - our own code
-    assert finished.returncode == 2
-    assert finished.stdout == ""
-    assert finished.stderr.splitlines()[-1].startswith("exactk: error: [Errno 27] File too large")
-    assert names_in("shards") == []
-    assert run(*arguments).out == evaluate(run)

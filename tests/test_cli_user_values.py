@@ -66,10 +66,14 @@ def write(name: str, values: dict[str, Any], column: str) -> str:
 def test_groups_and_weights_give_the_report_of_python(run: Run, name: str) -> None:
     groups, weights = write(f"g{name}", GROUPS, "group"), write(f"w{name}", WEIGHTS, "weight")
     options = ("--groups", groups, "--weights", weights, "--text-ids", "--format", "json")
-    report = report_of(run("evaluate", "qrels.txt", "one.run", *METRICS, *options))
+    result = run("evaluate", "qrels.txt", "one.run", *METRICS, *options)
+    report = report_of(result)
     assert report.state == report_in_python(groups=GROUPS, weights=WEIGHTS).state
     assert report.state != report_in_python(groups=GROUPS).state
     assert list(report.by_group) == ["new", "old"]
+    digests = {one["argument"]: one["sha256"] for one in json.loads(result.out)["inputs"][2:]}
+    files = {"groups": groups, "weights": weights}
+    assert digests == {argument: sha256(Path(file).read_bytes()).hexdigest() for argument, file in files.items()}
 
 
 def test_integers_are_groups_in_their_order(run: Run) -> None:
@@ -117,33 +121,6 @@ def test_every_format_shows_the_groups(run: Run) -> None:
     assert all_users["skipped"].tolist() == [0] * 4
     assert of_groups["value"].tolist() == comparison.to_pandas("by_group")["value"].tolist()
     assert of_groups["group"].tolist() == comparison.to_pandas("by_group")["group"].tolist()
-
-
-def test_merged_states_show_the_groups(run: Run) -> None:
-    groups = write("g.csv", GROUPS, "group")
-    options = (*METRICS, "--groups", groups, "--text-ids", "--state", "all.state")
-    printed = run("evaluate", "qrels.txt", "one.run", *options, "--format", "csv").out
-    assert "new,ndcg,2," in printed
-    assert run("merge", "all.state", "--format", "csv").out == printed
-
-
-def test_provenance_has_the_digests(run: Run) -> None:
-    files = {"groups": write("g.csv", GROUPS, "group"), "weights": write("w.csv", WEIGHTS, "weight")}
-    options = ("--groups", files["groups"], "--weights", files["weights"], "--text-ids", "--format", "json")
-    inputs = json.loads(run("evaluate", "qrels.txt", "one.run", *options).out)["inputs"]
-    assert [one["argument"] for one in inputs] == ["truth", "predictions", "groups", "weights"]
-    for argument, path in files.items():
-        (found,) = (one for one in inputs if one["argument"] == argument)
-        assert found["path"] == path
-        assert found["sha256"] == sha256(Path(path).read_bytes()).hexdigest()
-
-
-def test_outputs_may_not_replace_the_files(run: Run) -> None:
-    groups = write("g.csv", GROUPS, "group")
-    before = Path(groups).read_bytes()
-    result = run("evaluate", "qrels.txt", "one.run", "--groups", groups, "--by-user", groups)
-    assert (result.code, Path(groups).read_bytes()) == (2, before)
-    assert "'g.csv' is read" in result.err
 
 
 def test_column_options_apply_to_files_with_columns(run: Run) -> None:

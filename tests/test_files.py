@@ -20,9 +20,6 @@ import scipy.sparse
 
 import exactk
 from exactk._files import Role, json_lines, source
-from exactk._files.ids import cast_to_text, convert_integers
-from exactk._inputs.containers.column_table import ColumnTable
-from exactk._inputs.keys.columns import packed_column
 from exactk._runtime.read_ahead import read_ahead
 from strategies import SHARE, examples
 
@@ -118,10 +115,6 @@ class TestTrec:
             assert without == exactk.evaluate(judged, ranked, metrics, exclude={"q1": ["d7"]})
         assert users_of(truth) == ["q1", "q2"]
 
-    def test_the_score_ranks_and_not_the_rank(self, tmp_path: Path) -> None:
-        path = write_file(tmp_path, "a.run", text("q Q0 a 1 0.1 t", "q Q0 b 2 0.9 t"))
-        assert exactk.hit_rate_at_k({"q": ["b"]}, exactk.read(path, "predictions"), 1) == 1
-
     def test_either_is_excluded(self, tmp_path: Path) -> None:
         for name, data in {"qrels": QRELS, "run": RUN}.items():
             exclude = exactk.read(write_file(tmp_path, name, data), "exclude")
@@ -134,34 +127,6 @@ class TestTrec:
         with pytest.raises(exactk.InputError, match=r"predictions: expected 6 fields \(query Q0"):
             exactk.read(write_file(tmp_path, "a", QRELS), "predictions")
 
-    @pytest.mark.native
-    def test_as_pytrec_eval(self, tmp_path: Path) -> None:
-        pytrec_eval = pytest.importorskip("pytrec_eval")
-        generator = np.random.default_rng(7)
-        judged: dict[str, dict[str, int]] = {}
-        ranked: dict[str, dict[str, float]] = {}
-        for query in range(60):
-            documents = [f"d{i}" for i in generator.permutation(50)]
-            judged[f"q{query}"] = {document: int(generator.integers(0, 4)) for document in documents[:20]}
-            ranked[f"q{query}"] = {document: float(generator.integers(0, 30)) / 8 for document in documents[10:40]}
-        del ranked["q3"]
-        qrels = [f"{q} 0 {d} {grade}" for q, row in judged.items() for d, grade in row.items()]
-        run = [f"{q} Q0 {d} 0 {score} t" for q, row in ranked.items() for d, score in row.items()]
-        generator.shuffle(run)
-        names = {"ndcg_cut_10": "ndcg@10", "map": "map", "recip_rank": "mrr", "P_5": "precision@5", "Rprec": "rprec"}
-        expected = pytrec_eval.RelevanceEvaluator(judged, set(names)).evaluate(ranked)
-        report = exactk.evaluate(
-            exactk.read(write_file(tmp_path, "t", text(*qrels)), "truth"),
-            exactk.read(write_file(tmp_path, "p", text(*run)), "predictions"),
-            list(names.values()),
-            convention="pytrec_eval",
-            per_user=True,
-        )
-        for measure, name in names.items():
-            values = dict(zip(report.users.tolist(), report.per_user[name].tolist(), strict=True))
-            assert np.isnan(values.pop("q3"))
-            assert values == pytest.approx({query: row[measure] for query, row in expected.items()}, abs=1e-12)
-
 
 ROWS = [("b", 3, 0.5), ("a", 1, 2.0), ("b", 1, 1.0), ("c", 2, 0.75), ("a", 12345678901, 0.25)]
 FRAME = pa.table(
@@ -173,7 +138,7 @@ def _delimited_text(delimiter: str) -> bytes:
     return text(delimiter.join(FRAME.column_names), *(delimiter.join(map(str, row)) for row in ROWS))
 
 
-def _per_user() -> dict[str, dict[int, float]]:
+def rows_of_users() -> dict[str, dict[int, float]]:
     users: dict[str, dict[int, float]] = {}
     for user, item, score in ROWS:
         users.setdefault(user, {})[item] = score
@@ -181,12 +146,12 @@ def _per_user() -> dict[str, dict[int, float]]:
 
 
 def _json_users() -> bytes:
-    lists = ({"user": user, "items": list(row), "scores": list(row.values())} for user, row in _per_user().items())
+    lists = ({"user": user, "items": list(row), "scores": list(row.values())} for user, row in rows_of_users().items())
     return text(*map(json.dumps, lists))
 
 
 def _arrays() -> bytes:
-    rows = _per_user()
+    rows = rows_of_users()
     return npz(
         users=list(rows),
         indptr=np.cumsum([0, *map(len, rows.values())]),
@@ -213,21 +178,26 @@ METRICS = ["ndcg@2", "recall@2", "num_relevant", "num_recommended"]
 
 
 @pytest.mark.filterwarnings("ignore:predictions. all rows are copied to a temporary file")
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    ("name", "id_type"), [*((name, int) for name in FORMATS), *((name, str) for name in FORMATS if "npz" not in name)]
+)
 @pytest.mark.parametrize("large", [False, True])
 def test_every_format_is_what_a_dict_of_the_same_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, id_type: type, large: bool
 ) -> None:
+    """Ids are text if that is asked."""
     set_size_limits(monkeypatch, large)
-    path = write_file(tmp_path, name, FORMATS[name])
-    rows = _per_user()
+    path, text_ids = write_file(tmp_path, name, FORMATS[name]), id_type is str
+    rows = {user: {id_type(item): score for item, score in row.items()} for user, row in rows_of_users().items()}
+    one, three, seven = map(id_type, (1, 3, 7))
     grade: dict[str, Any] = {} if "npz" in name else {"grade": "scores" if "users" in name else "score"}
-    predictions = exactk.read(path, "predictions")
-    given = {"b": [1], "a": [1, 7], "z": [1]}
+    predictions = exactk.read(path, "predictions", text_ids=text_ids)
+    given = {"b": [one], "a": [one, seven], "z": [one]}
     assert exactk.evaluate(given, predictions, METRICS) == exactk.evaluate(given, rows, METRICS)
-    truth, ranked = exactk.read(path, "truth", **grade), {"a": [7, 1], "b": [1, 3], "z": [7]}
+    truth = exactk.read(path, "truth", text_ids=text_ids, **grade)
+    ranked = {"a": [seven, one], "b": [one, three], "z": [seven]}
     assert exactk.evaluate(truth, ranked, METRICS) == exactk.evaluate(rows, ranked, METRICS)
-    exclude = exactk.read(path, "exclude")
+    exclude = exactk.read(path, "exclude", text_ids=text_ids)
     with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
         without = exactk.evaluate(given, ranked, METRICS, exclude=exclude)
     with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
@@ -241,6 +211,8 @@ class TestIds:
         ("ids", "expected_ids"),
         [
             (["7", "12", "0", "-3", "9223372036854775807"], [7, 12, 0, -3, 2**63 - 1]),
+            (["9007199254740993", "-9223372036854775808"], [2**53 + 1, -(2**63)]),
+            (["7", "-9223372036854775809"], ["7", "-9223372036854775809"]),
             (["7", "07"], ["7", "07"]),
             (["7", "+7"], ["7", "+7"]),
             (["0", "-0"], ["0", "-0"]),
@@ -270,22 +242,6 @@ class TestIds:
         assert users_of(exactk.read(path, "truth")) == ["7", "07"]
         path = write_file(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
         assert users_of(exactk.read(path, "truth")) == [7]
-
-    @pytest.mark.filterwarnings("ignore:predictions. all rows are copied to a temporary file")
-    @pytest.mark.parametrize("name", [name for name in FORMATS if "npz" not in name])
-    @pytest.mark.parametrize("large", [False, True])
-    def test_are_text_if_that_is_asked(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
-    ) -> None:
-        set_size_limits(monkeypatch, large)
-        path = write_file(tmp_path, name, FORMATS[name])
-        rows = {user: {str(item): score for item, score in row.items()} for user, row in _per_user().items()}
-        grade = "scores" if "users" in name else "score"
-        given = {"b": ["1"], "a": ["1", "12345678901"]}
-        predictions = exactk.read(path, "predictions", text_ids=True)
-        assert exactk.evaluate(given, predictions, METRICS) == exactk.evaluate(given, rows, METRICS)
-        truth = exactk.read(path, "truth", text_ids=True, grade=grade)
-        assert exactk.evaluate(truth, given, METRICS) == exactk.evaluate(rows, given, METRICS)
 
     def test_are_text_as_they_are_written(self, tmp_path: Path) -> None:
         table = pa.table({"user": pa.array([7, 8]).dictionary_encode(), "item": pa.array([1, 2], pa.uint8())})
@@ -325,14 +281,6 @@ class TestColumns:
         scored = exactk.read(path, "predictions", user="who", item="what", score="how")
         assert exactk.hit_rate_at_k({"x": ["a"]}, scored, 1) == 1
 
-    @pytest.mark.parametrize("name", ["a", "z"])
-    def test_of_no_name_cannot_be_chosen(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-        """The file is named, also where its name is a letter of the message."""
-        write_file(tmp_path, name, b"u 0 x 1\n")
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(exactk.InputError, match=f"without column names, found a column name in {name}$"):
-            exactk.read(name, "truth", user="u")
-
     def test_that_are_not_there_are_named(self, tmp_path: Path) -> None:
         table = pa.table({"someone": ["x"], "item": [1]})
         files = {
@@ -349,11 +297,16 @@ class TestColumns:
             with pytest.raises(exactk.InputError, match=f"truth: expected the item column 'other'.*{name}"):
                 exactk.read(path, "truth", user="someone", item="other")
 
-    @pytest.mark.parametrize("name", ["a.run", "a.npz"])
-    def test_cannot_be_named_where_they_have_no_names(self, tmp_path: Path, name: str) -> None:
-        path = write_file(tmp_path, name, PREDICTIONS[name])
-        with pytest.raises(exactk.InputError, match="item: expected None for a file without column names"):
-            exactk.read(path, "predictions", item="item")
+    @pytest.mark.parametrize("name", ["a", "z", "a.run", "a.npz", "a.json"])
+    def test_cannot_be_named_where_they_have_no_names(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    ) -> None:
+        """The file is named, also where its name is a letter of the message."""
+        write_file(tmp_path, name, PREDICTIONS.get(name, RUN))
+        monkeypatch.chdir(tmp_path)
+        message = f"item: expected None for a file without column names, found a column name in {name}$"
+        with pytest.raises(exactk.InputError, match=message):
+            exactk.read(name, "predictions", item="item")
 
     def test_of_another_role_are_refused(self, tmp_path: Path) -> None:
         path = write_file(tmp_path, "a.csv", CSV)
@@ -554,30 +507,6 @@ def test_plain_rows_and_others_are_read_alike(tmp_path: Path, monkeypatch: pytes
         exactk.evaluate(truth, faulty, METRICS)
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        [0, 7, -3, 12, 10**9],
-        [2**53 + 1, -(2**53) - 1, 0, 123456789012345678],
-        [2**63 - 1, -(2**63), 1],
-        [2**63, 1],
-        [-(2**63) - 1, 1],
-        [10**30],
-    ],
-)
-def test_integers_in_text_are_exact(numbers: list[int]) -> None:
-    written = packed_column(list(map(str, numbers)))
-    table = ColumnTable({"user": written})
-    column = convert_integers(table, ["user"])["user"]
-    if all(-(2**63) <= number < 2**63 for number in numbers):
-        assert column.values("user").tolist() == numbers
-    else:
-        assert column.kind == "str"
-    as_text: Any = cast_to_text(convert_integers(table, ["user"]), ["user"])["user"]
-    assert as_text.data.tobytes() == written.data.tobytes()
-    assert as_text.offsets.tolist() == written.offsets.tolist()
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet", "a.arrow"])
 def test_a_large_file_that_is_not_sorted_says_that_it_is_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -592,7 +521,7 @@ def test_a_large_file_that_is_not_sorted_says_that_it_is_read_whole(
         f"predictions: all rows are copied to a temporary file, because those of user 'b' are apart within the first {rows} rows, "
         f"up to those in {path}; files that are sorted by user are read in parts"
     )
-    assert report == exactk.evaluate(given, _per_user(), METRICS)
+    assert report == exactk.evaluate(given, rows_of_users(), METRICS)
     ordered = FRAME.sort_by("user")
     exactk.evaluate(given, write_file(tmp_path, "sorted.parquet", parquet(ordered)), METRICS)  # warns of nothing
     frames = [FRAME.slice(0, 2), FRAME.slice(2)]

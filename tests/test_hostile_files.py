@@ -334,16 +334,6 @@ class TestNumbers:
         run = write_file(tmp_path, "r", b"q Q0 a 1 +1.5 my best run\n")
         assert read_rows(run) == {"q": [("a", 1.5)]}
 
-    @pytest.mark.parametrize("minimum", ["1_0", "0x1", "1e400", "1e-400", "nan", "", "\u0661", "9007199254740993"])
-    def test_f55_of_the_command_line(self, capsys: pytest.CaptureFixture[str], minimum: str) -> None:
-        assert main(["evaluate", "truth", "run", "--min", f"ndcg@10={minimum}"]) == 2
-        assert "expected METRIC=VALUE such as ndcg@10=0.3" in capsys.readouterr().err
-
-    def test_f55_integers_of_the_command_line(self, capsys: pytest.CaptureFixture[str]) -> None:
-        for arguments in (["topk", "scores.csv", "-k", "1_0"], ["evaluate", "t", "r", "--threads", "1_0"]):
-            assert main(arguments) == 2
-            assert "expected an integer such as 10, found '1_0'" in capsys.readouterr().err
-
 
 def npy(header: str, data: bytes = b"", version: int = 1) -> bytes:
     """Return an array of NumPy with any header."""

@@ -117,14 +117,6 @@ def test_f47_what_is_refused(content: str | bytes, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_column_names_are_for_rows_alone() -> None:
-    path = write("qrels.json", json.dumps(QRELS))
-    with pytest.raises(exactk.InputError, match="user: expected None for a file without column names"):
-        exactk.read(path, "truth", user="query")
-    with pytest.raises(exactk.InputError, match="user: expected a data frame or file with columns as truth"):
-        exactk.as_truth(path, user="query")
-
-
 @pytest.mark.parametrize(
     "name", ["a.xlsx", "a.PKL", "a.bz2", "a.run.zst", "a.sqlite", "a.npy", "a.parquet.gz", "a.npz.gz"]
 )
