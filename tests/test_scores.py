@@ -6,7 +6,6 @@ import math
 import pickle
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk import _core
 from strategies import (
     IDS,
     LAYOUTS,
@@ -124,23 +122,16 @@ def special_rows(items: int, rng: np.random.Generator) -> dict[str, Array]:
 SIZES = [*range(10), 16, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 5000]
 
 
-@pytest.mark.parametrize(
-    ("items", "dtype", "ties"), in_pairs(SIZES, ["f2", "f4", "f8", "i4", "u8"], ["lowest_id", "highest_id"])
-)
-def test_the_best_are_those_that_numpy_sorts_first(items: int, dtype: str, ties: Any) -> None:
-    assert_as_sorted(items, dtype, ties)
+IN_PIECES = [(2**16, "f4", "lowest_id"), (2**16 + 1, "f8", "highest_id"), (2**17 + 300, "i4", "lowest_id")]
+"""Rows so long that they are read in several pieces."""
 
 
 @pytest.mark.parametrize(
     ("items", "dtype", "ties"),
-    [(2**16, "f4", "lowest_id"), (2**16 + 1, "f8", "highest_id"), (2**17 + 300, "i4", "lowest_id")],
+    [*in_pairs(SIZES, ["f2", "f4", "f8", "i4", "u8"], ["lowest_id", "highest_id"]), *IN_PIECES],
 )
-def test_rows_that_are_read_in_several_pieces(items: int, dtype: str, ties: Any) -> None:
-    assert_as_sorted(items, dtype, ties)
-
-
-def assert_as_sorted(items: int, dtype: str, ties: Any) -> None:
-    """Compare with NumPy's sort, with and without the best 200 items excluded."""
+def test_the_best_are_those_that_numpy_sorts_first(items: int, dtype: str, ties: Any) -> None:
+    """With and without the best 200 items excluded."""
     rng = np.random.default_rng(items)
     rows = np.array(list(special_rows(items, rng).values()))
     if np.dtype(dtype).kind == "f":
@@ -189,14 +180,6 @@ def test_only_the_order_of_scores_counts(data: st.DataObject) -> None:
 
 
 # --- examples worked by hand
-
-
-def test_an_example() -> None:
-    report = evaluate_scores(SCORES, ["reciprocal_rank", "P@2", "recall@2", "num_recommended"], per_user=True)
-    assert report.per_user["reciprocal_rank"].tolist() == [1 / 2, 1 / 2]
-    assert report.per_user["P@2"].tolist() == [1 / 2, 1 / 2]
-    assert report.per_user["recall@2"].tolist() == [1 / 2, 1]
-    assert report.per_user["num_recommended"].tolist() == [5, 5]
 
 
 def test_ties() -> None:
@@ -427,72 +410,9 @@ def test_f08_items_of_score_nan_are_as_good_as_excluded(data: st.DataObject) -> 
     assert last.state.totals == without.state.totals
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_f08_infinities_are_scores(dtype: str) -> None:
-    matrix = np.array([[-math.inf, 0, math.inf, math.inf]], dtype)
-    assert exactk.topk(matrix, 4).ids.tolist() == [[2, 3, 1, 0]]
-    assert exactk.evaluate([[0]], matrix, "mrr")["mrr"] == 1 / 4
-
-
-# --- the same bits
-
-
-@pytest.fixture(scope="module")
-def many_scores() -> Evaluation:
-    """600 users and 150 items, with ties, grades, excluded items and weights: several blocks per thread."""
-    rng = np.random.default_rng(11)
-    users, items = 600, 150
-    truth = [
-        dict.fromkeys(rng.choice(items + 9, rng.integers(0, 90), replace=False).tolist(), 1.0) for _ in range(users)
-    ]
-    for row in truth:
-        row.update({item: float(rng.integers(0, 4)) for item in row})
-    matrix = np.round(rng.standard_normal((users, items)), 1).astype(np.float32)
-    options = {
-        "exclude": [rng.choice(items, rng.integers(0, 30), replace=False) for _ in range(users)],
-        "weights": rng.random(users),
-        "groups": rng.integers(0, 5, users),
-        "per_user": True,
-    }
-    return Evaluation(truth, matrix, [*EVERY_METRIC, "ndcg@10(ties=highest_id)"], options)
-
-
-def first_users(evaluation: Evaluation, users: int) -> Evaluation:
-    of_users = {name: evaluation.options[name][:users] for name in ("exclude", "weights", "groups")}
-    truth, predictions = evaluation.truth[:users], evaluation.predictions[:users]
-    return replace(evaluation, truth=truth, predictions=predictions, options=evaluation.options | of_users)
-
-
-def test_f22_number_of_threads(many_scores: Evaluation) -> None:
-    one, *others = (run_if_legal(many_scores, num_threads=threads) for threads in (1, 2, 3, 7))
-    assert all(other == one for other in others)
-    best = [exactk.topk(many_scores.predictions, 10, num_threads=threads).ids.tobytes() for threads in (1, 2, 3, 7)]
-    assert len(set(best)) == 1
-
-
-@pytest.mark.parametrize("dtype", SCORE_DTYPES)
-def test_f31_instruction_set(many_scores: Evaluation, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    part = first_users(many_scores, 150)
-    matrix, exclude = (part.predictions * 10 + 60).astype(dtype), part.options["exclude"]
-    evaluation = replace(part, predictions=exactk.Scores(matrix))
-    widest, best = run_if_legal(evaluation), exactk.topk(matrix, 10, exclude)
-    for isa in _core.isas():
-        monkeypatch.setenv("EXACTK_ISA", isa)
-        assert run_if_legal(evaluation) == widest
-        assert exactk.topk(matrix, 10, exclude).ids.tobytes() == best.ids.tobytes()
-
-
 def test_f31_instruction_set_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXACTK_ISA", "mmx")
     assert error_of(lambda: exactk.topk(SCORES, 1)).argument == "EXACTK_ISA"
-
-
-@pytest.mark.parametrize("size", [1, 100, 299, 4000])
-def test_blocks_equal_the_whole(many_scores: Evaluation, size: int) -> None:
-    users = 8 if size == 1 else 600
-    part = first_users(many_scores, users)
-    blocks = ((part.truth[i : i + size], part.predictions[i : i + size]) for i in range(0, users, size))
-    assert run_if_legal(replace(part, truth=None, predictions=blocks)) == run_if_legal(part)
 
 
 # --- containers
@@ -576,12 +496,6 @@ def test_f04_scores_are_no_truth_and_nothing_to_exclude(argument: str) -> None:
     assert error_of(lambda: exactk.evaluate(**arguments, metrics="mrr"), exactk.InputTypeError).argument == argument
 
 
-def test_several_systems_and_functions() -> None:
-    comparison = exactk.compare(TRUTH, {"scores": SCORES, "lists": [[1, 3, 2, 0, 4], [0, 4, 2, 1, 3]]}, EVERY_METRIC)
-    assert dict(comparison.reports["scores"]) == dict(comparison.reports["lists"])
-    assert exactk.reciprocal_rank_at_k(TRUTH, SCORES, k=5) == 0.5
-
-
 def test_immutable_and_picklable() -> None:
     predictions = exactk.Scores(SCORES, min_score=0.25)
     assert (len(predictions), repr(predictions)) == (2, "<Scores of 2 users, 5 items (float64)>")
@@ -627,14 +541,17 @@ def test_lists_of_scores_must_be_rectangular() -> None:
     assert error_of(lambda: exactk.Scores([[0.5], [0.5, 0.25]])).argument == "values"
 
 
-@pytest.mark.parametrize("min_score", [math.nan, 2**53 + 1, 10**400, Fraction(1, 3)])
-def test_least_scores_that_float64_does_not_hold(min_score: Any) -> None:
-    assert error_of(lambda: exactk.Scores(SCORES, min_score)).argument == "min_score"
-
-
-@pytest.mark.parametrize("min_score", [True, "0", 1j, np.zeros(1)], ids=repr)
-def test_least_scores_that_are_no_numbers(min_score: Any) -> None:
-    assert error_of(lambda: exactk.Scores(SCORES, min_score), exactk.InputTypeError).argument == "min_score"
+@pytest.mark.parametrize(
+    ("kind", "least"),
+    [
+        (exactk.InputError, [math.nan, 2**53 + 1, 10**400, Fraction(1, 3)]),  # which float64 does not hold
+        (exactk.InputTypeError, [True, "0", 1j, np.zeros(1)]),
+    ],
+)
+def test_least_scores_that_are_none(kind: type[exactk.ExactkError], least: list[Any]) -> None:
+    for min_score in least:
+        error = error_of(lambda given=min_score: exactk.Scores(SCORES, given), kind)
+        assert error.argument == "min_score"
 
 
 def test_another_number_of_users_is_refused() -> None:
