@@ -17,7 +17,6 @@ import pandas as pd
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-import pytrec_eval
 
 import exactk
 from commands import Run, assert_refused, write_files
@@ -193,12 +192,6 @@ def test_names_of_systems(paths: list[str], expected_names: list[str]) -> None:
     assert name_systems([Path(path) for path in paths]) == dict(zip(expected_names, map(Path, paths), strict=True))
 
 
-TREC = [
-    *("num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank", "P.1,5,30", "recall.5,100"),
-    *("ndcg", "ndcg_cut.5,10", "map_cut.10", "success.1,10", "set_P", "set_recall", "set_map", "set_F"),
-]
-
-
 def parse_lines(lines: str) -> dict[str, dict[str, str]]:
     """Return what each line says, by query and measure."""
     by_query: dict[str, dict[str, str]] = {}
@@ -207,37 +200,6 @@ def parse_lines(lines: str) -> dict[str, dict[str, str]]:
         assert len(measure) >= 22
         by_query.setdefault(query, {})[measure.strip()] = value
     return by_query
-
-
-@pytest.mark.native
-def test_trec_lines_are_those_of_trec_eval(run: Run, qrels: Path, bm25: Path) -> None:
-    """In names, in digits, and in their order, which is not the order of the options."""
-    metric_options = [part for measure in TREC[::-1] for part in ("-m", measure)]
-    options = ["--convention", "pytrec_eval", "--format", "trec", "-q"]
-    result = run("evaluate", qrels, bm25, *options, "-m", "num_q", "-m", "gm_map", *metric_options)
-    by_query = parse_lines(result.out)
-    with qrels.open(encoding="utf-8") as judged, bm25.open(encoding="utf-8") as ranked:
-        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(judged), {*TREC, "gm_map"})
-        theirs = evaluator.evaluate(pytrec_eval.parse_run(ranked))
-
-    def printed(measure: str, value: float) -> str:
-        return f"{value:.0f}" if measure in {"num_ret", "num_rel", "num_rel_ret"} else f"{value:6.4f}"
-
-    whole = by_query.pop("all")
-    assert list(by_query) == sorted(theirs)
-    for query, values in by_query.items():
-        expected = {name: printed(name, value) for name, value in theirs[query].items() if name != "gm_map"}
-        assert values == expected
-    assert list(by_query["q3"]) == [
-        *("num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank", "P_1", "P_5", "P_30"),
-        *("recall_5", "recall_100", "ndcg", "ndcg_cut_5", "ndcg_cut_10", "map_cut_10", "success_1", "success_10"),
-        *("set_P", "set_recall", "set_map", "set_F"),
-    ]
-    assert whole.pop("num_q") == str(len(theirs))
-    for name, value in whole.items():
-        of_queries = [values[name] for values in theirs.values()]
-        assert value == printed(name, pytrec_eval.compute_aggregated_measure(name, of_queries))
-    assert result.out.endswith(f"set_F                 \tall\t{whole['set_F']}\n")
 
 
 def test_trec_prints_trec_evals_own_measures_by_its_convention(run: Run, qrels: Path, bm25: Path) -> None:

@@ -234,10 +234,6 @@ def test_gates_are_those_of_python(run: Run) -> None:
     assert [failure.get("message") for failure in suite.iter("failure")] == texts
 
 
-def test_the_metrics_of_gates_are_evaluated(run: Run) -> None:
-    assert re.search(r"^recall@3 ", run(*TWO, "--better", "recall@3").out, re.MULTILINE)
-
-
 @pytest.mark.parametrize(
     ("written", "message"),
     [
@@ -245,9 +241,7 @@ def test_the_metrics_of_gates_are_evaluated(run: Run) -> None:
         ("--no-worse ndcg@[3,5]", "--no-worse: expected the margin of ndcg@3, found none; --no-worse ndcg@3=1%"),
         ("--no-worse nothing=1%", "--no-worse: expected"),
         ("--no-worse mrr=0", "--no-worse: expected a number above 0 such as 0.002"),
-        ("--no-worse mrr=1", "--no-worse: expected a margin of mrr below 1, as its values are from 0 to 1, found 1; '1%' is 1 % of the baseline's value"),
         ("--margin 5", "--margin: expected a margin of precision@10 below 1, as its values are from 0 to 1, found 5; '5%' is 5 % of the baseline's value"),
-        ("--margin mrr=1.5 -m mrr", "--margin: expected a margin of mrr below 1"),
         ("--adjust bh", "--adjust: expected one of holm, max_t, benjamini_hochberg, bonferroni, none, found 'bh'; did you mean 'benjamini_hochberg'?"),
         ("--confidence 0.05", "--confidence: expected at least 0.5 and below 1, found 0.05; --confidence 0.95"),
         ("--no-worse mrr=1% --no-worse MRR=2%", "--no-worse: expected one margin of MRR, found 1% and 2%"),
@@ -256,9 +250,7 @@ def test_the_metrics_of_gates_are_evaluated(run: Run) -> None:
         ("--junit out.xml", "--junit: expected a gate: --better or --no-worse or --equivalent, or a bound: --min or --max, found none"),
         ("--better mrr --junit none/out.xml", "--junit: expected the path of a file, in a folder that exists"),
         ("--baseline nwe", "--baseline: expected one of 'base', 'new', found 'nwe'; did you mean 'new'?"),
-        ("--confidence 95", "--confidence: expected at least 0.5 and below 1, found 95.0; --confidence 0.95"),
         ("--confidence high", "--confidence: expected a number, found 'high'"),
-        ("--test T", "--test: expected one of t, permutation, wilcoxon, sign, found 'T'"),
         ("--test t-test", "--test: expected one of t, permutation, wilcoxon, sign, found 't-test'; did you mean 't'?; see exactk compare --help"),
         ("--adjust westfall-young", "--adjust: expected one of holm, max_t, benjamini_hochberg, bonferroni, none, found 'westfall-young'; did you mean 'max_t'?; see exactk compare --help"),
         ("--adjust max_t", "--adjust: expected an adjustment of test='t', found 'max_t'; --test permutation; see exactk compare --help"),
@@ -301,11 +293,6 @@ def test_runs_are_one_system_of_a_gate(run: Run) -> None:
     result = run(*THREE, "--runs", "both=new,old", "--better", "mrr")
     assert "mrr: 'both' differs from 'base' by" in result.err
     assert "both: mean of 2 runs" in result.out
-
-
-def test_one_system_has_no_differences(run: Run) -> None:
-    message = "predictions: expected two systems or more to compare, found 'base' alone"
-    assert_refused(run("compare", "qrels.txt", "base.run", "--baseline", "base"), message)
 
 
 def test_many_systems_need_a_baseline(run: Run) -> None:

@@ -124,11 +124,6 @@ def test_metrics_of_items_groups_and_weights(run: Run, tmp_path: Path) -> None:
     assert "weighted" in page
 
 
-def test_two_runs_write_the_same_page(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    assert made(run, *THREE.split()) == made(run, *THREE.split())
-
-
 def test_conventions_without_an_order_of_ties_have_no_lists(run: Run) -> None:
     result = run("report", *THREE.split(), "--set", "ties=expected", "-o", "page.html")
     assert result.code == 0

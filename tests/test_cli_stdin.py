@@ -73,7 +73,8 @@ def test_stdin_is_read_as_the_file(
         (["topk", "-", "-k", "1", "--exclude", "-"], b"", "stdin: expected one input that is -, found 2"),
         (["conventions", "--matching", "mrr=1", "-", "-"], b"", "stdin: expected one input that is -, found 2"),
         (["evaluate", "qrels.txt", "one.run", "--groups", "-"], b"", "groups: expected a file of columns, found stdin"),
-        (["evaluate", "qrels.txt", "-"], b"q1 d1\n", "predictions: expected 6 fields (query Q0 document rank score tag), fou"),
+        (["evaluate", "-", "one.run", "two.run"], b"", "expected the predictions of one system, found 2; exactk compare - one.run two.run"),
+        (["evaluate", "qrels.txt", "-"], b"q1 Q0 d1 0 1 x\nq1 d1\n", "predictions: expected 6 fields (query Q0 document rank score tag), found 2 at line 2 of stdin: 'q1 d1'"),
         (["evaluate", "qrels.txt", "-"], b"q1 Q0 d1 0 1 x\nq1 Q0 d1 0 1 x\n", "predictions: expected "),
         (["merge", "-"], b"text", "states: expected a state file, found a file that begins with b'text' in stdin; exa"),
         (["merge", "-"], b"", "states: expected a state file, found an empty file in stdin; exactk evaluate --state"),
@@ -86,11 +87,6 @@ def test_wrong_stdin(
     result = run(*arguments)
     assert_refused(result, f"error: {message}")
     assert "/dev/" not in result.err
-
-
-def test_a_line_of_stdin(run: Run, feed: Callable[[bytes], None]) -> None:
-    feed(b"q1 Q0 d1 0 1 x\nq1 d1\n")
-    assert run("evaluate", "qrels.txt", "-").err.endswith("found 2 at line 2 of stdin: 'q1 d1'\n")
 
 
 @pytest.mark.parametrize(
@@ -109,17 +105,7 @@ def test_a_closed_stdin(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_refused(run("evaluate", "qrels.txt", "-"), "stdin: expected an open stream, found a closed one")
 
 
-def test_a_cut_state(run: Run, feed: Callable[[bytes], None]) -> None:
-    feed(Path("one.state").read_bytes()[:-5])
-    message = "found a truncated or corrupted state (checksum mismatch) in stdin; evaluate these users again"
-    assert_refused(run("merge", "-"), message)
-
-
 def test_a_file_of_that_name(run: Run) -> None:
     Path("-").write_text(FILES["one.run"], encoding="utf-8")
     expected = run("evaluate", "qrels.txt", "one.run", "-m", "mrr")
     assert run("evaluate", "qrels.txt", "./-", "-m", "mrr") == expected
-
-
-def test_the_hint_for_several_systems_says_dash(run: Run) -> None:
-    assert "exactk compare - one.run two.run" in run("evaluate", "-", "one.run", "two.run").err

@@ -313,8 +313,5 @@ def test_evaluate_is_of_one_system(run: Run) -> None:
 
 
 def test_compare_takes_one_system_too(run: Run) -> None:
-    write_files({"truth.csv": "user,item\nann,1\n"})
-    write_files({"a.csv": SCORES})
+    write_files({"truth.csv": "user,item\nann,1\n", "a.csv": SCORES})
     assert run("compare", "truth.csv", "als=a.csv", "-m", "P@1").out.splitlines()[0].split()[1] == "als"
-    assert run("compare", "truth.csv").code == 2
-    assert run("compare", "truth.csv", "a.csv", "--state", "s").code == 2

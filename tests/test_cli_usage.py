@@ -84,6 +84,7 @@ USAGE_ERRORS = {
         "a b c --min :mrr=1": "--min: expected METRIC=VALUE such as ndcg@10=0.3, perhaps after SYSTEM:",
         "a b c --min c:=1": "--min: expected METRIC=VALUE such as ndcg@10=0.3, perhaps after SYSTEM:",
         "a b c --min c:nddcg=1": "--min: expected ",
+        "a b --state s": "unrecognized arguments: --state s",
     },
     "report": {
         "a": "the following arguments are required: [NAME=]PATH, -o/--output",
