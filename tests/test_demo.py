@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from statsmodels.stats.oneway import anova_oneway
 
 import compare_recommenders as demo
 import exactk
@@ -61,13 +60,6 @@ def columns_of(ratings: demo.Ratings) -> dict[str, list[float] | int]:
     }
 
 
-def train_items(run: demo.Demo) -> list[set[int]]:
-    items: list[set[int]] = [set() for _ in range(run.train.n_users)]
-    for user, item in zip(run.train.users.tolist(), run.train.items.tolist(), strict=True):
-        items[user].add(item)
-    return items
-
-
 def test_synthetic_ratings_are_the_same_twice_and_differ_by_seed() -> None:
     assert columns_of(demo.synthetic(1, 50, 80)) == columns_of(demo.synthetic(1, 50, 80))
     assert columns_of(demo.synthetic(1, 50, 80)) != columns_of(demo.synthetic(2, 50, 80))
@@ -112,17 +104,11 @@ def test_differences_by_activity_are_those_of_scipy(which: str, request: pytest.
     differences = run.by_activity.differences
     assert len(differences) == 1
     assert [row.group for row in differences.by_group] == ["1: below 30", "2: 30 to 99", "3: 100 or more"]
-    gains = []
     for row, users in zip([*differences, *differences.by_group], [counts > 0, *activity], strict=True):
         both = users & ~np.isnan(popularity) & ~np.isnan(similar)
         expected = stats.ttest_rel(similar[both], popularity[both])
         assert row.users == np.count_nonzero(both)
-        assert (row.wins, row.losses) == ((similar > popularity)[both].sum(), (similar < popularity)[both].sum())
         assert_allclose([row.statistic, row.p], [expected.statistic, expected.pvalue], rtol=1e-9)
-        assert_allclose([row.low, row.high], expected.confidence_interval(), rtol=1e-9)
-        gains.append((similar - popularity)[both])
-    expected_p = anova_oneway(gains[1:], use_var="unequal").pvalue
-    assert_allclose(differences.heterogeneity["ndcg@10", "item-item cosine", "popularity"], expected_p, rtol=1e-9)
 
 
 def test_movielens_prints_for_whom_it_is_better(movielens_demo: demo.Demo) -> None:
@@ -142,18 +128,6 @@ def test_movielens_prints_for_whom_it_is_better(movielens_demo: demo.Demo) -> No
 
 
 @pytest.mark.parametrize("which", ["small_demo", "movielens_demo"])
-def test_no_recommended_item_is_in_the_users_train(which: str, request: pytest.FixtureRequest) -> None:
-    run: demo.Demo = request.getfixturevalue(which)
-    seen = train_items(run)
-    for lists in run.predictions.values():
-        assert lists.shape == (run.train.n_users, demo.LIST_LENGTH)
-        for user, items in enumerate(lists.tolist()):
-            listed = [item for item in items if item != -1]
-            assert seen[user].isdisjoint(listed)
-            assert len(set(listed)) == len(listed)
-
-
-@pytest.mark.parametrize("which", ["small_demo", "movielens_demo"])
 def test_the_split_is_by_time_within_each_user(which: str, request: pytest.FixtureRequest) -> None:
     run: demo.Demo = request.getfixturevalue(which)
     for user in range(run.train.n_users):
@@ -164,9 +138,8 @@ def test_the_split_is_by_time_within_each_user(which: str, request: pytest.Fixtu
 
 
 def test_the_split_does_not_depend_on_the_order_of_the_file(small_ratings: demo.Ratings) -> None:
-    small_ratings = dataclasses.replace(
-        small_ratings, timestamps=small_ratings.timestamps // 10**6
-    )  # many ratings at the same time
+    times = small_ratings.timestamps // 10**6  # many ratings at the same time
+    small_ratings = dataclasses.replace(small_ratings, timestamps=times)
     shuffled = small_ratings.take(np.random.default_rng(0).permutation(small_ratings.users.size))
     for part, part_of_shuffled in zip(demo.split_by_time(small_ratings), demo.split_by_time(shuffled), strict=True):
         assert columns_of(part) == columns_of(part_of_shuffled)
@@ -216,20 +189,6 @@ def test_the_recommenders_do_what_they_say(shape: tuple[int, int], monkeypatch: 
     assert sorted(lists[4][lists[4] >= 0]) == [0, 1, 2, 3]
 
 
-def test_both_orders_of_the_matrix_products_are_exact() -> None:
-    rated = (np.random.default_rng(6).random((50, 80)) < 0.3).astype(np.float64)
-    lists = demo.recommend_similar(rated)
-    # Users who have rated nothing change no similarity; with them there are more users than items.
-    padded = np.concatenate((rated, np.zeros((60, 80))))
-    np.testing.assert_array_equal(demo.recommend_similar(padded)[:50], lists)
-
-
-def test_a_written_file_is_read_back(small_ratings: demo.Ratings, tmp_path: Path) -> None:
-    assert columns_of(demo.read_ratings(write_ratings(tmp_path / "ratings.csv", small_ratings))) == columns_of(
-        small_ratings
-    )
-
-
 def test_columns_may_be_in_any_order_and_ids_any_number(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_bytes(
@@ -246,16 +205,12 @@ def test_columns_may_be_in_any_order_and_ids_any_number(tmp_path: Path) -> None:
     ("content", "complaint"),
     [
         ("", "is empty"),
-        ("\n\n", "is empty"),
         (HEADER, "no ratings"),
         ("1,2,3,4\n", "line 1: the header must name each of the columns userId,movieId,rating,timestamp once"),
         ("userId,movieId,rating\n1,2,3\n", "line 1: .* found 'userId,movieId,rating'"),
-        ("userId,userId,movieId,rating,timestamp\n", "line 1: .* once"),
         (HEADER + "1,2,3.5,10\n1,3,4.0\n", "line 3: expected 4 fields, found 3: '1,3,4.0'"),
-        (HEADER + "1,2,3.5,10,\n", "line 2: expected 4 fields, found 5"),
         (HEADER + "1,2,3.5,10\n\n\n1,x,3.5,11\n", "line 5: .* found '1,x,3.5,11'"),
         (HEADER + "1,2.5,3.5,10\n", "line 2: .* whole numbers"),
-        (HEADER + "1,2,,10\n", "line 2: .* found '1,2,,10'"),
         (HEADER + f"{2**63},2,3.5,10\n", "line 2: .* 64-bit"),
         (HEADER + "1,2,nan,10\n", "line 2: the rating must be finite"),
         (HEADER + "1,3,3,10\n1,2,1e999,10\n", "line 3: the rating must be finite"),
@@ -280,10 +235,8 @@ def test_what_is_no_file_is_refused(name: str, tmp_path: Path) -> None:
 
 def test_users_with_few_ratings_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
-    lines = [
-        f"{user},{item},5,{item}\n" for user, count in ((1, 4), (2, 5), (3, 6)) for item in range(user, user + count)
-    ]
-    path.write_text(HEADER + "".join(lines))
+    ratings = [(user, item) for user, count in ((1, 4), (2, 5), (3, 6)) for item in range(user, user + count)]
+    path.write_text(HEADER + "".join(f"{user},{item},5,{item}\n" for user, item in ratings))
     run = demo.run(path)
     assert run.users_left_out == 1
     assert (run.train.n_users, run.train.n_items) == (2, 7)
@@ -395,10 +348,3 @@ def test_what_is_recommended_of_the_catalogue(which: str, request: pytest.Fixtur
         novelty = [np.log2(run.train.n_users / np.maximum(raters[row], 1)).mean() for row in counted if len(row)]
         assert report["novelty@10"] == pytest.approx(np.sum(novelty) / len(counted), rel=1e-12)
         assert report["arp@10"] == pytest.approx(np.mean([raters[row].mean() for row in counted]), rel=1e-12)
-
-
-def test_popularity_covers_less_of_movielens(movielens_demo: demo.Demo) -> None:
-    popular, similar = (movielens_demo.by_catalogue.reports[system] for system in ("popularity", "item-item cosine"))
-    assert popular["coverage@10"] < similar["coverage@10"]
-    assert popular["novelty@10"] < similar["novelty@10"]
-    assert popular["ndcg@10"] < similar["ndcg@10"]
