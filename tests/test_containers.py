@@ -58,10 +58,9 @@ class LongFormat:
 
 
 def long_format(rows: dict[int, dict[int, float]], role: str) -> LongFormat:
-    users = [user for user, row in rows.items() for _ in row]
-    return LongFormat(
-        users, [item for row in rows.values() for item in row], [v for row in rows.values() for v in row.values()], role
-    )
+    triples = [(user, item, value) for user, row in rows.items() for item, value in row.items()]
+    users, items, values = map(list, zip(*triples, strict=True))
+    return LongFormat(users, items, values, role)
 
 
 GRADED = long_format({0: {1: 3.0, 4: 1.0}, 1: {2: 2.0, 5: 0.0}, 2: {4: 1.0}, 3: {7: 2.0, 1: 1.0}}, "grade")
@@ -109,23 +108,21 @@ class ForeignArray:
 
 def arrow_table(columns: dict[str, list[Any]], key: Any = None, value: Any = None) -> pa.Table:
     """Return a table whose keys are of one type of Arrow, and whose values are of another."""
-    return pa.table(
-        {name: pa.array(column, key if name in {"user", "item"} else value) for name, column in columns.items()}
-    )
+    types = {name: key if name in {"user", "item"} else value for name in columns}
+    return pa.table({name: pa.array(column, types[name]) for name, column in columns.items()})
 
 
-def encode_dictionaries(table: pa.Table) -> pa.Table:
-    for index, name in enumerate(("user", "item")):
-        table = table.set_column(index, name, table[name].dictionary_encode())
+def encode_dictionaries(table: pa.Table, names: tuple[str, ...] = ("user", "item")) -> pa.Table:
+    for name in names:
+        table = table.set_column(table.column_names.index(name), name, table[name].dictionary_encode())
     return table
 
 
 def split_into_chunks(table: pa.Table) -> pa.Table:
     """Return the table in pieces, some of them empty, none at the beginning of its buffers."""
     size = len(table)
-    return pa.concat_tables(
-        [table.slice(0, 0), table.slice(0, 1), table.slice(1, 3), table.slice(4, 0), table.slice(4, size)]
-    )
+    borders = ((0, 0), (0, 1), (1, 3), (4, 0), (4, size))
+    return pa.concat_tables([table.slice(*border) for border in borders])
 
 
 def slice_table(table: pa.Table) -> pa.Table:
@@ -171,7 +168,7 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "pandas": ((*ALL, "uuid"), pd.DataFrame),
     "pandas, objects": (
         (*ALL, "uuid"),
-        lambda columns: pd.DataFrame(columns, dtype=object).astype(value_types(columns)),
+        lambda columns: pd.DataFrame(columns).astype({"user": object, "item": object}),
     ),
     "pandas, int32": (INT, lambda columns: pandas_frame(columns, "int32")),
     "pandas, uint64 and float32": (INT, lambda columns: pandas_frame(columns, "uint64", "float32")),
@@ -217,10 +214,7 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "Arrow, uint64": (
         INT,
         lambda columns: arrow_table(
-            {
-                name: list(np.array(column, np.float16)) if name == "score" else column
-                for name, column in columns.items()
-            },
+            {name: list(map(np.float16, column)) if name == "score" else column for name, column in columns.items()},
             pa.uint64(),
         ),
     ),
@@ -236,25 +230,12 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
 }
 
 
-def value_types(columns: dict[str, list[Any]]) -> dict[str, str]:
-    """Return the types of the columns that hold no keys."""
-    return dict.fromkeys(columns.keys() - {"user", "item"}, "float64")
-
-
-def counter_dicts(data: LongFormat) -> dict[Any, Any]:
-    return {user: collections.Counter(row) for user, row in data.rows.items()}
-
-
-def default_dicts(data: LongFormat) -> dict[Any, Any]:
-    rows: dict[Any, Any] = collections.defaultdict(dict)
-    rows.update({user: collections.OrderedDict(row) for user, row in data.rows.items()})
-    return rows
-
-
 MAPPINGS: dict[str, Callable[[LongFormat], Any]] = {
     "dicts": lambda data: data.rows,
-    "defaultdict of OrderedDict": default_dicts,
-    "Counter": counter_dicts,
+    "defaultdict of OrderedDict": lambda data: collections.defaultdict(
+        dict, {user: collections.OrderedDict(row) for user, row in data.rows.items()}
+    ),
+    "Counter": lambda data: {user: collections.Counter(row) for user, row in data.rows.items()},
     "UserDict of proxies": lambda data: collections.UserDict(
         {user: types.MappingProxyType(row) for user, row in data.rows.items()}
     ),
@@ -325,9 +306,9 @@ def list_columns(data: LongFormat) -> dict[str, list[Any]]:
     """Return columns with a row for each user, of lists of what the user has."""
     rows = data.rows
     columns = {"user": list(rows), "item": [list(row) for row in rows.values()]}
-    return columns | (
-        {data.role: [list(row.values()) for row in rows.values()]} if data.role in {"grade", "score"} else {}
-    )
+    if data.role in {"grade", "score"}:
+        columns[data.role] = [list(row.values()) for row in rows.values()]
+    return columns
 
 
 LISTS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
@@ -339,9 +320,7 @@ LISTS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "Polars": pl.DataFrame,
     "Polars, lazy": pl.LazyFrame,
     "Arrow": arrow_table,
-    "Arrow, chunks": lambda columns: pa.concat_tables(
-        [arrow_table(columns).slice(0, 1), arrow_table(columns).slice(1)]
-    ),
+    "Arrow, chunks": lambda columns: split_into_chunks(arrow_table(columns)),
     "Arrow, sliced": lambda columns: slice_table(arrow_table(columns)),
 }
 
@@ -352,9 +331,8 @@ def test_frames_of_lists(frame: str, kind: str) -> None:
     build, key_of = LISTS[frame], KINDS[kind]
     truth, exclude = (build(list_columns(data.with_keys(key_of))) for data in (GRADED, EXCLUDED))
     for predictions in (SCORED, RANKED):
-        assert evaluate_per_user(truth, build(list_columns(predictions.with_keys(key_of))), exclude) == expected_report(
-            kind, predictions.role
-        )
+        lists = build(list_columns(predictions.with_keys(key_of)))
+        assert evaluate_per_user(truth, lists, exclude) == expected_report(kind, predictions.role)
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
@@ -387,48 +365,38 @@ def csr_arrays(data: LongFormat) -> tuple[Any, Any, Any]:
     return np.concatenate([[0], np.cumsum(sizes)]), np.array(data.items), np.array(data.values)
 
 
-def as_foreign_arrays(arrays: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-    return ForeignArray(arrays[0]), ForeignArray(arrays[1]), ForeignArray(arrays[2])
-
-
-def narrow(indptr: Any, items: Any, scores: Any) -> tuple[Any, Any, Any]:
-    return indptr.astype("u4"), items.astype("i4"), scores.astype("f4")
-
-
-def sparse_matrix(data: LongFormat, kind: Any) -> Any:
+def csr_array(data: LongFormat) -> Any:
     indptr, items, values = csr_arrays(data)
-    whole = scipy.sparse.csr_array((values, items, indptr), shape=(4, 12))
-    return kind(whole)
+    return scipy.sparse.csr_array((values, items, indptr), shape=(4, 12))
 
 
 KEYLESS: dict[str, Callable[[LongFormat], Any]] = {  # whose users are positions of rows
     "lists": lambda data: [data.rows.get(user, {}) for user in range(4)],
     "read-only mappings": lambda data: [types.MappingProxyType(data.rows.get(user, {})) for user in range(4)],
     "CSR arrays": lambda data: exactk.SparseScores(*csr_arrays(data)),
-    "CSR arrays of another library": lambda data: exactk.SparseScores(*as_foreign_arrays(csr_arrays(data))),
-    "CSR arrays, int32 and float32": lambda data: exactk.SparseScores(*narrow(*csr_arrays(data))),
-} | {
-    kind.__name__: lambda data, kind=kind: sparse_matrix(data, kind)
-    for kind in (
-        scipy.sparse.csr_array, scipy.sparse.csc_array, scipy.sparse.coo_array,
-        scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_matrix,
-    )
-}  # fmt: skip
+    "CSR arrays of another library": lambda data: exactk.SparseScores(*map(ForeignArray, csr_arrays(data))),  # type: ignore[arg-type]
+    "CSR arrays, int32 and float32": lambda data: exactk.SparseScores(
+        *(array.astype(dtype) for array, dtype in zip(csr_arrays(data), ("u4", "i4", "f4"), strict=True))
+    ),
+    "csr_array": csr_array,
+    "csr_matrix": lambda data: scipy.sparse.csr_matrix(csr_array(data)),
+    "csc_array": lambda data: scipy.sparse.csc_array(csr_array(data)),
+    "csc_matrix": lambda data: scipy.sparse.csc_matrix(csr_array(data)),
+    "coo_array": lambda data: scipy.sparse.coo_array(csr_array(data)),
+    "coo_matrix": lambda data: scipy.sparse.coo_matrix(csr_array(data)),
+}
 
 
-@pytest.mark.filterwarnings(
-    "ignore:.* (has|have) no column in the scores"
-)  # rows without keys say nothing of other items
+@pytest.mark.filterwarnings("ignore:.* (has|have) no column in the scores")  # rows without keys have no other items
 @pytest.mark.parametrize("container", KEYLESS)
 def test_rows_without_keys(container: str) -> None:
     truth = exactk.Truth(*csr_arrays(GRADED))
-    exclude = [row.keys() for row in (EXCLUDED.rows.get(user, {}) for user in range(4))]
-    report = evaluate_per_user(truth, KEYLESS[container](SCORED), exactk.as_exclusions([list(row) for row in exclude]))
+    exclude = exactk.as_exclusions([list(EXCLUDED.rows.get(user, {})) for user in range(4)])
+    report = evaluate_per_user(truth, KEYLESS[container](SCORED), exclude)
     assert without_digest(report) == without_digest(expected_report("int"))  # whose keys are these codes
     if "arrays" not in container:
-        truth = KEYLESS[container](
-            long_format({user: dict.fromkeys(row, 1.0) for user, row in GRADED.rows.items()}, "grade")
-        )
+        ones = {user: dict.fromkeys(row, 1.0) for user, row in GRADED.rows.items()}
+        truth = KEYLESS[container](long_format(ones, "grade"))
         rankings = [list(RANKED.rows[user]) for user in range(4)]
         binary = [list(row) for row in GRADED.rows.values()]
         assert evaluate_per_user(truth, rankings, None) == evaluate_per_user(binary, rankings, None)
@@ -438,31 +406,25 @@ def test_users_of_several_columns() -> None:
     session = {0: "s0", 1: "s0", 2: "s1", 3: "s1"}
     person = {0: 7, 1: 8, 2: 7, 3: 8}
 
-    def build_frame(data: LongFormat, build: Callable[[dict[str, list[Any]]], Any]) -> Any:
+    def columns_of(data: LongFormat) -> dict[str, list[Any]]:
         columns = data.columns
         users = columns.pop("user")
-        return build(
-            columns | {"person": [person[user] for user in users], "session": [session[user] for user in users]}
-        )
+        return columns | {"person": [person[user] for user in users], "session": [session[user] for user in users]}
 
-    mappings = [
-        {(person[user], session[user]): row for user, row in data.rows.items()} for data in (GRADED, SCORED, EXCLUDED)
-    ]
-    by_tuple = evaluate_per_user(*mappings)
+    def chunks(columns: dict[str, list[Any]]) -> pa.Table:
+        return split_into_chunks(encode_dictionaries(arrow_table(columns), ("session",)))
+
+    inputs = GRADED, SCORED, EXCLUDED
+    by_tuple = evaluate_per_user(
+        *({(person[user], session[user]): row for user, row in data.rows.items()} for data in inputs)
+    )
     assert without_digest(by_tuple).state == without_digest(expected_report("int")).state
     assert by_tuple.users.tolist() == [(7, "s0"), (8, "s0"), (7, "s1"), (8, "s1")]
-    for build in (pd.DataFrame, pl.DataFrame, arrow_table, lambda columns: split_into_chunks(encode_sessions(columns))):
-        frames = [build_frame(data, build) for data in (GRADED, SCORED, EXCLUDED)]
-        report = evaluate_per_user(*frames, user=["person", "session"])
+    for build in (pd.DataFrame, pl.DataFrame, arrow_table, chunks):
+        report = evaluate_per_user(*(build(columns_of(data)) for data in inputs), user=["person", "session"])
         assert report.state == by_tuple.state
         assert report.users.tolist() == by_tuple.users.tolist()
         assert report.users.dtype.names == ("person", "session")
-
-
-def encode_sessions(columns: dict[str, list[Any]]) -> pa.Table:
-    table = arrow_table(columns)
-    index = table.column_names.index("session")
-    return table.set_column(index, "session", table["session"].dictionary_encode())
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -475,22 +437,16 @@ def test_inputs_converted_before_are_aligned_too(kind: str) -> None:
     assert evaluate_per_user(truth.rows, converted[1], pd.DataFrame(exclude.columns)) == expected_report(kind)
     indptr, items, grades = csr_arrays(GRADED)
     truth_with_keys = exactk.Truth(indptr, items, grades, users=[KINDS["str"](user) for user in range(4)])
-    report = evaluate_per_user(truth_with_keys, *(_with_item_codes(data) for data in (SCORED, EXCLUDED)))
+    with_item_codes = ({KINDS["str"](user): row for user, row in data.rows.items()} for data in (SCORED, EXCLUDED))
+    report = evaluate_per_user(truth_with_keys, *with_item_codes)
     assert without_digest(report).state == without_digest(expected_report("int")).state
 
 
-def _with_item_codes(data: LongFormat) -> dict[str, dict[int, float]]:
-    return {KINDS["str"](user): row for user, row in data.rows.items()}
-
-
 def test_names_of_columns() -> None:
-    usual = [("userId", "movieId"), ("query_id", "docno"), ("uid", "iid"), ("topic", "document_id")]
-    for user, item in usual:
+    for user, item in (("userId", "movieId"), ("query_id", "docno"), ("uid", "iid"), ("topic", "document_id")):
         truth = pd.DataFrame(GRADED.columns).rename(columns={"user": user, "item": item, "grade": "rel"})
         predictions = pl.DataFrame(SCORED.columns).rename({"user": user.upper(), "item": item, "score": "prediction"})
-        assert evaluate_per_user(
-            truth, predictions, {user: list(row) for user, row in EXCLUDED.rows.items()}
-        ) == expected_report("int")
+        assert evaluate_per_user(truth, predictions, EXCLUDED.rows) == expected_report("int")
     columns = {"user": "who", "item": "what", "grade": "how", "score": "how"}
     frames = [pl.DataFrame(data.columns).rename(columns, strict=False) for data in (GRADED, SCORED, EXCLUDED)]
     assert evaluate_per_user(*frames, **columns) == expected_report("int")
@@ -502,13 +458,8 @@ MATRIX = {  # user 0 and user 2 have no scores, user 6 is not in the truth; some
     6: [0.0, 0.25, 0.5, 0.75, 1.0, 0.5, 0.25, 0.0],
     1: [0.25, 0.25, 0.25, 0.25, 0.25, 0.5, -0.5, 0.25],
 }
-MATRIX_METRICS = [
-    *METRICS,
-    "recall@2(ties=highest_id)",
-    "recall@3(ties=optimistic)",
-    "ndcg@3(users=union)",
-    "hit_rate@2(ties=expected)",
-]
+MATRIX_METRICS = [*METRICS, "recall@2(ties=highest_id)", "recall@3(ties=optimistic)"]
+MATRIX_METRICS += ["ndcg@3(users=union)", "hit_rate@2(ties=expected)"]
 
 
 @dataclass(frozen=True)
@@ -521,16 +472,12 @@ class KeyedMatrix:
 
     @classmethod
     def of_kind(cls, key_of: Callable[[int], Any]) -> KeyedMatrix:
-        return cls(
-            [key_of(user) for user in MATRIX], [key_of(item) for item in MATRIX_ITEMS], np.array([*MATRIX.values()])
-        )
+        return cls(list(map(key_of, MATRIX)), list(map(key_of, MATRIX_ITEMS)), np.array([*MATRIX.values()]))
 
     @property
     def rows(self) -> dict[Any, dict[Any, float]]:
-        return {
-            user: dict(zip(self.items, map(float, row), strict=True))
-            for user, row in zip(self.users, self.array, strict=True)
-        }
+        rows = zip(self.users, self.array.tolist(), strict=True)
+        return {user: dict(zip(self.items, row, strict=True)) for user, row in rows}
 
     def scores(self, keys_of: Callable[[list[Any]], Any]) -> exactk.Scores:
         return exactk.Scores(self.array, users=keys_of(self.users), items=keys_of(self.items))
@@ -660,7 +607,7 @@ def test_ties_in_input_order_are_those_of_the_columns() -> None:
 def test_topk_of_keys(kind: str) -> None:
     matrix = KeyedMatrix.of_kind(KINDS[kind])
     text = KINDS["uuid as str" if kind == "uuid" else kind]
-    exclude = {text(1) if kind == "uuid" else KINDS[kind](1): [KINDS[kind](3), KINDS[kind](2)]}
+    exclude = {text(1): [KINDS[kind](3), KINDS[kind](2)]}
     options: dict[str, Any]
     for options in ({}, {"ties": "highest_id"}, {"ties": "input_order"}, {"exclude": exclude}):
         best = exactk.topk(matrix.rows, 3, **options)
@@ -931,24 +878,37 @@ def test_rows_that_stand_user_by_user_are_read_in_place(container: str) -> None:
     assert address(predictions.scores) == address(scores)
 
 
+def as_the_core_reads(truth: Any, predictions: Any) -> Any:
+    encoding = Encoding()
+    of_truth = truth_input(classify(truth, "truth"), {"score": None}, encoding)
+    of_predictions = predictions_input(classify(predictions, "predictions"), {"score": None}, encoding)
+    return Alignment(of_truth, [of_predictions], None, encoding).inputs(of_predictions).predictions
+
+
+def test_alignment_leaves_rows_in_place() -> None:
+    """Users in the order of the truth, as a recommender returns them: nothing is copied on the way to the core."""
+    frame = pd.DataFrame(COLUMNS)
+    predictions = as_the_core_reads({0: [1], 1: [2], 2: [3]}, frame)
+    assert isinstance(predictions, exactk.SparseScores)
+    assert address(predictions.items) == address(frame["item"].to_numpy())
+    assert address(predictions.scores) == address(frame["score"].to_numpy())
+
+
+@pytest.mark.parametrize("users", [[3, 6, 1], [1, 3, 7, 6]])
+def test_a_matrix_is_read_in_place_in_any_order(users: list[int]) -> None:
+    matrix = KeyedMatrix.of_kind(KINDS["int"])
+    scores = as_the_core_reads({user: [4] for user in users}, matrix.scores(list))
+    assert address(scores.values) == address(matrix.array)
+    rows = [matrix.users.index(user) if user in matrix.users else -1 for user in users]
+    assert [scores.row_of(user) for user in range(len(users))] == rows
+
+
 def test_what_is_not_in_order_is_copied() -> None:
     frame = pd.DataFrame({name: column[::-1].copy() for name, column in COLUMNS.items()})
     assert address(sparse_scores_of(frame).items) == address(frame["item"].to_numpy())  # the users' own order is any
     frame = frame.iloc[[0, 2, 1, 3, 4, 5]]
     assert address(sparse_scores_of(frame).items) != address(frame["item"].to_numpy())
     assert sparse_scores_of(frame).items.tolist() == [5, 4, 3, 2, 1, 0]
-
-
-def test_alignment_leaves_rows_in_place() -> None:
-    """Users in the order of the truth, as a recommender returns them: nothing is copied on the way to the core."""
-    frame = pd.DataFrame(COLUMNS)
-    encoding = Encoding()
-    truth = truth_input(classify({0: [1], 1: [2], 2: [3]}, "truth"), {"score": None}, encoding)
-    predictions = predictions_input(classify(frame, "predictions"), {"score": None}, encoding)
-    case = Alignment(truth, [predictions], None, encoding).inputs(predictions)
-    assert isinstance(case.predictions, exactk.SparseScores)
-    assert address(case.predictions.items) == address(frame["item"].to_numpy())
-    assert address(case.predictions.scores) == address(frame["score"].to_numpy())
 
 
 GAINS: dict[str, list[Any]] = {"who": ["ann", "bob", "ann"], "what": [7, 8, 9], "gains": [4.0, 0.0, 1.0]}

@@ -20,6 +20,7 @@ import pytest
 import exactk
 from children import run_child
 from strategies import spell
+from test_faults import location_of
 
 TRUTH = {"ann": ["x"], "bob": ["y"]}
 COLUMNS: dict[str, list[Any]] = {"user": ["ann", "bob"], "item": ["x", "y"], "score": [1.0, 0.5]}
@@ -47,10 +48,6 @@ def refusal_of(
     return caught.value
 
 
-def location_of(error: exactk.ExactkError) -> tuple[Any, ...]:
-    return (error.argument, error.row, error.position, error.count)
-
-
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("column", ["user", "item"])
 def test_f04_a_key_that_is_missing(library: str, column: str) -> None:
@@ -68,16 +65,10 @@ def test_f04_a_key_that_is_missing(library: str, column: str) -> None:
     [
         (pd.array([1, None], "Int64"), "a value in every row, found Int64 with 1 missing at row 1 of the frame"),
         (pd.array([1, None], "int8[pyarrow]"), "a value in every row, found int8"),
-        (
-            pd.Categorical(["x", None], ["x", "y"]),
-            "a value in every row, found category with 1 missing at row 1 of the frame",
-        ),
+        (pd.Categorical(["x", None]), "a value in every row, found category with 1 missing at row 1 of the frame"),
         ([1, None], "integer ids, strings or bytes, found NaN in float64 at row 1 of the frame; a join"),
         (np.array([1, None], object), "a value in every row, found 1 None or NaN at row 1 of the frame"),
-        (
-            np.array([1, np.nan], object),
-            "integer ids, strings or bytes, found NaN in float64 at row 1 of the frame; a join",
-        ),
+        (np.array([1, np.nan], object), "integer ids, strings or bytes, found NaN in float64 at row 1 of the frame; a"),
         ([1.0, 2.0], "integer ids, strings or bytes, found float64"),
         ([True, False], "integer ids, strings or bytes, found bool"),
         (np.array([True, "x"], object), "keys of one kind"),
@@ -106,7 +97,7 @@ def test_f07_a_level_of_an_index_has_a_value_in_every_row() -> None:
 def test_f07_masked_arrays_in_a_mapping() -> None:
     masked = np.ma.masked_array([1, 2], [False, True])
     error = refusal_of("predictions: expected", {"ann": masked})
-    assert "found numpy.MaskedArray at row 0" in str(error) or "found numpy.MaskedArray" in str(error)
+    assert "found numpy.MaskedArray" in str(error)
 
 
 ARROW = {
@@ -148,39 +139,24 @@ def test_f08_scores_are_numbers(library: str) -> None:
     for values in (["1", "2"], [True, False], [decimal.Decimal(1), decimal.Decimal(2)]):
         error = refusal_of("predictions.score", make(COLUMNS | {"score": values}))
         assert "at row" not in str(error)
-    error = refusal_of(
-        "predictions: expected scores without NaN",
-        make(COLUMNS | {"score": [1.0, float("nan")]}),
-        exactk.InputError,
-    )
+    with_nan = make(COLUMNS | {"score": [1.0, float("nan")]})
+    error = refusal_of("predictions: expected scores without NaN", with_nan, exactk.InputError)
     assert str(error).endswith("(user 'bob')")
     if library == "pandas":  # where None among numbers is NaN
         return
     refusal_of("predictions.score: expected a value in every row, found", make(COLUMNS | {"score": [1.0, None]}))
 
 
-def test_f08_nan_may_be_ranked_last() -> None:
-    frame = pl.DataFrame({"user": ["ann"] * 2, "item": ["y", "x"], "score": [float("nan"), 0.0]})
-    convention = exactk.conventions["standard"].replace(nan="last")
-    assert exactk.precision_at_k({"ann": ["x"]}, frame, 1, convention=convention) == 1
-
-
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f03_items_out_of_range(library: str) -> None:
     make = LIBRARIES[library]
-    truth = {"ann": [1], "bob": [2]}
+    truth, message = {"ann": [1], "bob": [2]}, "predictions: expected item ids in [0, 2^63), found "
     for values, found in ((np.array([1, -1]), "-1"), (np.array([1, 2**63], np.uint64), "9223372036854775808")):
-        error = refusal_of(
-            f"predictions: expected item ids in [0, 2^63), found {found}",
-            make(COLUMNS | {"item": values}),
-            exactk.InputError,
-            truth=truth,
-        )
+        frame = make(COLUMNS | {"item": values})
+        error = refusal_of(message + found, frame, exactk.InputError, truth=truth)
         assert location_of(error) == ("predictions", 1, None, 1)
         assert str(error).endswith("(user 'bob')")
-    error = refusal_of(
-        "predictions: expected item ids in [0, 2^63), found", {"ann": [1, 10**5000]}, exactk.InputError, truth=truth
-    )
+    error = refusal_of(message, {"ann": [1, 10**5000]}, exactk.InputError, truth=truth)
     assert location_of(error)[:3] == ("predictions", 0, 1)
 
 
@@ -218,12 +194,9 @@ def test_f18_users_of_several_columns_are_none_of_one() -> None:
 
 def test_f18_rows_without_keys_belong_to_no_user() -> None:
     refusal_of("predictions: expected user keys, as in the truth, found rows without user keys", [["x"], ["y"]])
-    refusal_of(
-        "truth: expected user keys, as in the data to match, found rows without user keys", TRUTH, truth=[["x"], ["y"]]
-    )
-    refusal_of(
-        "truth: expected user keys, as in the data to match", [["x"], ["y"]], truth=[["x"], ["y"]], exclude=TRUTH
-    )
+    message = "truth: expected user keys, as in the data to match, found rows without user keys"
+    refusal_of(message, TRUTH, truth=[["x"], ["y"]])
+    refusal_of(message, [["x"], ["y"]], truth=[["x"], ["y"]], exclude=TRUTH)
     refusal_of("predictions: expected user keys", np.eye(2))
 
 
@@ -281,16 +254,18 @@ def test_no_item_in_common_gets_a_warning_by_any_metric(metric: str) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f15_absent_is_not_empty(library: str) -> None:
-    report = evaluate_keyed(LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]}), per_user=True)
-    assert report.per_user["precision@1"].tolist() == [1, 0]
-    assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (1, 0)
-    report = evaluate_keyed({"ann": ["x"], "bob": []})
-    assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (0, 1)
-    report = evaluate_keyed({"ann": ["x"], "bob": None})
-    assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (1, 0)
-    lists = pl.DataFrame({"user": ["ann", "bob"], "items": [["x"], []]}, schema_overrides={"items": pl.List(pl.String)})
-    report = evaluate_keyed(lists)
-    assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (0, 1)
+    absent = LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]})
+    empty = pl.DataFrame({"user": ["ann", "bob"], "items": [["x"], []]}, schema_overrides={"items": pl.List(pl.String)})
+    cases = (
+        (absent, (1, 0)),
+        (empty, (0, 1)),
+        ({"ann": ["x"], "bob": []}, (0, 1)),
+        ({"ann": ["x"], "bob": None}, (1, 0)),
+    )
+    for predictions, counts in cases:
+        report = evaluate_keyed(predictions, per_user=True)
+        assert report.per_user["precision@1"].tolist() == [1, 0]
+        assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == counts
 
 
 def test_f16_users_of_the_predictions_alone() -> None:
@@ -299,20 +274,6 @@ def test_f16_users_of_the_predictions_alone() -> None:
     assert report.users.tolist() == ["ann", "bob", "cid"]
     assert report.counts["missing_truth"] == 1
     np.testing.assert_array_equal(report.per_user["precision@1"], [0, 1, np.nan])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_order_of_users_means_nothing(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    users = np.array(["ann", "bob", "cid", "dan"])
-    rows = {user: random.choice(12, size=3, replace=False).tolist() for user in users}
-    truth = {user: random.choice(12, size=2, replace=False).tolist() for user in users}
-    expected = evaluate_keyed(rows, truth, per_user=True)
-    shuffled = {user: rows[user] for user in random.permutation(users)}
-    assert evaluate_keyed(shuffled, truth, per_user=True) == expected
-    frame = pd.DataFrame([(user, item, rank) for user, row in rows.items() for rank, item in enumerate(row)])
-    frame = frame.set_axis(["user", "item", "rank"], axis=1).sample(frac=1, random_state=seed)
-    assert evaluate_keyed(frame, truth, per_user=True) == expected
 
 
 def test_f10_an_item_twice() -> None:
@@ -353,21 +314,16 @@ def test_columns_that_are_not_there(library: str) -> None:
         "predictions: expected a column for the user, such as user, ": lambda: evaluate_keyed(without["user"]),
         "predictions: expected a column for the item, such as item, ": lambda: evaluate_keyed(without["item"]),
         "predictions: expected a score or rank column, ": lambda: evaluate_keyed(without["score"]),
-        "predictions: expected the user column 'who', found the columns user, item, score": lambda: evaluate_keyed(
-            frame, user="who"
-        ),
+        "predictions: expected the user column 'who', found the columns user, item, score": lambda: evaluate_keyed(frame, user="who"),
         "predictions: expected the item column 'what'": lambda: evaluate_keyed(frame, item="what"),
         "predictions: expected the score column 'how'": lambda: evaluate_keyed(frame, score="how"),
         "predictions: expected the rank column 'how'": lambda: evaluate_keyed(frame, rank="how"),
-        "truth: expected the grade column 'how'": lambda: evaluate_keyed(
-            frame, make({"user": [], "item": []}), grade="how"
-        ),
+        "truth: expected the grade column 'how'": lambda: evaluate_keyed(frame, make({"user": [], "item": []}), grade="how"),
         "user: expected distinct columns": lambda: evaluate_keyed(frame, user=["user", "user"]),
-    }
+    }  # fmt: skip
     for message, call in calls.items():
-        with pytest.raises(exactk.InputError) as caught:
+        with pytest.raises(exactk.InputError, match=f"^{re.escape(message)}"):
             call()
-        assert str(caught.value).startswith(message)
     for given in (3, [], [None], {"user"}):
         with pytest.raises(exactk.InputTypeError, match="user: expected a column name or a sequence of column names"):
             evaluate_keyed(frame, user=given)
@@ -464,16 +420,14 @@ def test_weights_and_groups_by_key() -> None:
     refusal_of("weights: expected one entry per row, as users have no", [[1]], truth=[[1]], weights={0: 1.0})
     keys = {uuid.UUID(int=1): ["x"], uuid.UUID(int=2): ["y"]}
     weights = {uuid.UUID(int=2): 3.0, uuid.UUID(int=1): 1.0}
-    assert (
-        evaluate_keyed({uuid.UUID(int=2): ["y"], uuid.UUID(int=1): ["z"]}, keys, weights=weights)["precision@1"] == 0.75
-    )
+    predictions_of_uuids = {uuid.UUID(int=2): ["y"], uuid.UUID(int=1): ["z"]}
+    assert evaluate_keyed(predictions_of_uuids, keys, weights=weights)["precision@1"] == 0.75
 
 
 def test_messages_say_which_user_of_the_truth() -> None:
     truth = pd.DataFrame({"user": ["bob", "ann", "bob"], "item": ["x", "x", "y"], "grade": [1.0, 1.0, np.nan]})
-    error = refusal_of(
-        "truth: expected finite grades, found nan at row 2 of the frame", TRUTH, exactk.InputError, truth=truth
-    )
+    message = "truth: expected finite grades, found nan at row 2 of the frame"
+    error = refusal_of(message, TRUTH, exactk.InputError, truth=truth)
     assert str(error).endswith("(user 'bob')")
     message = "expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')"
     sound, faulty = {"bob": [3]}, {"bob": [3], "ann": [-7]}
@@ -482,11 +436,8 @@ def test_messages_say_which_user_of_the_truth() -> None:
 
 
 def test_objects_that_are_no_items_are_not_shown_whole() -> None:
-    error = refusal_of(
-        "predictions: expected integer ids, found list [0, 1, 2, 3, 4, 5, ...] at row 0",
-        [[list(range(10**5))]],
-        truth=[[1]],
-    )
+    message = "predictions: expected integer ids, found list [0, 1, 2, 3, 4, 5, ...] at row 0"
+    error = refusal_of(message, [[list(range(10**5))]], truth=[[1]])
     assert len(str(error)) < 200
     error = refusal_of("predictions: expected ids of one kind", {"ann": [uuid.UUID(int=1), None]})
     assert location_of(error)[:3] == ("predictions", 0, 1)

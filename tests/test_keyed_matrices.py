@@ -18,11 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._inputs.alignment import Alignment
-from exactk._inputs.conversions import predictions_input, truth_input
-from exactk._inputs.long_format import Encoding
-from exactk._inputs.registry import classify
 from strategies import examples
+from test_keyed_faults import SameText
 
 USERS, ITEMS = ["eve", "bob", "ann"], ["song", "film", "book", "game"]
 VALUES = np.array([[0.5, 0.25, 0.75, 0.5], [0.125, 0.5, 0.5, 0.25], [0.25, 1.0, 0.5, 0.75]])
@@ -87,30 +84,9 @@ def test_the_core_agrees_with_the_reference(call: tuple[Any, Any, dict[str, Any]
     assert core[2:] == reference[2:]
 
 
-def address(array: Any) -> int:
-    return int(np.asarray(array).__array_interface__["data"][0])
-
-
-@pytest.mark.parametrize("users", [["ann", "bob", "eve"], ["eve", "ann", "kim", "bob"]])
-def test_a_matrix_is_read_in_place_in_any_order(users: list[str]) -> None:
-    encoding = Encoding()
-    truth = truth_input(classify({user: ["film"] for user in users}, "truth"), {}, encoding)
-    predictions = predictions_input(classify(SCORES, "predictions"), {}, encoding)
-    inputs = Alignment(truth, [predictions], None, encoding).inputs(predictions)
-    assert isinstance(inputs.predictions, exactk.Scores)
-    assert address(inputs.predictions.values) == address(VALUES)
-    rows = [USERS.index(user) if user in USERS else -1 for user in users]
-    assert [inputs.predictions.row_of(user) for user in range(len(users))] == rows
-
-
-@pytest.mark.parametrize(
-    "predictions",
-    [
-        SCORES,
-        exactk.Embeddings(VALUES, np.eye(4), users=USERS, items=ITEMS, candidates=dict.fromkeys(USERS, ITEMS)),
-    ],
-    ids=["scores", "embeddings"],
-)
+@pytest.mark.parametrize("predictions", [
+    SCORES, exactk.Embeddings(VALUES, np.eye(4), users=USERS, items=ITEMS, candidates=dict.fromkeys(USERS, ITEMS)),
+], ids=["scores", "embeddings"])  # fmt: skip
 def test_pickles_keep_the_keys(predictions: Any) -> None:
     loaded = pickle.loads(pickle.dumps(predictions))  # noqa: S301 - our own
     assert (loaded.users.tolist(), loaded.items.tolist()) == (USERS, ITEMS)
@@ -159,12 +135,9 @@ VECTORS = np.eye(4)
 FRAME: Any = pd.DataFrame(VALUES)
 FAULTS: dict[str, tuple[Any, str]] = {
     "too few users": (lambda: scores(users=["ann"]), r"users: expected one key per row \(3\), found 1"),
-    "too few items": (
-        lambda: scores(items=ITEMS[:2]), r"items: expected one key per column \(4\), found 2"
-    ),
+    "too few items": (lambda: scores(items=ITEMS[:2]), r"items: expected one key per column \(4\), found 2"),
     "a user twice": (
-        lambda: scores(users=["ann", "bob", "ann"]),
-        "users: expected distinct keys, found 'ann' again at position 2",
+        lambda: scores(users=["ann", "bob", "ann"]), "users: expected distinct keys, found 'ann' again at position 2"
     ),
     "long format": (
         lambda: exactk.Scores(pd.DataFrame({"user_id": [1, 2], "movieId": [3, 4], "score": [0.5, 0.25]})),
@@ -174,13 +147,9 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: exactk.evaluate({"ann": ["x"]}, pd.DataFrame({"x": [0.5, 0.25]}, index=["ann", "ann"])),
         "predictions.users: expected distinct keys, found 'ann' again at position 1",
     ),
-    "items twice": (
-        lambda: scores(items=[1, 2, 1, 2]),
-        r"items: expected distinct keys, found 1 again at position 2 \(the first of 2\)",
-    ),
+    "items twice": (lambda: scores(items=[1, 2, 1, 2]), r"items: .* found 1 again at position 2 \(the first of 2\)"),
     "floats": (
-        lambda: scores(users=[1.5, 2.5, 3.5]),
-        r"users: expected integer ids, strings or bytes, found float64; \.astype\(int\)",
+        lambda: scores(users=[1.5, 2.5, 3.5]), r"users: expected integer ids, strings or bytes, found float64; \.astype\(int\)"
     ),
     "NaN": (lambda: scores(users=[1.0, np.nan, 2.0]), "users: .* found NaN in float64 at position 1"),
     "None": (lambda: scores(users=["a", None, "b"]), "users: expected a value in every row"),
@@ -191,12 +160,8 @@ FAULTS: dict[str, tuple[Any, str]] = {
     ),
     "a generator": (lambda: scores(users=iter(USERS)), r"users: .* found list_iterator; users=list\(users\)"),
     "a set of keys": (lambda: scores(items=set(ITEMS)), "items: expected a list, .*, found set; a set has no order"),
-    "a map of keys": (
-        lambda: scores(items=dict.fromkeys(ITEMS, 0)), r"items: .*, found dict; items=sorted\(items, key=items\.get\) if"
-    ),
-    "a frame of keys": (
-        lambda: scores(users=pd.DataFrame({"user": USERS})), r"users: .*, found DataFrame; users=frame\[name\]"
-    ),
+    "a map of keys": (lambda: scores(items=dict.fromkeys(ITEMS, 0)), r"items: .*, found dict; items=sorted\(items, key=items\.get\) if"),
+    "a frame of keys": (lambda: scores(users=pd.DataFrame({"user": USERS})), r"users: .*, found DataFrame; users=frame\[name\]"),
     "items of another kind beside columns": (
         lambda: evaluate([[1], [2], [3]], VALUES, exclude=[["a"], ["b"], ["c"]]),
         "exclude: expected items of type int, as in the truth, found str",
@@ -206,7 +171,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
         "truth.user: expected a value in every row, found 1 None or NaN at row 1 of the frame",
     ),
     "a missing item": (
-        lambda: evaluate({"ann": [uuid.UUID(int=1), pd.NA]}), "truth: expected ids of one kind, found NAType <NA> and another kind at row 0, position 1",
+        lambda: evaluate({"ann": [uuid.UUID(int=1), pd.NA]}), "truth: .* found NAType <NA> and another kind at row 0, position 1"
     ),
     "decimals": (
         lambda: evaluate(pd.DataFrame({"user": ["ann"], "item": ["film"], "grade": [Decimal(1)]})),
@@ -263,31 +228,14 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: evaluate([["film"]], [("ann", "film", 1.0)]), r"predictions: expected strings as ids, found float 1\.0 at row 0, position 2$"
     ),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
-    "negative items": (
-        lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"
-    ),
-    "items of several parts": (
-        lambda: scores(items=[(1, "a"), (2, "a"), (3, "a"), (4, "b")]), "items: .* found tuples of 2"
-    ),
-    "users of vectors": (
-        lambda: exactk.Embeddings(VALUES, VECTORS, users=["ann"]),
-        r"embeddings.users: expected one key per user vector \(3\), found 1",
-    ),
-    "items of vectors": (
-        lambda: exactk.Embeddings(VALUES, VECTORS, items=["a"] * 4), "embeddings.items: expected distinct keys"
-    ),
-    "items of neighbors": (
-        lambda: exactk.neighbors(VECTORS, 2, items=["a"]), r"items: expected one key per vector \(4\), found 1"
-    ),
-    "users of grades": (
-        lambda: exactk.Truth.from_dense(VALUES, users=["ann"]), r"truth.users: expected one key per row \(3\), found 1"
-    ),
-    "users of rows": (
-        lambda: exactk.SparseScores([0, 1], [4], [0.5], users=["ann", "bob"]), r"expected one key per row \(1\), found 2"
-    ),
-    "a truth by row": (
-        lambda: evaluate([["film"]]), r"truth: expected user keys, .*; truth=dict\(zip\(users, truth\)\) adds user keys"
-    ),
+    "negative items": (lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"),
+    "items of several parts": (lambda: scores(items=[(1, "a"), (2, "a"), (3, "a"), (4, "b")]), "items: .* found tuples of 2"),
+    "users of vectors": (lambda: exactk.Embeddings(VALUES, VECTORS, users=["ann"]), r"embeddings.users: .* user vector \(3\), found 1"),
+    "items of vectors": (lambda: exactk.Embeddings(VALUES, VECTORS, items=["a"] * 4), "embeddings.items: expected distinct keys"),
+    "items of neighbors": (lambda: exactk.neighbors(VECTORS, 2, items=["a"]), r"items: expected one key per vector \(4\), found 1"),
+    "users of grades": (lambda: exactk.Truth.from_dense(VALUES, users=["ann"]), r"truth.users: .* one key per row \(3\), found 1"),
+    "users of rows": (lambda: exactk.SparseScores([0, 1], [4], [0.5], users=["ann", "bob"]), r"one key per row \(1\), found 2"),
+    "a truth by row": (lambda: evaluate([["film"]]), r"truth: .* user keys, .*; truth=dict\(zip\(users, truth\)\) adds user keys"),
     "a truth of columns": (
         lambda: evaluate(np.ones((3, 4), bool)),
         r"truth: expected user keys, .*; exactk\.Truth\.from_dense\(matrix, users=users, items=items\), or",
@@ -333,8 +281,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: evaluate(predictions=scores(users=[1, 2, 3], items=ITEMS)), "predictions: expected users of type str, as in the truth, found int"
     ),
     "items of another kind": (
-        lambda: evaluate(predictions=scores(users=USERS, items=[1, 2, 3, 4])),
-        "predictions: expected items of type str, as in the truth, found int",
+        lambda: evaluate(predictions=scores(users=USERS, items=[1, 2, 3, 4])), "predictions: expected items of type str, as in the truth, found int"
     ),
     "a candidate without a column": (
         lambda: evaluate(candidates=["film", "play", "opera"]),
@@ -642,18 +589,12 @@ def test_uuids_may_be_items_of_pairs() -> None:
     assert exactk.evaluate({"ann": [(first, 2.0)], "bob": [(second, 1.0)]}, predictions, "mrr")["mrr"] == 0.5
 
 
-class Same:
-    """All of these have one text."""
-
-    def __str__(self) -> str:
-        return "same"
-
-
 def test_items_that_their_text_does_not_tell_apart() -> None:
-    one, other = Same(), Same()
+    one, other = SameText(), SameText()
+    message = r"predictions: expected items that str\(\) tells apart, found '1' again at .*position 1"
     for items in ({one: 0.5, other: 0.75}, [(one, 0.5), (other, 0.75)]):
-        with pytest.raises(exactk.InputError, match=r"predictions: expected items that str\(\) tells apart, found 'same' again at .*position 1"):  # fmt: skip
-            exactk.evaluate({"ann": ["same"]}, {"ann": items}, "recall@1")
+        with pytest.raises(exactk.InputError, match=message):
+            exactk.evaluate({"ann": ["1"]}, {"ann": items}, "recall@1")
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
