@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ import pytest
 import exactk
 from exactk._plan.fields import FIELDS
 from exactk._runtime.html_table import HtmlTable, html_of_tables
-from html_pages import HOSTILE
+from html_pages import HOSTILE, elements, read, text_of
 
 MOST_BYTES, MOST_ROWS = 20_000, 60
 ALLOWED = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "b"}
@@ -23,63 +23,31 @@ STYLES = {
 }  # fmt: skip
 
 
-class Tables(HTMLParser):
-    """Reads the tables of a notebook, and refuses whatever else HTML may have."""
+class Tables:
+    """The tables of a notebook, whose HTML has nothing else."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.rows: list[list[str]] = []
-        self.headers: list[list[str]] = []
-        self.captions: list[str] = []
-        self.notes: list[str] = []
-        self.bold: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert not self.open
+        body = next(elements(read(f"<!DOCTYPE html>{text}"), "body"))
+        for element in list(body.iter())[1:]:
+            assert element.tag in ALLOWED
+            assert set(element.attrib) <= {"class", "style", "scope"}
+            for part in filter(None, element.get("style", "").split(";")):
+                assert part.partition(":")[0] in STYLES
+            for name in element.get("class", "").split():
+                assert name.startswith("exactk-") or name in {"tex2jax_ignore", "mathjax_ignore"}
+        for part, scope in (("thead", "col"), ("tbody", "row")):
+            assert all(cell.get("scope") == scope for one in elements(body, part) for cell in elements(one, "th"))
+        self.headers, self.rows = (
+            [[shown(cell) for cell in row] for one in elements(body, part) for row in one]
+            for part in ("thead", "tbody")
+        )
+        self.captions, self.bold = ([shown(one) for one in elements(body, tag)] for tag in ("caption", "b"))
+        self.notes = [shown(one) for one in elements(body, "div") if "exactk-note" in one.get("class", "")]
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in ALLOWED
-        given = dict(attrs)
-        assert set(given) <= {"class", "style", "scope"}
-        for part in filter(None, (given.get("style") or "").split(";")):
-            assert part.partition(":")[0] in STYLES
-        classes = (given.get("class") or "").split()
-        assert all(name.startswith("exactk-") or name in {"tex2jax_ignore", "mathjax_ignore"} for name in classes)
-        in_head = "thead" in self.open
-        if tag == "th":
-            assert given["scope"] == ("col" if in_head else "row")
-        self.open.append(tag)
-        if tag == "tr":
-            (self.headers if in_head else self.rows).append([])
-        elif tag in {"th", "td"}:
-            (self.headers if in_head else self.rows)[-1].append("")
-        elif tag == "div" and "exactk-note" in classes:
-            self.notes.append("")
-        elif tag == "caption":
-            self.captions.append("")
 
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        data = data.replace("\u00a0", " ")  # which keeps the asterisk of the best value beside it
-        if "thead" in self.open:
-            self.headers[-1][-1] += data
-        elif "tbody" in self.open:
-            self.rows[-1][-1] += data
-            if "b" in self.open:
-                self.bold.append(data)
-        elif self.open[-1] == "caption":
-            self.captions[-1] += data
-        else:
-            self.notes[-1] += data
-
-    def handle_comment(self, data: str) -> None:
-        raise AssertionError(data)
-
-    def handle_decl(self, decl: str) -> None:
-        raise AssertionError(decl)
+def shown(element: Element) -> str:
+    """Return the text of an element; the asterisk of the best value is beside it without a break."""
+    return text_of(element).replace("\u00a0", " ")
 
 
 def comparison(names: list[str], metrics: list[str], users: int = 40, **options: Any) -> exactk.Comparison:
