@@ -77,7 +77,7 @@ def assert_all(comparison: exactk.Comparison, case: Case) -> None:
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_every_cell_is_that_of_the_oracle(way: Callable[..., exactk.Comparison]) -> None:
-    for seed in range(examples(40)):
+    for seed in range(examples(60)):
         case, blocks = drawn_with_random_numbers(seed + 1000 * WAYS.index(way))
         assert_all(way(case, blocks, baseline=case.baseline, clusters=case.clusters, **case.options), case)
 
