@@ -130,9 +130,8 @@ def test_names_are_shown_as_they_are() -> None:
 
 def test_values_that_are_not_numbers_are_drawn_as_nothing() -> None:
     convention = {"undefined": "nan", "empty_truth": "compute"}
-    comparison = exactk.compare(
-        [[1], []], {"a": [[1], [2]], "b": [[2], [1]]}, ["recall@1", "mrr"], convention=convention
-    )
+    systems = {"a": [[1], [2]], "b": [[2], [1]]}
+    comparison = exactk.compare([[1], []], systems, ["recall@1", "mrr"], convention=convention)
     display = comparison.plot("values", "recall@1")
     assert all(math.isnan(x) for xs, _ in points(display) for x in xs)
     display.figure_.canvas.draw()
@@ -144,17 +143,11 @@ REFUSED: dict[str, Callable[[Any], object]] = {
     "metric: expected one of ndcg@1": lambda one: one.plot("values", "map"),
     "against: expected None with kind='values', as it is for 'trade_off'": lambda one: one.plot(against="mrr"),
     "system: expected None with kind='curves', as it is for 'groups' and": lambda one: one.plot("curves", system="a"),
-    "system: expected a system and a baseline, for differences, found system": (
-        lambda one: one.plot("distribution", system="system 0")
-    ),
-    "kind: expected one of 'values', 'curves', 'distribution', found 'groups'": (
-        lambda one: one.reports["system 0"].plot("groups")
-    ),
+    "system: expected a system and a baseline, for differences, found system": lambda one: one.plot("distribution", system="system 0"),
+    "kind: expected one of 'values', 'curves', 'distribution', found 'groups'": lambda one: one.reports["system 0"].plot("groups"),
     "per_user=True keeps them": lambda _: exactk.evaluate([[1]], [[1]], "mrr").plot("distribution"),
-    r"comparison: expected a Comparison, from exactk\.compare, found Report": (
-        lambda one: exactk.displays.DifferencesDisplay.from_result(one.reports["system 0"])
-    ),
-}
+    r"comparison: expected a Comparison, from exactk\.compare, found Report": lambda one: exactk.displays.DifferencesDisplay.from_result(one.reports["system 0"]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("message", REFUSED)
@@ -256,9 +249,8 @@ def test_metrics_of_all_lists_have_values_but_no_differences() -> None:
     comparison = exactk.compare(truth, systems, ["coverage@10", "mrr"], items=items)
     assert [xs for xs, _ in points(comparison.plot("values"))] == [[one] for one in comparison["coverage@10"].values()]
     assert {row.metric for row in comparison.plot("differences").data.rows} == {"mrr"}
-    with pytest.raises(
-        exactk.InputError, match="metric: expected a metric of which differences are tested: mrr, found 'coverage@10'"
-    ):
+    message = "metric: expected a metric of which differences are tested: mrr, found 'coverage@10'"
+    with pytest.raises(exactk.InputError, match=message):
         comparison.plot("differences", "coverage@10")
     with pytest.raises(exactk.InputError, match="metric: expected a metric of which users have values"):
         comparison.plot("distribution", "coverage@10")

@@ -201,14 +201,10 @@ def test_a_page_of_values_that_are_not_numbers() -> None:
 def test_pages_of_one_input_are_the_same_bytes_under_source_date_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     page = PAGES["with_lists"]()
-    environment = {"PYTHONHASHSEED": "1", "EXACTK_ISA": "scalar", "EXACTK_NUM_THREADS": "2"}
+    other = {"PYTHONHASHSEED": "1", "EXACTK_ISA": "scalar", "EXACTK_NUM_THREADS": "2"}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), **other}
     code = "import sys, html_pages; sys.stdout.buffer.write(html_pages.with_lists().encode())"
-    done = subprocess.run(  # noqa: S603 - ours
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), **environment},
-        check=True,
-        capture_output=True,
-    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)  # noqa: S603 - ours
     assert done.stdout == page.encode()
     assert "2023-11-14 22:13 UTC" in page
 
@@ -233,23 +229,17 @@ def test_arguments_of_a_page_are_checked(arguments: dict[str, Any], error: type[
 
 
 def test_lists_are_those_of_the_comparison() -> None:
-    comparison, lists = compared(), judged()
-    with pytest.raises(
-        exactk.InputError, match=r"lists: expected systems of the comparison: system 0, .*found 'other'"
-    ):
-        comparison.to_html(lists={"other": lists["system 0"]})
-    with pytest.raises(
-        exactk.InputError, match="lists: expected the lists that were evaluated, found other hits of user"
-    ):
-        comparison.to_html(lists={"system 0": lists["system 2"]})
-    truth, systems = data()
-    with pytest.raises(exactk.InputError, match="lists: expected those of all 120 users, found 60 of 'system 0'"):
-        comparison.to_html(lists={"system 0": exactk.judge(truth[:60], systems["system 0"][:60], k=10)})
+    lists, (truth, systems) = judged(), data()
     keys = {f"u{user}": row.tolist() for user, row in enumerate(truth)}
-    with pytest.raises(
-        exactk.InputTypeError, match="lists: expected the evaluated users, who are row numbers, found keys"
+    some = exactk.judge(truth[:60], systems["system 0"][:60], k=10)
+    for system, given, message in (
+        ("other", lists["system 0"], "systems of the comparison: system 0, .*found 'other'"),
+        ("system 0", lists["system 2"], "the lists that were evaluated, found other hits of user"),
+        ("system 0", some, "those of all 120 users, found 60 of 'system 0'"),
+        ("system 0", exactk.judge(keys, keys, k=3), "the evaluated users, who are row numbers, found keys"),
     ):
-        comparison.to_html(lists={"system 0": exactk.judge(keys, keys, k=3)})
+        with pytest.raises((exactk.InputError, exactk.InputTypeError), match=f"lists: expected {message}"):
+            compared().to_html(lists={system: given})
 
 
 @pytest.mark.parametrize("name", exactk.conventions)

@@ -41,37 +41,25 @@ def test_the_verdict_is_a_sentence_per_pair() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "options", "expected"),
+    ("hits_of_b", "options", "expected"),
     [
-        ({"a": [*range(30)], "b": [*range(10)]}, {}, "b is worse than a in P@1"),
-        (
-            {"a": [*range(30)], "b": [*range(2, 31)]},
-            {},
-            "Whether b or a is better in P@1 is undecided, which is no evidence",
-        ),
-        (
-            {"a": [*range(30)], "b": [*range(30)]},
-            {"margin": 0.05},
-            "b and a are equivalent in P@1, as they differ by less",
-        ),
-        (
-            {"a": [*range(30)], "b": [*range(1, 34)]},
-            {"margin": 0.1, "test": "sign"},
-            "is not worse than a in P@1 by more than",
-        ),
+        (range(10), {}, "b is worse than a in P@1"),
+        (range(2, 31), {}, "Whether b or a is better in P@1 is undecided, which is no evidence"),
+        (range(30), {"margin": 0.05}, "b and a are equivalent in P@1, as they differ by less"),
+        (range(1, 34), {"margin": 0.1, "test": "sign"}, "is not worse than a in P@1 by more than"),
     ],
 )
-def test_the_verdict_says_what_is_not_shown(counts: Any, options: dict[str, Any], expected: str) -> None:
-    comparison = exactk.compare([[1]] * 60, hits(counts, 60), "P@1", baseline="a", **options)
+def test_the_verdict_says_what_is_not_shown(hits_of_b: range, options: dict[str, Any], expected: str) -> None:
+    systems = hits({"a": [*range(30)], "b": [*hits_of_b]}, 60)
+    comparison = exactk.compare([[1]] * 60, systems, "P@1", baseline="a", **options)
     assert expected in text(read(comparison.to_html()), "verdict")
 
 
 def test_an_undefined_difference_has_its_reason() -> None:
     convention = {"undefined": "nan", "empty_truth": "compute"}
     comparison = exactk.compare([[1], []], {"a": [[1], [2]], "b": [[2], [1]]}, "recall@1", convention=convention)
-    assert "b and a cannot be compared in recall@1: undefined for 1 user." in text(
-        read(comparison.to_html()), "verdict"
-    )
+    verdict = text(read(comparison.to_html()), "verdict")
+    assert "b and a cannot be compared in recall@1: undefined for 1 user." in verdict
 
 
 def test_groups_of_opposite_signs_are_named_where_the_verdict_is() -> None:
@@ -90,13 +78,12 @@ def test_groups_of_opposite_signs_are_named_where_the_verdict_is() -> None:
 
 
 def test_systems_that_are_not_worse_than_the_best_are_marked() -> None:
-    counts = {"a": [*range(30)], "b": [*range(1, 31)], "c": [*range(5)]}
-    (_, row) = tables(section(read(exactk.compare([[1]] * 60, hits(counts, 60), "P@1").to_html()), "values"))["Values"]
-    assert [cell.split(" ")[-1] for cell in row[1:3]] == ["*", "*"]
-    assert row[3].split(" ")[-1] not in {"*", "~"}
-    counts["b"] = [*range(2, 31)]
-    (_, row) = tables(section(read(exactk.compare([[1]] * 60, hits(counts, 60), "P@1").to_html()), "values"))["Values"]
-    assert [cell.split(" ")[-1] for cell in row[1:3]] == ["*", "~"]
+    for first, mark in ((1, "*"), (2, "~")):
+        counts = {"a": [*range(30)], "b": [*range(first, 31)], "c": [*range(5)]}
+        page = exactk.compare([[1]] * 60, hits(counts, 60), "P@1").to_html()
+        (_, row) = tables(section(read(page), "values"))["Values"]
+        assert [cell.split(" ")[-1] for cell in row[1:3]] == ["*", mark]
+        assert row[3].split(" ")[-1] not in {"*", "~"}
 
 
 def test_a_system_that_is_equivalent_may_be_significantly_worse() -> None:
@@ -158,28 +145,16 @@ def test_examples_are_the_users_who_lose_and_gain_most(metric: str) -> None:
     gains = (turn * (one - other)).tolist()
     for side, sign in (("losses", -1), ("gains", 1)):
         header, *rows = shown[f"Largest {side} of system 2 against system 0 in {metric}"]
-        order = sorted(
-            (user for user in range(len(gains)) if sign * gains[user] > 0), key=lambda user: -sign * gains[user]
-        )
+        order = sorted(range(len(gains)), key=lambda user: -sign * gains[user])
         assert [int(row[0]) for row in rows] == order[:4]
-        assert header == [
-            "user",
-            "list of system 2",
-            "list of system 0",
-            "system 2",
-            "system 0",
-            "difference",
-            "relevant items",
-        ]
+        assert header[:3] == ["user", "list of system 2", "list of system 0"]
+        assert header[3:] == ["system 2", "system 0", "difference", "relevant items"]
         for row in rows:
             user = int(row[0])
             assert [number_of(cell) for cell in row[3:5]] == pytest.approx([one[user], other[user]], abs=0.5e-4)
             assert row[6] == "3"
             for cell, name in zip(row[1:3], ("system 2", "system 0"), strict=True):
-                expected = "".join(
-                    f"film {item} ✓" if item in truth[user] else f"film {item}" for item in systems[name][user]
-                )
-                assert cell == expected
+                assert cell == "".join(f"film {item}{' ✓' * (item in truth[user])}" for item in systems[name][user])
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
@@ -199,10 +174,9 @@ def test_users_whom_one_system_lacks_are_no_examples() -> None:
 
 def test_bounds_that_are_infinite_are_left_out() -> None:
     lists = {"a": [[1], [2, 3, 4, 5]], "b": [[2, 1], [1]]}
-    comparison = exactk.compare(
-        [[1], [5]], lists, "mrr(average=geometric)", confidence=0.999, convention={"undefined": "one"}
-    )
-    assert math.isinf(comparison.reports["b"].interval("mrr(average=geometric)", 0.999).high)
+    metric, options = "mrr(average=geometric)", {"confidence": 0.999, "convention": {"undefined": "one"}}
+    comparison = exactk.compare([[1], [5]], lists, metric, **options)
+    assert math.isinf(comparison.reports["b"].interval(metric, 0.999).high)
     assert "inf" not in text(read(comparison.to_html()), "verdict")
 
 
@@ -227,10 +201,8 @@ def test_relevance_is_that_of_the_truth() -> None:
 
 
 def test_grades_that_are_recommended_are_counted() -> None:
-    truth = [{1: 2, 2: 1, 3: 0}, {1: 2}]
-    page = exactk.evaluate(truth, [[1, 3, 9], [2, 1]], "ndcg").to_html(
-        lists=exactk.judge(truth, [[1, 3, 9], [2, 1]], k=5)
-    )
+    truth, lists = [{1: 2, 2: 1, 3: 0}, {1: 2}], [[1, 3, 9], [2, 1]]
+    page = exactk.evaluate(truth, lists, "ndcg").to_html(lists=exactk.judge(truth, lists, k=5))
     shown = tables(section(read(page), "relevance"))["Recommended items by grade"]
     assert shown[1:] == [["2", "2"], ["0", "1"], ["not judged", "2"]]
 
@@ -267,10 +239,8 @@ def test_weights_have_an_effective_number_of_users() -> None:
 
 
 def test_reports_of_other_users_are_a_page_without_users() -> None:
-    reports = {
-        "a": exactk.evaluate([[1]] * 3, [[1]] * 3, "mrr", per_user=True),
-        "b": exactk.evaluate([[1]] * 4, [[1]] * 4, "mrr", per_user=True),
-    }
+    sizes = {"a": 3, "b": 4}
+    reports = {name: exactk.evaluate([[1]] * n, [[1]] * n, "mrr", per_user=True) for name, n in sizes.items()}
     root = read(exactk.Comparison(reports).to_html())
     assert "a: best in mrr" in text(root, "verdict") or "a and b: best in mrr" in text(root, "verdict")
     assert text(root, "differences").startswith("Differences Not available: ")
@@ -278,9 +248,8 @@ def test_reports_of_other_users_are_a_page_without_users() -> None:
 
 
 def test_runs_have_degrees_of_freedom_that_count_no_users() -> None:
-    comparison = compared(
-        weights=np.linspace(0.1, 3, 120), groups=None, runs={"mean": ["system 1", "system 2"]}, baseline="system 0"
-    )
+    runs = {"mean": ["system 1", "system 2"]}
+    comparison = compared(weights=np.linspace(0.1, 3, 120), groups=None, runs=runs, baseline="system 0")
     (header, *_) = tables(section(read(comparison.to_html()), "sample-size"))["Differences that this sample can show"]
     assert header[:3] == ["metric", "users", "half of the interval"]
 
@@ -302,9 +271,8 @@ def test_a_mean_of_about_zero_needs_no_number_of_users() -> None:
 def test_a_gate_of_other_systems_is_refused() -> None:
     gate = compared(baseline="system 0").check(better="mrr")
     other = exactk.compare([[1]] * 9, {"p": [[1]] * 9, "q": [[2]] * 9}, "mrr")
-    with pytest.raises(
-        exactk.InputError, match="gate: expected claims about systems of the comparison, found claims about"
-    ):
+    message = "gate: expected claims about systems of the comparison, found claims about"
+    with pytest.raises(exactk.InputError, match=message):
         other.to_html(gate=gate)
 
 
@@ -317,9 +285,8 @@ def test_texts_of_pictures_are_printable_and_short() -> None:
 
 def test_what_was_computed_names_the_convention_and_its_departures() -> None:
     truth, systems = data()
-    report = exactk.evaluate(
-        truth, systems["system 1"], ["P@5", "ndcg@10"], convention={"base": "ranx", "gain": "exp2"}
-    )
+    convention = {"base": "ranx", "gain": "exp2"}
+    report = exactk.evaluate(truth, systems["system 1"], ["P@5", "ndcg@10"], convention=convention)
     root = read(report.to_html())
     assert "ranx with gain='exp2'" in text(root, "definitions")
     rows = tables(section(root, "definitions"))["Metrics"][1:]

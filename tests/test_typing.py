@@ -51,16 +51,9 @@ def test_containers() -> None:
     assert_type(evaluate(np.eye(2, 3) > 0, SCORES, "recall@1"), exactk.Report)
     assert_type(evaluate([[0], [1]], exactk.Scores(SCORES, min_score=0.2), "recall@1"), exactk.Report)
     assert_type(evaluate(FRAME, RANKED_FRAME, "recall@1", user="user", item="item"), exactk.Report)
-    assert_type(
-        evaluate(
-            pl.DataFrame({"user": [1], "item": [2]}), pl.LazyFrame({"user": [1], "item": [2], "score": [0.5]}), "mrr"
-        ),
-        exactk.Report,
-    )
-    assert_type(
-        evaluate(pa.table({"user": [1], "item": [2]}), pa.table({"user": [1], "item": [2], "rank": [1]}), "mrr"),
-        exactk.Report,
-    )
+    columns = {"user": [1], "item": [2]}
+    assert_type(evaluate(pl.DataFrame(columns), pl.LazyFrame({**columns, "score": [1]}), "mrr"), exactk.Report)
+    assert_type(evaluate(pa.table(columns), pa.table({**columns, "rank": [1]}), "mrr"), exactk.Report)
     assert_type(evaluate(scipy.sparse.csr_array(np.eye(2)), scipy.sparse.csr_array(np.eye(2)), "mrr"), exactk.Report)
     assert_type(evaluate([[0], [1]], exactk.topk(SCORES, 2), "recall@2"), exactk.Report)
     assert_type(evaluate([[0], [1]], exactk.Embeddings(SCORES, np.eye(3), "cosine"), "recall@2"), exactk.Report)
@@ -134,10 +127,8 @@ def test_functions() -> None:
     assert_type(exactk.as_exclusions([[4, 2]]), exactk.Exclusions | None)
     assert_type(exactk.Truth.from_dense([[3, 0, 1]]), exactk.Truth)
     assert_type(exactk.Truth.from_frame(FRAME, user="user", item="item"), exactk.Truth)
-    assert_type(
-        exactk.from_ratings(["ann", "bob"], [7, 5], [2, 5.0], pd.Series([4.9, 4.5])),
-        tuple[exactk.Truth, exactk.SparseScores],
-    )
+    ratings = exactk.from_ratings(["ann", "bob"], [7, 5], [2, 5.0], pd.Series([4.9, 4.5]))
+    assert_type(ratings, tuple[exactk.Truth, exactk.SparseScores])
     assert_type(exactk.reference.evaluate(TRUTH, RANKED, "mrr", convention="ranx"), exactk.Report)
 
 
@@ -189,12 +180,11 @@ def test_wrappers_take_the_public_types() -> None:
 
 
 def test_paths(tmp_path: Path) -> None:
-    paths = {name: tmp_path / name for name in ("test.qrels", "bm25.run", "weights.csv")}
-    paths["test.qrels"].write_text("q1 0 d1 1\n")
-    paths["bm25.run"].write_text("q1 Q0 d1 1 9.5 bm25\n")
-    paths["weights.csv"].write_text("query,weight\nq1,2\n")
-    qrels, run = paths["test.qrels"], str(paths["bm25.run"])
-    assert_type(exactk.evaluate(qrels, run, "mrr", weights=paths["weights.csv"]), exactk.Report)
+    qrels, run, weights = tmp_path / "test.qrels", str(tmp_path / "bm25.run"), tmp_path / "weights.csv"
+    texts = {qrels: "q1 0 d1 1\n", Path(run): "q1 Q0 d1 1 9.5 bm25\n", weights: "query,weight\nq1,2\n"}
+    for path, text in texts.items():
+        path.write_text(text)
+    assert_type(exactk.evaluate(qrels, run, "mrr", weights=weights), exactk.Report)
     assert_type(exactk.compare(str(qrels), {"bm25": run}, "mrr"), exactk.Comparison)
     assert_type(exactk.as_truth(qrels), exactk.Truth)
     assert_type(exactk.topk(run, 1), exactk.TopK)
