@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
 import sys
 from collections.abc import Callable
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -126,21 +123,6 @@ def test_differences_that_are_all_equal(users: int, p: float) -> None:
     assert (row.difference, row.low, row.high, row.statistic, row.effect) == (1, 1, 1, math.inf, math.inf)
     assert (row.p, row.p_not_worse, row.p_equivalent, row.detectable) == (p, p / 2, 1.0, 0.0)
     assert row.verdict == ("better" if p < 0.05 else "undecided")
-
-
-@pytest.mark.parametrize("alternative", ["two_sided", "greater", "less"])
-@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon", "permutation"])
-def test_equal_systems_have_p_1_and_no_width(test: Any, alternative: Any) -> None:
-    metrics = ["P@1", "recall@1(average=micro)", "P@1(average=geometric)", "f1@1(average=of_means)"]
-    metrics = metrics[:3] if test in {"sign", "wilcoxon"} else metrics  # an F of means has no values of users
-    systems: dict[str, Any] = {"a": B * 6, "b": B * 6, "c": A * 6}
-    hows: list[dict[str, Any]] = [{}, {"interval": "bca"}, *([{"adjust": "max_t"}] if test == "permutation" else [])]
-    for how in hows:
-        options: dict[str, Any] = {"test": test, "alternative": alternative, "per_user": True, **how}
-        differences = exactk.compare(TRUTH * 6, systems, metrics, **options).differences
-        for row in [row for row in differences if row.system == "b"]:
-            assert (row.difference, row.low, row.high, row.statistic, row.effect) == (0, 0, 0, 0, 0)
-            assert (row.p, row.p_adjusted, row.p_error, row.exact, row.verdict) == (1, 1, 0, True, "undecided")
 
 
 def test_grades_at_the_end_of_their_range() -> None:
@@ -328,46 +310,7 @@ def test_tests_that_ignore_clusters_and_weights_are_refused_with_them(test: Any)
         exactk.compare_reports(weighted, test=test)
 
 
-# Names and documents from anywhere.
-
-NAMES = [
-    "<script>alert(1)</script>",
-    "als_v2_",
-    "a|b",
-    "=cmd|' /C calc'!A0",
-    'q"uote',
-    "ü\u202eß",
-    "x" * 300,
-    "\\&%$#{}~^",
-]
-
-
-@pytest.fixture(scope="module")
-def hostile_names() -> exactk.Comparison:
-    rng = np.random.default_rng(2)
-    systems = {name: [rng.permutation(5)[:3].tolist() for _ in range(20)] for name in NAMES}
-    groups = [NAMES[i % 2] for i in range(20)]
-    return exactk.compare([[1, 2]] * 20, systems, "recall@2", baseline=NAMES[0], groups=groups)
-
-
-def test_names_in_csv_and_json(hostile_names: exactk.Comparison) -> None:
-    differences = hostile_names.differences
-    rows = list(csv.DictReader(io.StringIO(differences.to_csv())))
-    assert [row["system"].lstrip("'") for row in rows] == [name.lstrip("'") for name in NAMES[1:]]
-    again = exactk.Comparison.from_json(hostile_names.to_json())
-    assert again == hostile_names
-    assert again.differences == differences
-    for name in NAMES[1:]:
-        assert again.differences[name, "recall@2"].system == name
-
-
-def test_names_in_junit(hostile_names: exactk.Comparison) -> None:
-    gate = hostile_names.check(no_worse={"recall@2": 0.01}, better="recall@2")
-    suite = ET.fromstring(gate.to_junit())  # noqa: S314 - our own text
-    cases = suite.findall("testcase")
-    assert len(cases) == int(suite.attrib["tests"]) == 2 * (len(NAMES) - 1)
-    assert "<script>" in cases[0].attrib["name"]
-    assert "<script>" not in gate.to_junit()
+# Documents from anywhere.
 
 
 def state_document() -> dict[str, Any]:
@@ -433,7 +376,9 @@ PAIR = ("paired", "pairs", 0)
 )
 def test_sums_that_no_users_have(path: tuple[Any, ...], value: Any) -> None:
     """Counts within their bounds, and moments that some numbers have, but not these counts together."""
-    with pytest.raises(exactk.ExactkError):
+    is_sum = isinstance(value, str) and value.startswith(("0x", "-0x"))
+    message = "found invalid data: expected moments of precision@2 that some numbers have, found 'others'$"
+    with pytest.raises(exactk.ExactkError, match=message if is_sum else None):
         use(exactk.ComparisonState.from_dict(_changed(state_document(), path, value)))
 
 

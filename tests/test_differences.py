@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -186,20 +184,6 @@ def test_the_relative_interval_is_where_the_contrast_is_not_rejected() -> None:
         assert_allclose(stats.ttest_1samp(contrast, 0).pvalue, 0.05, rtol=1e-9)
 
 
-@pytest.mark.parametrize("margin", ["10%", 0.02, {"P@10": "25%"}])
-def test_margins_are_tested_from_both_sides(margin: Any) -> None:
-    row = compared(A, B, baseline="base", margin=margin).differences[0]
-    values, others = np.array(A) / 10, np.array(B) / 10
-    size = {"10%": (0.1, 0.0), "25%": (0.25, 0.0)}.get(
-        margin if isinstance(margin, str) else margin["P@10"] if isinstance(margin, dict) else "", (0.0, 0.02)
-    )
-    below = values - (1 - size[0]) * others + size[1]
-    above = values - (1 + size[0]) * others - size[1]
-    not_worse = stats.ttest_1samp(below, 0, alternative="greater").pvalue
-    not_better = stats.ttest_1samp(above, 0, alternative="less").pvalue
-    assert_allclose([row.p_not_worse, row.p_equivalent], [not_worse, max(not_worse, not_better)], rtol=1e-9)
-
-
 def test_a_gate_says_what_holds_and_what_would_decide() -> None:
     comparison = compared(A, B, baseline="base")
     assert comparison.check(better="P@10")
@@ -260,44 +244,23 @@ def test_reports_whose_users_have_another_order_compare_by_their_keys() -> None:
     assert exactk.compare_reports(reports).differences == whole.differences
 
 
-def test_a_comparison_is_its_round_trip() -> None:
-    truth, systems = drawn(15)
-    metrics = ["recall@5", "precision@5(average=micro)", "f1@5(average=of_means)", "map@5(average=geometric)"]
-    groups = {user: user % 3 for user in truth}
-    comparison = exactk.compare(truth, systems, metrics, baseline="base", groups=groups, margin="1%", per_user=True)
-    for other in (pickle.loads(pickle.dumps(comparison)), exactk.Comparison.from_json(comparison.to_json())):  # noqa: S301
-        assert other == comparison
-        assert other.differences == comparison.differences
-    forged = json.loads(comparison.to_json())
-    forged["comparison"]["paired"]["pairs"][0]["totals"][0][8][0] = "-0x1"
-    with pytest.raises(exactk.InputError, match="moments of recall@5"):
-        exactk.Comparison.from_json(json.dumps(forged))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"baseline": "D"}, "baseline: expected one of 'C', 'B', 'A', found 'D'"),
         ({"baseline": 3}, "baseline: expected the name of a system, or None, found 3"),
         ({"test": "tt"}, "test: expected one of 't', 'permutation', 'wilcoxon', 'sign', found 'tt'"),
-        ({"confidence": 95}, "confidence: expected at least 0.5 and below 1, found 95; confidence=0.95"),
         ({"confidence": True}, "confidence: expected a number such as 0.95, found True"),
-        ({"adjust": "holms"}, "did you mean 'holm'?"),
-        ({"margin": "1"}, "margin: expected a margin of P@10 below 1"),
-        ({"margin": "0.9"}, ""),
         ({"margin": "-1%"}, "margin: expected a number above 0"),
         ({"margin": True}, "margin: expected a number above 0"),
-        ({"margin": {"P@5": 0.1}}, "margin: expected metrics among precision@10, found 'P@5'"),
         ({"missing": None}, "missing: expected one of 'drop', 'error', found None"),
     ],
 )
 def test_options_are_checked_before_work(options: dict[str, Any], message: str) -> None:
-    if not message:
-        sakai(**options)
-        return
     with pytest.raises(exactk.ExactkError) as caught:
         sakai(**options)
     assert message in str(caught.value)
+    sakai(margin="0.9")
 
 
 def test_rows_that_there_are_not_are_an_error() -> None:
@@ -309,10 +272,6 @@ def test_rows_that_there_are_not_are_an_error() -> None:
         comparison.differences.of("P@10", "D")
     assert len(comparison.differences.of("P@10", "A")) == 1
     assert len(comparison.differences.by_group.of("P@10")) == 0
-    with pytest.raises(exactk.InputError, match="metric: expected one of P@10, found 'P@5'"):
-        comparison.users_for("P@5", 0.1)
-    with pytest.raises(exactk.InputError, match="system: expected one of 'B', 'A', found 'C'"):
-        comparison.users_for("P@10", 0.1, system="C")
     with pytest.raises(exactk.InputError, match="systems: expected at least two systems, found one"):
         _ = exactk.compare([[1]], {"a": [[1]]}, "P@1").differences
     reports = sakai(per_user=True).reports
