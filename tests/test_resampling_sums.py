@@ -87,24 +87,6 @@ def test_sums_are_as_defined(kind: str, request: Request, isa: str, threads: int
     assert request.run(kind, threads, isa) == request.expected(kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=examples(100))
-@given(request=requests(), seed=st.integers(0, 2**32))
-def test_sums_do_not_depend_on_threads_instructions_or_order(kind: str, request: Request, seed: int) -> None:
-    expected = request.run(kind)
-    order = np.random.default_rng(seed).permutation(len(request.keys))
-    shuffled = replace(
-        request,
-        columns=[column[order] for column in request.columns],
-        keys=request.keys[order],
-        units=np.argsort(order)[request.units],
-    )
-    for isa in ISAS:
-        for threads in THREADS:
-            assert request.run(kind, threads, isa) == expected
-            assert shuffled.run(kind, threads, isa) == expected
-
-
 def long_request(columns: int = 30, size: int = 500, count: int = 5000) -> Request:
     rng = np.random.default_rng(5)
     tables = [np.round(rng.random(size), 2) for _ in range(columns)]
