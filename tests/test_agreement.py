@@ -160,20 +160,6 @@ def test_users_without_scores_are_missing_and_not_empty(scored: Any) -> None:
     assert (report["rbo@1"], report.counts["missing_truth"], report.counts["empty_truth"]) == (1, 2, 0)
 
 
-def test_lip_counts_the_ranks_that_an_item_was_promoted_from_beyond_k() -> None:
-    one = [["a", "b", "c", "d", "e"]]
-    values = {
-        ("a", "b"): 0.0,
-        ("c", "a"): 1.0,
-        ("a", "e"): 3.0,
-        ("x", "d"): 2.0,  # x is nowhere in one
-    }
-    for other, expected in values.items():
-        assert exactk.agreement(one, [list(other)], "lip@2")["lip@2"] == expected
-    with pytest.warns(exactk.EvaluationWarning, match="no item of one|no user was evaluated"):
-        assert math.isnan(exactk.agreement({"u": ["a"]}, {"u": ["x"]}, "lip@2")["lip@2"])
-
-
 def test_shards_merge_to_the_whole() -> None:
     one, other = draw_lists(8, users=60)
     groups = {user: "even" if number % 2 else "odd" for number, user in enumerate(one)}

@@ -25,28 +25,11 @@ def value_of(metric: str, truth: Any, ranking: list[int], **changes: Any) -> flo
     return value
 
 
-@given(TRUTHS, RANKINGS, st.integers(1, 12))
-def test_mean_precision_is_the_mean_of_the_precisions(truth: dict[int, float], ranking: list[int], k: int) -> None:
-    precisions = [value_of(f"precision@{n}", truth, ranking) for n in range(1, k + 1)]
-    assert value_of(f"mean_precision@{k}", truth, ranking) == pytest.approx(math.fsum(precisions) / k, rel=1e-15)
-    whole = value_of(f"mean_precision@{len(ranking)}", truth, ranking) if ranking else 0
-    assert value_of("mean_precision", truth, ranking) == whole
-
-
 def test_mean_precision_far_below_the_list() -> None:
     """Steps are counted from the first hit on, and go on where the list ends."""
     for k in (65_535, 65_536, 65_537, 2**20):
         harmonic = math.fsum(1 / n for n in range(2, k + 1)) / k
         assert value_of(f"mean_precision@{k}", [7], [3, 7]) == pytest.approx(harmonic, rel=1e-12)
-
-
-@given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from(["cutoff", "list", "min_cutoff_relevant"]))
-def test_set_average_precision_is_precision_times_recall(
-    truth: dict[int, float], ranking: list[int], k: int, over: str
-) -> None:
-    parts = [value_of(f"{name}@{k}", truth, ranking, precision_over=over) for name in ("precision", "recall")]
-    expected = pytest.approx(math.prod(parts), rel=1e-15)
-    assert value_of(f"set_average_precision@{k}", truth, ranking, precision_over=over) == expected
 
 
 @given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from([3, 4, 6]))
@@ -101,16 +84,3 @@ def test_items_are_at_least_those_that_a_user_has() -> None:
         with pytest.raises(exactk.InputError, match="list_auc") as caught:
             evaluate(truth, lists, ["recall", "list_auc@2(items=4)", "list_auc@3(items=4)"], num_threads=2)
         assert (caught.value.argument, caught.value.row, caught.value.count) == ("metrics", 1, 1)
-
-
-@given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from([0.0, 0.5, 0.9]))
-def test_rbp_is_the_mean_gain_of_the_last_item_that_is_read(
-    truth: dict[int, float], ranking: list[int], k: int, p: float
-) -> None:
-    gains = [truth.get(item, 0.0) for item in ranking[:k]]
-    expected = math.fsum((1 - p) * p**index * gain for index, gain in enumerate(gains))
-    assert value_of(f"rbp@{k}(p={p})", truth, ranking) == pytest.approx(expected, rel=1e-12)
-    value = value_of(f"rbp@{k}(p={p},gain=binary)", truth, ranking)
-    relevant = [item for item, grade in truth.items() if grade > 0]
-    assert value == value_of(f"rbp@{k}(p={p})", relevant, ranking)
-    assert value_of(f"rbp@{k}(gain=exp2_shifted,min_grade=0)", [], ranking) == 0

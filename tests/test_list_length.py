@@ -44,18 +44,6 @@ def test_a_missing_list_covers_no_user_under_any_policy(policy: str) -> None:
     assert values(["user_coverage"], convention=convention) == {"user_coverage": 3 / 4}
 
 
-def test_a_missing_list_is_filled_as_the_policy_says() -> None:
-    fills = {
-        policy: values(["list_fill@2"], convention={"missing_list": policy})["list_fill@2"]
-        for policy in ("zero", "one", "skip")
-    }
-    assert fills == {"zero": 2.5 / 4, "one": 3.5 / 4, "skip": 2.5 / 3}
-
-
-def test_excluded_items_leave_lists_shorter() -> None:
-    assert values(["list_fill@3"], exclude={"a": ["x", "y"]}) == {"list_fill@3": (1 + 1 + 2 + 0) / 12}
-
-
 @pytest.mark.parametrize("field", ["empty_truth=zero", "missing_list=skip", "gain=exp2"])
 def test_a_field_without_effect_warns(field: str) -> None:
     with pytest.warns(exactk.EvaluationWarning, match=f"^{field.partition('=')[0]} has no effect on user_coverage"):

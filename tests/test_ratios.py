@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -113,17 +112,3 @@ def test_ratios_are_kept_with_per_user_alone() -> None:
         (engine, plain), _ = solving.call_args
         assert engine.solve(plain).ratios is None
         assert problem.per_user
-
-
-@pytest.mark.parametrize("threads", [1, 2, 7])
-def test_ratios_do_not_depend_on_threads_or_groups(threads: int) -> None:
-    rng = np.random.default_rng(3)
-    truth, lists = rng.integers(0, 50, (999, 3)), np.argsort(rng.random((999, 50)))[:, :10]
-    metrics = ["ndcg@10(average=micro)", "recall@5(average=micro)"]
-    options = {"groups": rng.integers(0, 7, 999).tolist()}
-    sets = [set(row) for row in truth.tolist()]
-    one = solved(Evaluation(sets, lists, metrics), exactk.evaluate)
-    other = solved(Evaluation(sets, lists, metrics, options | {"num_threads": threads}), exactk.evaluate)
-    assert one is not None
-    assert other is not None
-    np.testing.assert_array_equal(one[1].ratios, other[1].ratios)

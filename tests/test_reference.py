@@ -20,7 +20,6 @@ from strategies import (
     WITHOUT_ITEMS,
     Evaluation,
     drawn_items,
-    evaluations,
     examples,
     is_of_collection,
     spellings,
@@ -101,21 +100,6 @@ def assert_same_in_parts(evaluation: Evaluation, depth: int) -> None:
     size = -(-len(metrics) // 2) if depth else 1
     for begin in range(0, len(metrics), size):
         assert_same_in_parts(replace(evaluation, metrics=metrics[begin : begin + size]), depth - 1)
-
-
-@settings(max_examples=examples(300))
-@given(evaluations(min_users=1))
-def test_macro_value_is_the_mean_of_the_per_user_values(evaluation: Evaluation) -> None:
-    """The reference's mean is by exact integers, as the core's: here is a third way."""
-    report = report_or_error(Evaluation(evaluation.truth, evaluation.predictions, evaluation.metrics), exactk.evaluate)
-    if isinstance(report, exactk.InputError):
-        return
-    for name in report.metrics:
-        if "average=" in name or is_of_collection(name):
-            continue
-        values = report.per_user[name][~np.isnan(report.per_user[name])]
-        expected = math.fsum(values) / len(values) if len(values) else math.nan
-        assert is_close(report[name], expected)
 
 
 @pytest.mark.parametrize("kind", ["log2", "log2_floored"])

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import exactk
-from strategies import OF_COLLECTION, Evaluation, evaluations, examples, spell
-from test_laws import run_if_legal
+from strategies import OF_COLLECTION, spell
 
 TRUTH = [[1, 4], [21], [7, 8, 9], []]
 LISTS = [[4, 2, 1], [3, 21], [5], [6]]
@@ -43,21 +40,6 @@ def test_geometric_mean() -> None:
         assert report.counts["evaluated"]["ap(average=geometric)"] == 3
 
 
-@settings(max_examples=examples(300))
-@given(evaluations(min_users=1), st.sampled_from(sorted(exactk.metrics)))
-def test_geometric_mean_of_any_metric(evaluation: Evaluation, name: str) -> None:
-    metric = f"{name}(average=geometric)"
-    report = run_if_legal(
-        Evaluation(evaluation.truth, evaluation.predictions, [metric], evaluation.options), per_user=True
-    )
-    counted = ~np.isnan(report.per_user[metric])
-    weights = np.asarray(evaluation.options.get("weights", np.ones(len(counted))))
-    expected = geometric_by_libm(report.per_user[metric][counted], weights[counted])
-    if np.count_nonzero(counted) < report.counts["evaluated"][metric]:  # undefined for one of them
-        expected = math.nan
-    assert report[metric] == pytest.approx(expected, rel=1e-12, nan_ok=True)
-
-
 def test_geometric_means_of_groups_weights_and_shards() -> None:
     metric, weights, groups = "recall(average=geometric)", [0.5, 2.0, 1e10, 3.0], ["a", "b", "a", "b"]
     for report in core_and_reference(TRUTH, LISTS, metric, weights=weights, groups=groups):
@@ -67,15 +49,6 @@ def test_geometric_means_of_groups_weights_and_shards() -> None:
     whole = exactk.evaluate(TRUTH, LISTS, metric)
     parts = [exactk.evaluate(TRUTH[i : i + 1], LISTS[i : i + 1], metric).state.to_bytes() for i in range(3)]
     assert exactk.merge([exactk.State.from_bytes(part) for part in reversed(parts)])[metric] == whole[metric]
-
-
-@pytest.mark.parametrize(
-    ("undefined", "expected"), [("zero", 1e-5**0.5), ("one", 1.0), ("skip", 1.0), ("nan", math.nan)]
-)
-def test_undefined_ratios_in_a_geometric_mean(undefined: Any, expected: float) -> None:
-    convention = STANDARD.replace(empty_truth="compute", average="geometric", undefined=undefined)
-    for report in core_and_reference([[1], []], [[1], [2]], "recall@1", convention=convention):
-        assert report["recall@1"] == pytest.approx(expected, rel=1e-15, nan_ok=True)
 
 
 OF_MEANS = "fbeta@2(beta=2,average=of_means)"
@@ -132,15 +105,6 @@ def test_f_of_means_of_groups_weights_blocks_and_systems() -> None:
     assert f"{whole[OF_MEANS]:.4f}" in repr(comparison)
     assert exactk.Report.from_json(whole.to_json()) == whole
     assert exactk.State.from_bytes(whole.state.to_bytes()) == whole.state
-
-
-def test_f_of_means_of_shards() -> None:
-    metrics = ["precision@2", OF_MEANS]
-    whole = exactk.evaluate(TRUTH, LISTS, metrics, per_user=True)
-    parts = [exactk.evaluate(TRUTH[i : i + 1], LISTS[i : i + 1], metrics, per_user=True) for i in range(3)]
-    merged = exactk.merge(parts)
-    assert merged[OF_MEANS] == whole[OF_MEANS]
-    assert np.array_equal(merged.per_user[OF_MEANS], [math.nan] * 3, equal_nan=True)
 
 
 def test_f_of_means_is_computed_of_what_its_own_rules_say() -> None:

@@ -93,23 +93,6 @@ def test_what_has_no_expectation_is_refused() -> None:
         evaluate_quietly([[0]], np.zeros((1, 3)), "average_precision(ties=expected,ap_over=hits)")
 
 
-@settings(max_examples=examples(200))
-@given(tied_users())
-def test_auc_counts_pairs_and_halves_of_ties(user: tuple[dict[int, float], list[int]]) -> None:
-    truth, scores = user
-    relevant = [item for item, grade in truth.items() if grade > 0]
-    others = [score for item, score in enumerate(scores) if item not in relevant]
-    right = sum(
-        (scores[item] > other) + (scores[item] == other) / 2
-        for item in relevant
-        if item < len(scores)
-        for other in others
-    )
-    pairs = len(relevant) * len(others)
-    report = evaluate_quietly([truth], np.array([scores], np.float64), "auc")
-    assert math.isnan(report["auc"]) if not relevant else report["auc"] == (right / pairs if pairs else 0)
-
-
 def test_auc_of_lists_and_by_other_orders() -> None:
     assert exactk.auc([[1, 2]], [[1, 5, 2, 6]]) == 0.75  # 1 above both others, 2 above one
     assert exactk.auc([[1, 7]], [[1, 5, 6]]) == 0.5  # 7 is not ranked
@@ -118,31 +101,6 @@ def test_auc_of_lists_and_by_other_orders() -> None:
     assert list(evaluate_quietly([[0, 3]], constant, metrics).values()) == [0.5, 1.0, 0.0, 0.0, 0.5]
     with pytest.raises(exactk.InputError, match="no cutoff"):
         exactk.evaluate([[1]], [[1]], "auc@5")
-
-
-@settings(max_examples=examples(200))
-@given(tied_users(), st.integers(1, 8))
-def test_a_shared_rank_is_the_last_of_the_tie(user: tuple[dict[int, float], list[int]], k: int) -> None:
-    """A user is shown all items of a tie or none, as with a threshold on the scores."""
-    truth, scores = user
-    relevant = {item for item, grade in truth.items() if grade > 0}
-    shared_ranks = [sum(other >= score for other in scores) for score in scores]  # down to the item, and with it
-    hits = {item: sum(shared_ranks[other] <= shared_ranks[item] for other in relevant if other < len(scores)) for item in relevant
-            if item < len(scores)}  # fmt: skip
-    expected = {
-        f"precision@{k}": sum(shared_ranks[item] <= k for item in hits) / k,
-        "average_precision(ap_over=relevant)": sum(hits[item] / shared_ranks[item] for item in hits) / max(len(relevant), 1),
-        "average_recall(ap_over=relevant)": sum(hits.values()) / max(len(relevant), 1) ** 2,
-        "reciprocal_rank": 1 / min((shared_ranks[item] for item in hits), default=math.inf),
-        "dcg(gain=exp2)": sum((2 ** truth[item] - 1) / math.log2(shared_ranks[item] + 1) for item in hits),
-        "rbp(p=0.5)": sum(truth[item] * 0.5 ** shared_ranks[item] for item in hits),
-        "auc": sum(sum(scores[item] > score for other, score in enumerate(scores) if other not in relevant)
-                   for item in hits) / max(len(relevant) * (len(scores) - len(hits)), 1),
-    }  # fmt: skip
-    convention = with_ties("shared", empty_truth="compute")
-    report = evaluate_quietly([truth], np.array([scores], np.float32), list(expected), convention=convention)
-    for name, value in expected.items():
-        assert report[name] == pytest.approx(value, rel=1e-14), name
 
 
 def test_given_rankings_have_no_ties() -> None:
@@ -274,21 +232,6 @@ def test_f61_counts_of_long_rows_equal_the_reference(
     }[kind]
     options = {"exclude": exclude, "convention": {"min_grade": 1.0}} if is_restricted else {}
     assert_same(Evaluation(truth, predictions, metrics, options))
-
-
-def test_a_repeat_that_is_no_hit_is_worth_nothing_in_a_tie() -> None:
-    """As if it were another item, that is not in the truth: in the core and in the reference."""
-    second = 1 / math.log2(3)
-    for items, relevant, expected in (
-        ([1, 1], [1], {"optimistic": 1, "pessimistic": second}),
-        ([1, 1, 2], [1, 2], {"optimistic": 1 + second, "pessimistic": second + 0.5}),
-        ([2, 1, 1], [1], {"optimistic": 1, "pessimistic": 0.5}),
-    ):
-        predictions = exactk.SparseScores([0, len(items)], items, np.zeros(len(items)))
-        for ties, value in expected.items():
-            convention = with_ties(ties, duplicate_items="first")
-            for evaluator in (evaluate_quietly, exactk.reference.evaluate):
-                assert evaluator([relevant], predictions, "dcg", convention=convention)["dcg"] == pytest.approx(value)
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
