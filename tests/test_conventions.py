@@ -5,7 +5,6 @@ import dataclasses
 import json
 import math
 import pickle
-import random
 import re
 import sys
 import warnings
@@ -23,7 +22,6 @@ from exactk._runtime.names import fold
 from strategies import Evaluation, spell
 
 STANDARD = exactk.conventions["standard"]
-PYTREC_EVAL = exactk.conventions["pytrec_eval"]
 
 
 def test_the_fields_are_those_of_the_core_with_its_defaults() -> None:
@@ -144,39 +142,19 @@ def test_no_spelling_of_a_metric_is_another_at_a_cutoff() -> None:
 
 UNUSED: dict[str, tuple[str, Any, str | None]] = {
     "table": ("ndcg", {"gain_table": [0, 1]}, "gain_table has no effect beside gain='linear'; convention="),
-    "table of a preset": (
-        "ndcg",
-        {"base": "ranx", "gain_table": [0, 1]},
-        "gain_table has no effect beside gain='linear'",
-    ),
+    "table of a preset": ("ndcg", {"base": "ranx", "gain_table": [0, 1]}, "gain_table has no effect beside gain='lin"),
     "table of a metric": ("ndcg", {"ndcg.gain_table": [0, 1]}, "gain_table has no effect beside gain='linear'"),
-    "table of a string": (
-        "ndcg(gain_table=[0,1])",
-        "standard",
-        "gain_table has no effect beside gain='linear' in ndcg(",
-    ),
+    "table of a string": ("ndcg(gain_table=[0])", "standard", "gain_table has no effect beside gain='linear' in ndcg("),
     "table of a Convention": ("ndcg", exactk.Convention(gain_table=(0.0, 1.0)), "gain_table has no effect beside"),
     "list": ("recall", {"users": "both", "missing_list": "zero"}, "missing_list has no effect beside users='both'"),
-    "list of a preset": (
-        "recall",
-        {"base": "lenskit", "missing_list": "one"},
-        "missing_list has no effect beside users='pr",
-    ),
-    "gain of a metric without": (
-        "P@1(gain=exp2),P(gain=exp2)",
-        "standard",
-        "gain has no effect on precision: leave it out",
-    ),
+    "of lenskit": ("recall", {"base": "lenskit", "missing_list": "one"}, "missing_list has no effect beside users='pr"),
+    "gain of a metric without": ("P@1(gain=exp2),P(gain=exp2)", "standard", "gain has no effect on precision: leave"),
     "gain of an override": ("recall@1,mrr", {"recall.gain": "exp2"}, "gain has no effect on recall: leave it out"),
     "gain of an override at cutoffs": ("recall@1,P", {"recall@k.gain": "exp2"}, "gain has no effect on recall: leave"),
     "gain that is fixed": ("err(gain=binary)", "standard", "gain has no effect on err: leave it out"),
     "table of a metric without": ("mrr(gain_table=[0,1])", "standard", "gain_table has no effect on reciprocal_rank"),
     "discount of a metric without": ("recall@1(discount=log2_floored)", "standard", "discount has no effect on recall"),
-    "divisor of another metric": (
-        "recall@1(ap_over=hits)",
-        "standard",
-        "ap_over has no effect on recall: leave it out",
-    ),
+    "divisor of another metric": ("recall@1(ap_over=hits)", "standard", "ap_over has no effect on recall: leave"),
     "gain of all": ("P@1,ndcg@1", {"gain": "exp2", "ap_over": "hits"}, None),
     "divisors of a metric": ("fbeta(precision_over=list,recall_over=min_list_relevant)", "standard", None),
     "used": ("ndcg", {"gain": "table", "gain_table": [0, 1]}, None),
@@ -185,7 +163,7 @@ UNUSED: dict[str, tuple[str, Any, str | None]] = {
     "used elsewhere": ("ndcg(gain=exp2),ndcg", {"gain": "table", "gain_table": [0, 1]}, None),
     "used by the union": ("recall", {"users": "union", "missing_list": "zero"}, None),
     "a preset's": ("num_relevant", {"base": "ir_measures", "users": "both"}, None),
-}
+}  # fmt: skip
 """Metrics, a convention, and the warning, if there is one."""
 
 
@@ -450,29 +428,6 @@ def test_f69_bpref_is_that_of_trec_eval(preset: str) -> None:
     truth, lists = {"u": {"a": 1, "b": -1, "c": 0}}, {"u": {"b": 2.0, "a": 1.0}}
     assert exactk.evaluate(truth, lists, "bpref", convention=preset)["bpref"] == 1.0
     assert exactk.evaluate(truth, lists, "ndcg", convention=preset)["ndcg"] == pytest.approx(DISCOUNTS[1])
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("level", [1, 2])
-def test_f69_the_preset_says_what_pytrec_eval_says_of_negative_grades(level: int) -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    measures = {"bpref": "bpref", "average_precision": "map", "num_relevant": "num_rel", "r_precision": "Rprec"}
-    graded = {"ndcg": "ndcg", "ndcg@3": "ndcg_cut_3"}  # which do not heed the level
-    generator = random.Random(69)  # noqa: S311 - the same draws each time
-    documents = [f"d{i}" for i in range(9)]
-    for _ in range(60):
-        judged = generator.sample(documents, 6)
-        qrels = {"u": dict(zip(judged, [0, *(generator.choice([-3, -1, 0, 1, 2]) for _ in judged[1:])], strict=True))}
-        run = {"u": {name: generator.choice([0.5, 1.0, 2.0]) for name in generator.sample(documents, 6)}}
-        evaluator = pytrec_eval.RelevanceEvaluator(
-            qrels, {*measures.values(), "ndcg", "ndcg_cut.3"}, relevance_level=level
-        )
-        theirs = evaluator.evaluate(run)["u"]
-        ours: Any = exactk.evaluate(qrels, run, list(measures), convention=PYTREC_EVAL.replace(min_grade=level))
-        gains: Any = exactk.evaluate(qrels, run, list(graded), convention=PYTREC_EVAL)
-        for report, names in ((ours, measures), (gains, graded)):
-            for name in names:
-                assert report[name] == pytest.approx(theirs[names[name]], abs=1e-12), (name, qrels, run)
 
 
 def test_a_name_that_is_no_preset_stands_before_all_that_is_not_standard() -> None:
