@@ -44,7 +44,7 @@ def shuffled(seed: int, *, grouped: bool = False, **columns: list[Any]) -> Colum
     return {"user": users.tolist(), "item": list(range(len(users)))} | columns
 
 
-def with_fault(columns: Columns, column: str, seed: int) -> tuple[Columns, Callable[[Columns, int], bool]]:
+def with_fault(columns: Columns, column: str, seed: int) -> tuple[Columns, Callable[[int], bool]]:
     """Return the columns with one fault, and what tells of a row whether it holds it."""
     columns = {name: list(values) for name, values in columns.items()}
     row = int(np.random.default_rng(seed).integers(6, len(columns["user"])))
@@ -52,9 +52,15 @@ def with_fault(columns: Columns, column: str, seed: int) -> tuple[Columns, Calla
         others = [one for one, user in enumerate(columns["user"]) if user == columns["user"][row] and one != row]
         columns["item"][row] = columns["item"][others[0]]
         keys = list(zip(columns["user"], columns["item"], strict=True))
-        return columns, lambda found, one: keys.count((found["user"][one], found["item"][one])) == 2
-    columns[column][row] = {"score": NAN, "grade": NAN, "negative": -1.0}[column]
-    return columns, lambda found, one: math.isnan(found[column][one])
+        return columns, lambda one: keys.count(keys[one]) == 2
+    columns[column][row] = NAN
+    return columns, lambda one: math.isnan(columns[column][one])
+
+
+def where(columns: Columns, user: str, name: str, replacement: Any) -> Columns:
+    """Return the columns, of which one holds something else in the rows of a user."""
+    pairs = zip(columns["user"], columns[name], strict=True)
+    return columns | {name: [replacement if key == user else value for key, value in pairs]}
 
 
 def row_of(error: exactk.ExactkError, columns: Columns, source: str = "the frame") -> int:
@@ -68,11 +74,14 @@ def row_of(error: exactk.ExactkError, columns: Columns, source: str = "the frame
     return row
 
 
-def error_of(call: Callable[[], object]) -> exactk.ExactkError:
+def error_of(call: Callable[..., object], *arguments: Any, **options: Any) -> exactk.ExactkError:
     with pytest.raises(exactk.InputError) as caught:
-        call()
-    assert isinstance(caught.value, exactk.ExactkError)
+        call(*arguments, **options)
     return caught.value
+
+
+def evaluation_error(truth: Any, predictions: Any, **options: Any) -> exactk.ExactkError:
+    return error_of(exactk.evaluate, truth, predictions, "ndcg@3", **options)
 
 
 def scores(seed: int = 0) -> list[float]:
@@ -90,18 +99,16 @@ def test_f78_predictions(library: str, column: str, grouped: bool, seed: int) ->
     columns, is_at_fault = with_fault(shuffled(seed, grouped=grouped, score=scores(seed)), column, seed)
     make = FRAMES[library]
     truth_frame = pl.DataFrame(shuffled(seed + 10))
-    for truth in (TRUTH, {"nobody": [1]} | TRUTH, {"eve": [1], "nobody": [2]}, truth_frame):
-        error = error_of(lambda truth=truth: exactk.evaluate(truth, make(columns), "ndcg@3"))  # type: ignore[misc]
-        assert is_at_fault(columns, row_of(error, columns))
     predictions = exactk.as_predictions(make(columns))  # users in the order of the frame
-    for truth in (TRUTH, truth_frame):
-        error = error_of(lambda truth=truth: exactk.evaluate(truth, predictions, "ndcg@3"))  # type: ignore[misc]
-        assert is_at_fault(columns, row_of(error, columns))
     systems = {"good": pl.DataFrame(shuffled(1, score=scores(1))), "bad": make(columns)}
-    error = error_of(lambda: exactk.compare(TRUTH, systems, "ndcg@3"))
-    assert is_at_fault(columns, row_of(error, columns))
-    error = error_of(lambda: exactk.reference.evaluate(TRUTH, make(columns), "ndcg@3"))
-    assert is_at_fault(columns, row_of(error, columns))
+    errors = [
+        *(evaluation_error(truth, make(columns)) for truth in (TRUTH, {"nobody": [1]} | TRUTH, truth_frame)),
+        evaluation_error({"eve": [1], "nobody": [2]}, make(columns)),
+        *(evaluation_error(truth, predictions) for truth in (TRUTH, truth_frame)),
+        error_of(exactk.compare, TRUTH, systems, "ndcg@3"),
+        error_of(exactk.reference.evaluate, TRUTH, make(columns), "ndcg@3"),
+    ]
+    assert all(is_at_fault(row_of(error, columns)) for error in errors)
 
 
 @pytest.mark.parametrize("library", FRAMES)
@@ -114,24 +121,15 @@ def test_f78_predictions_with_ranks(library: str, grouped: bool, seed: int) -> N
         for row, rank in zip(rows, np.random.default_rng(seed).permutation(len(rows)), strict=True):
             columns["rank"][row] = int(rank) + 1
     repeated, is_at_fault = with_fault(columns, "item", seed)
-    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](repeated), "ndcg@3"))
-    assert is_at_fault(repeated, row_of(error, repeated))
-    twice = columns | {
-        "rank": [
-            5 if rank == 2 and user == "bob" else rank for user, rank in zip(*users_and_ranks(columns), strict=True)
-        ]
-    }
-    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](twice), "ndcg@3"))
-    row = row_of(error, twice)
+    assert is_at_fault(row_of(evaluation_error(TRUTH, FRAMES[library](repeated)), repeated))
+    pairs = zip(columns["user"], columns["rank"], strict=True)
+    twice = columns | {"rank": [5 if pair == ("bob", 2) else pair[1] for pair in pairs]}
+    row = row_of(evaluation_error(TRUTH, FRAMES[library](twice)), twice)
     assert (twice["user"][row], twice["rank"][row]) == ("bob", 5)
     nan = columns | {"rank": [NAN if row == 17 else float(rank) for row, rank in enumerate(columns["rank"])]}
-    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](nan), "ndcg@3"))
+    error = evaluation_error(TRUTH, FRAMES[library](nan))
     assert str(error).endswith("found NaN at row 17 of the frame")
     assert (error.row, error.position) == (17, None)
-
-
-def users_and_ranks(columns: Columns) -> tuple[list[str], list[int]]:
-    return columns["user"], columns["rank"]
 
 
 @pytest.mark.parametrize("library", FRAMES)
@@ -142,20 +140,16 @@ def test_f78_truth_and_exclusions(library: str, grouped: bool, seed: int) -> Non
     predictions = {user: [1, 2] for user in sorted(USERS)}
     for column in ("item", "grade"):
         faulty, is_at_fault = with_fault(columns, column, seed)
-        error = error_of(lambda faulty=faulty: exactk.evaluate(make(faulty), predictions, "ndcg@3"))  # type: ignore[misc]
-        assert is_at_fault(faulty, row_of(error, faulty))
+        assert is_at_fault(row_of(evaluation_error(make(faulty), predictions), faulty))
     row = 7 + seed
     for grade in (-1.0, math.inf, 2.0**300):
         faulty = columns | {"grade": [grade if one == row else 1.0 for one in range(30)]}
-        error = error_of(lambda faulty=faulty: exactk.evaluate(make(faulty), predictions, "ndcg@3"))  # type: ignore[misc]
-        assert row_of(error, faulty) == row
+        assert row_of(evaluation_error(make(faulty), predictions), faulty) == row
         if math.isfinite(grade):  # what only a metric cannot take
-            truth = exactk.as_truth(make(faulty))
-            error = error_of(lambda truth=truth: exactk.evaluate(truth, predictions, "ndcg@3"))  # type: ignore[misc]
-            assert row_of(error, faulty) == row
-    training = {name: columns[name] for name in ("user", "item")}
-    training["item"] = [-7 if one == row else item for one, item in enumerate(training["item"])]
-    error = error_of(lambda: exactk.evaluate(predictions, predictions, "ndcg@3", exclude=make(training)))
+            assert row_of(evaluation_error(exactk.as_truth(make(faulty)), predictions), faulty) == row
+    items = [-7 if one == row else item for one, item in enumerate(columns["item"])]
+    training = {"user": columns["user"], "item": items}
+    error = evaluation_error(predictions, predictions, exclude=make(training))
     assert row_of(error, training) == row
     assert "exclude: expected item ids in [0, 2^63), found -7" in str(error)
 
@@ -165,9 +159,9 @@ def test_f78_truth_and_exclusions(library: str, grouped: bool, seed: int) -> Non
 def test_f78_topk(column: str, seed: int) -> None:
     columns, is_at_fault = with_fault(shuffled(seed, score=scores(seed)), column, seed)
     for make in FRAMES.values():
-        error = error_of(lambda make=make: exactk.topk(make(columns), 2, {"ann": [3]}))  # type: ignore[misc]
+        error = error_of(exactk.topk, make(columns), 2, {"ann": [3]})
         assert error.argument == "scores"
-        assert is_at_fault(columns, row_of(error, columns))
+        assert is_at_fault(row_of(error, columns))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "arrow", "qrels"])
@@ -177,15 +171,12 @@ def test_f78_files(tmp_path: Path, suffix: str, role: str) -> None:
     columns, is_at_fault = with_fault(shuffled(4) | {value: scores()}, "item", 4)
     path = tmp_path / f"faulty.{suffix}"
     write_rows(path, columns, value)
-    other = {user: ["1", "2"] for user in USERS} if suffix == "qrels" else {user: [1, 2] for user in USERS}
-
-    def evaluate_file() -> object:
-        if role == "truth":
-            return exactk.evaluate(exactk.read(path, "truth"), other, "ndcg@3")
-        return exactk.evaluate(other, exactk.read(path, "predictions"), "ndcg@3")
-
-    error = error_of(evaluate_file)
-    assert is_at_fault(columns, row_of(error, columns, "the data"))
+    other = {user: ["1", "2"] for user in USERS} if suffix == "qrels" else TRUTH
+    if role == "truth":
+        error = error_of(lambda: exactk.evaluate(exactk.read(path, "truth"), other, "ndcg@3"))
+    else:
+        error = error_of(lambda: exactk.evaluate(other, exactk.read(path, "predictions"), "ndcg@3"))
+    assert is_at_fault(row_of(error, columns, "the data"))
 
 
 def write_rows(path: Path, columns: Columns, value: str) -> None:
@@ -221,37 +212,31 @@ def test_f78_batches(column: str, grouped: bool, sizes: list[int], library: str)
     ]
     for call in calls:
         error = error_of(call)
-        match = re.search(r" at row (\d+) of batch (\d+)[ ;]", str(error))
-        assert match is not None, str(error)
-        row, batch = int(match[1]), int(match[2])
+        row, batch = row_and_batch_of(error)
         assert row < sizes[batch]
-        assert is_at_fault(columns, borders[batch] + row)
+        assert is_at_fault(borders[batch] + row)
         assert (type(error.row), error.row, error.position) == (int, row, None)
         assert str(error).endswith(f"(user {columns['user'][borders[batch] + row]!r})")
+
+
+def row_and_batch_of(error: exactk.ExactkError) -> list[int]:
+    match = re.search(r" at row (\d+) of batch (\d+)[ ;]", str(error))
+    assert match is not None, str(error)
+    return list(map(int, match.groups()))
 
 
 @pytest.mark.parametrize("grouped", [True, False])
 def test_f78_batches_with_ranks(grouped: bool) -> None:
     columns = shuffled(6, grouped=grouped, rank=list(range(30, 0, -1)))
-    twice = columns | {
-        "item": [0 if user == "bob" else item for user, item in zip(columns["user"], columns["item"], strict=True)]
-    }
-    same = columns | {
-        "rank": [1 if user == "bob" else rank for user, rank in zip(*users_and_ranks(columns), strict=True)]
-    }
+    of_bob = [row for row, user in enumerate(columns["user"]) if user == "bob"]
+    twice, same = where(columns, "bob", "item", 0), where(columns, "bob", "rank", 1)
     for faulty in (twice, same):
-        parts = [
-            {name: values[:13] for name, values in faulty.items()},
-            {name: values[13:] for name, values in faulty.items()},
-        ]
-        batches = exactk.Batches(lambda parts=parts: map(pd.DataFrame, parts))  # type: ignore[misc]
-        error = error_of(lambda batches=batches: exactk.evaluate(TRUTH, batches, "ndcg@3"))  # type: ignore[misc]
-        match = re.search(r" at row (\d+) of batch (\d+)[ ;]", str(error))
-        assert match is not None, str(error)
-        assert parts[int(match[2])]["user"][int(match[1])] == "bob"
+        whole = pd.DataFrame(faulty)
+        batches = exactk.Batches(lambda whole=whole: iter([whole[:13], whole[13:]]))  # type: ignore[misc]
+        row, batch = row_and_batch_of(evaluation_error(TRUTH, batches))
+        assert row + 13 * batch in of_bob
         if faulty is twice:  # the second best of bob's, whose ranks fall
-            rows = [row for row, user in enumerate(twice["user"]) if user == "bob"]
-            assert int(match[1]) + 13 * int(match[2]) == rows[-2]
+            assert row + 13 * batch == of_bob[-2]
 
 
 @pytest.mark.filterwarnings("ignore:predictions. all rows are copied to a temporary file")
@@ -263,8 +248,7 @@ def test_f78_batches_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("exactk._files.columnar._PART_ROWS", 7)
     batches = exactk.read(path, "predictions")
     assert isinstance(batches, exactk.Batches)
-    error = error_of(lambda: exactk.evaluate(TRUTH, batches, "ndcg@3"))
-    assert is_at_fault(columns, row_of(error, columns, f"the data in {path}"))
+    assert is_at_fault(row_of(evaluation_error(TRUTH, batches), columns, f"the data in {path}"))
 
 
 def test_f78_ratings() -> None:
@@ -279,12 +263,12 @@ def test_f78_ratings() -> None:
 @pytest.mark.parametrize("library", ["pandas", "Polars", "Arrow"])
 def test_f78_a_list_in_each_row(library: str) -> None:
     columns: Columns = {"user": USERS, "item": [[1, 2], [3, 4], [5, 6], [7, 8, 7], [9]]}
-    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](columns), "ndcg@3"))
+    error = evaluation_error(TRUTH, FRAMES[library](columns))
     assert "found item 7 again at row 3 of the frame, position 2;" in str(error)
     assert str(error).endswith("(user 'bob')")
     assert (error.row, error.position) == (3, 2)
     again: Columns = {"user": [*USERS, "ann"], "item": [[1]] * 6}
-    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](again), "ndcg@3"))
+    error = evaluation_error(TRUTH, FRAMES[library](again))
     assert str(error) == "predictions: expected each user once, found 'ann' again at row 5 of the frame"
     assert (error.row, error.position) == (5, None)
 
@@ -298,30 +282,27 @@ def test_f78_faults_of_a_user_name_the_user_alone() -> None:
     ]
     for option in options:
         for truth in (TRUTH, pl.DataFrame(shuffled(9))):
-            error = error_of(lambda truth=truth, option=option: exactk.evaluate(truth, frame, "ndcg@3", **option))  # type: ignore[misc]
+            error = evaluation_error(truth, frame, **option)
             assert str(error).endswith("(user 'bob')")
             assert "at row" not in str(error)
             assert (error.row, error.position) == (None, None)
-    tied = frame.assign(
-        score=[1.0 if user == "bob" else score for user, score in zip(frame.user, frame.score, strict=True)]
-    )
+    tied = frame.assign(score=frame.score.where(frame.user != "bob", 1.0))
     truth = {user: frame[frame.user == user].item.tolist() for user in USERS}
-    for call in (
-        lambda: exactk.evaluate(truth, tied, "ndcg@3", convention=RAISE_TIES),
-        lambda: exactk.topk(tied, 2, ties="raise"),
+    for error in (
+        evaluation_error(truth, tied, convention=RAISE_TIES),
+        error_of(exactk.topk, tied, 2, ties="raise"),
     ):
-        error = error_of(call)
         assert str(error).endswith("(user 'bob')")
         assert "at row" not in str(error)
 
 
 def test_f78_other_containers_have_rows_and_positions() -> None:
     truth = {"ann": [1], "bob": [2]}
-    error = error_of(lambda: exactk.evaluate(truth, {"bob": [3, 4, 3], "ann": [1]}, "ndcg@3"))
+    error = evaluation_error(truth, {"bob": [3, 4, 3], "ann": [1]})
     assert "found item 3 again at row 1, position 2;" in str(error)
     assert str(error).endswith("(user 'bob')")
     assert (error.row, error.position) == (1, 2)
-    error = error_of(lambda: exactk.evaluate([[1], [2]], [[1], [3, 4, 3]], "ndcg@3"))
+    error = evaluation_error([[1], [2]], [[1], [3, 4, 3]])
     assert "found item 3 again at row 1, position 2;" in str(error)
     assert "(user" not in str(error)
 
@@ -329,7 +310,7 @@ def test_f78_other_containers_have_rows_and_positions() -> None:
 def test_f78_a_pickle_has_no_frame() -> None:
     columns, _ = with_fault(shuffled(2, score=scores()), "score", 2)
     predictions = pickle.loads(pickle.dumps(exactk.as_predictions(pd.DataFrame(columns))))  # noqa: S301 - its own
-    error = error_of(lambda: exactk.evaluate(TRUTH, predictions, "ndcg@3"))
+    error = evaluation_error(TRUTH, predictions)
     assert re.search(r" at row \d, position \d; .*\(user '", str(error))
 
 
@@ -342,9 +323,8 @@ def test_f78_a_missing_key_names_its_row(container: str, missing: Any, column: s
     columns[column] = [float(key) for key in columns[column]] if missing is NAN else list(columns[column])
     columns[column][3] = missing
     for argument, convert in (("truth", exactk.as_truth), ("predictions", exactk.as_predictions)):
-        with pytest.raises(
-            exactk.InputTypeError, match=rf"^{argument}\.{column}: .* at row 3 of the frame(;|$)"
-        ) as caught:
+        message = rf"^{argument}\.{column}: .* at row 3 of the frame(;|$)"
+        with pytest.raises(exactk.InputTypeError, match=message) as caught:
             convert(FRAMES[container](columns))
         assert (caught.value.row, caught.value.position) == (3, None)
     parts = [whole, {name: values[2:] for name, values in columns.items()}]
@@ -367,9 +347,8 @@ def test_f78_a_missing_key_in_a_list_names_its_row_and_position(container: str, 
 
 def test_f78_a_missing_key_in_a_file_names_its_row(tmp_path: Path) -> None:
     pq.write_table(pa.table({"user": ["ann", None], "item": [1, 2]}), tmp_path / "truth.parquet")
-    with pytest.raises(
-        exactk.InputTypeError, match=r"with 1 null at row 1 of the data.* in .*truth\.parquet"
-    ) as caught:
+    message = r"with 1 null at row 1 of the data.* in .*truth\.parquet"
+    with pytest.raises(exactk.InputTypeError, match=message) as caught:
         exactk.read(tmp_path / "truth.parquet", "truth")
     assert caught.value.row == 1
 
