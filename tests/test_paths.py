@@ -22,12 +22,16 @@ FILES = {
     "items.csv": "document\nd7\nd1\n",
     "weights.csv": "query,weight\nq1,1\nq2,3\n",
     "groups.csv": "query,segment\nq1,new\nq2,old\n",
+    "weights.json": '{"q1": 1, "q2": 3}',
+    "groups.json": '{"q1": "new", "q2": "old"}',
+    "items.json": '["d7", "d1"]',
+    "lists.json": '{"q1": ["d2"], "q2": ["d1", "d7"]}',
     "years.csv": "query,year\nq1,2020\nq2,2021\n",
     "wide.csv": "query,segment,year\nq1,new,2020\n",
 }
 METRICS = ["ndcg@1", "recall@2", "num_recommended"]
 SCORES = exactk.Scores(np.array([[1.0, 2, 3], [4, 5, 6]]), users=["q1", "q2"], items=["d1", "d2", "d7"])
-pytestmark = pytest.mark.filterwarnings("ignore:.*(in exclude|has no column in the scores)")
+pytestmark = pytest.mark.filterwarnings("ignore:.*(in exclude|ha(s|ve) no column in the scores)")
 
 
 class Named:
@@ -95,6 +99,8 @@ def test_candidates_are_of_all_users_or_by_user() -> None:
         "items.csv": ["d7", "d1"],
         "als.csv": {"q1": ["d1", "d7"], "q2": ["d1"]},
         "bm25.run": {"q1": ["d7", "d2"], "q2": ["d2", "d1"]},
+        "items.json": ["d7", "d1"],
+        "lists.json": {"q1": ["d2"], "q2": ["d1", "d7"]},
     }.items():
         expected = exactk.evaluate("test.qrels", SCORES, METRICS, candidates=candidates)
         assert exactk.evaluate("test.qrels", SCORES, METRICS, candidates=path) == expected
@@ -116,7 +122,9 @@ def test_integer_candidates_of_all_users() -> None:
 def test_weights_and_groups() -> None:
     given: dict[str, Any] = {"weights": {"q1": 1, "q2": 3}, "groups": {"q1": "new", "q2": "old"}}
     expected = exactk.evaluate("test.qrels", "bm25.run", METRICS, **given)
-    assert exactk.evaluate("test.qrels", "bm25.run", METRICS, weights="weights.csv", groups="groups.csv") == expected
+    for ending in ("csv", "json"):
+        files: dict[str, Any] = {name: f"{name}.{ending}" for name in given}
+        assert exactk.evaluate("test.qrels", "bm25.run", METRICS, **files) == expected
     by_year = exactk.evaluate("test.qrels", "bm25.run", METRICS, groups=Path("years.csv")).by_group
     assert list(by_year) == [2020, 2021]
 
@@ -166,9 +174,8 @@ def test_faults_of_files_name_them() -> None:
     }.items():
         with pytest.raises(exactk.ExactkError, match=message):
             exactk.evaluate("test.qrels", "bm25.run", "mrr", groups=name)
-    with pytest.raises(
-        exactk.InputError, match=r"weights: expected a number in the column segment .* line 2 of groups"
-    ):
+    message = r"weights: expected a number in the column segment .* line 2 of groups"
+    with pytest.raises(exactk.InputError, match=message):
         exactk.evaluate("test.qrels", "bm25.run", "mrr", weights="groups.csv")
 
 
@@ -176,7 +183,6 @@ def test_a_string_in_a_mapping_from_user_is_an_item() -> None:
     assert exactk.evaluate({"q1": "test.qrels"}, {"q1": ["test.qrels"]}, "recall@1")["recall@1"] == 1
     with pytest.raises(exactk.InputTypeError, match=r"found a single item instead of a list; predictions={user:"):
         exactk.evaluate({"q1": "a"}, {"q1": "test.qrels"}, "recall@1")
-    with pytest.raises(
-        exactk.InputTypeError, match=r"exactk.compare\(truth, predictions, 'mrr'\) takes a mapping from"
-    ):
+    message = r"exactk.compare\(truth, predictions, 'mrr'\) takes a mapping from"
+    with pytest.raises(exactk.InputTypeError, match=message):
         exactk.evaluate("test.qrels", {"bm25": Path("bm25.run")}, "mrr")
