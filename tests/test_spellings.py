@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 from collections.abc import Mapping
 from typing import Any
@@ -196,9 +195,3 @@ def test_a_report_is_no_list_of_metrics(report: exactk.Report) -> None:
         exactk.evaluate(TRUTH, LISTS, report)
     assert "found Report" in str(caught.value)
     assert exactk.evaluate(TRUTH, LISTS, list(report)) == exactk.evaluate(TRUTH, LISTS, list(ASKED))
-
-
-def test_json_keeps_the_spellings(report: exactk.Report) -> None:
-    (plain,) = json.loads(report.to_json())["reports"]
-    assert list(plain["values"]) == list(report)
-    assert plain["state"]["metrics"] == list(report.metrics)

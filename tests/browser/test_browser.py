@@ -107,23 +107,23 @@ def opened(browser: Browser, paths: dict[str, Path]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("harm", "complaint"),
+    "harm",
     [
-        ("<script>alert(1)</script>", "Content Security Policy"),
-        ("<img src='https://example.org/a.png'>", "Content Security Policy"),
-        ("<p onclick='1'>a</p>", "Content Security Policy"),
-        ("<link rel='stylesheet' href='other.css'>", "Content Security Policy"),
+        "<script>alert(1)</script>",
+        "<img src='https://example.org/a.png'>",
+        "<p onclick='1'>a</p>",
+        "<link rel='stylesheet' href='other.css'>",
     ],
 )
 def test_what_a_page_must_not_have_is_noticed(
-    browser: Browser, paths: dict[str, Path], tmp_path: Path, harm: str, complaint: str
+    browser: Browser, paths: dict[str, Path], tmp_path: Path, harm: str
 ) -> None:
     path = tmp_path / "harmful.html"
     text = paths["one_metric"].read_text(encoding="utf-8")
     path.write_text(text.replace("</main>", f"{harm}</main>"), encoding="utf-8")
     one, found = open_page(browser, path)
     one.close()
-    assert any(complaint in text for text in found)
+    assert any("Content Security Policy" in text for text in found)
 
 
 @pytest.mark.parametrize("mode", MODES)
