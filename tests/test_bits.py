@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
@@ -40,21 +40,15 @@ def many_lists() -> Evaluation:
 
 
 @pytest.mark.parametrize("weighted", [True, False])
-def test_f22_number_of_threads(many_lists: Evaluation, weighted: bool) -> None:
+def test_f22_f31_number_of_threads_and_instruction_set(
+    many_lists: Evaluation, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     evaluation = replace(many_lists, metrics=EVERY_METRIC)
     options = {} if weighted else {"weights": None}
-    one, *others = (evaluation.run(num_threads=threads, **options) for threads in (1, 3, 7))
-    assert all(other == one for other in others)
-
-
-@pytest.mark.parametrize("weighted", [True, False])
-def test_f31_instruction_set(many_lists: Evaluation, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluation = replace(many_lists, metrics=EVERY_METRIC)
-    options = {} if weighted else {"weights": None}
-    widest = evaluation.run(**options)
-    for isa in _core.isas():
+    widest = evaluation.run(num_threads=1, **options)
+    for isa, threads in zip(_core.isas(), cycle((3, 7)), strict=False):
         monkeypatch.setenv("EXACTK_ISA", isa)
-        assert evaluation.run(**options) == widest
+        assert evaluation.run(num_threads=threads, **options) == widest
 
 
 GROUPS = {item: f"group {item % 7}" for item in range(0, 50, 3)}

@@ -387,19 +387,6 @@ def test_reports_of_different_users_are_warned_of() -> None:
     assert not warnings_of(lambda: exactk.compare_reports(others))
 
 
-def test_reports_whose_means_are_over_different_users_are_warned_of() -> None:
-    both: dict[str, Any] = {"convention": {"users": "both"}, "per_user": True}
-    reports = {
-        name: exactk.evaluate(TRUTH, {user: ALS[user] for user in users}, "P@1", **both)
-        for name, users in {"a": ["ann", "bob"], "b": ["bob", "eve"]}.items()
-    }
-    (message,) = warnings_of(lambda: exactk.compare_reports(reports))
-    assert (
-        message
-        == "means over different users are compared: P@1 averages 2 users in 'a', 2 users in 'b', 1 of them in all systems"
-    )
-
-
 # --- the table, and the best
 
 

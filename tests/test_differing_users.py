@@ -79,6 +79,9 @@ def test_f75_means_over_different_users(per_user: bool, evaluate_options: dict[s
         )
     ]
     assert bool(comparison.reports["all"].per_user) == per_user
+    if per_user:
+        with pytest.warns(exactk.EvaluationWarning, match=re.escape(messages[0])):
+            exactk.compare_reports(comparison.reports)
     assert "3/1      0/2" in repr(comparison)
 
 
