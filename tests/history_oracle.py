@@ -6,53 +6,37 @@ It imports nothing of the package.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 
-_DIGITS = Context(prec=40)
+from oracle_items import Catalogue, distance_of
 
-Vector = Sequence[Fraction]
+_DIGITS = Context(prec=40)
 
 
 def _number(value: Fraction) -> Decimal:
     return _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def _cosine(one: Vector, other: Vector) -> Decimal:
-    dot = sum((a * b for a, b in zip(one, other, strict=True)), Fraction(0))
-    square = sum((a * a for a in one), Fraction(0)) * sum((b * b for b in other), Fraction(0))
-    return Decimal(1) if not square else 1 - _DIGITS.divide(_number(dot), _number(square).sqrt(_DIGITS))
-
-
-DISTANCES: dict[str, Callable[[Vector, Vector], Decimal]] = {
-    "cosine": _cosine,
-    "dot": lambda one, other: 1 - _number(sum((a * b for a, b in zip(one, other, strict=True)), Fraction(0))),
-    "euclidean": lambda one, other: _number(
-        sum(((a - b) ** 2 for a, b in zip(one, other, strict=True)), Fraction(0))
-    ).sqrt(_DIGITS),
-    "hamming": lambda one, other: Decimal(sum(a != b for a, b in zip(one, other, strict=True))),
-}
-
-
 def serendipity(
     row: Sequence[int],
     relevant: set[int],
     history: set[int],
-    features: Mapping[int, Vector],
+    catalogue: Catalogue,
     distance: str,
     history_distance: str,
 ) -> float | None:
     """Return the mean over the list of the distance of each hit from the history; None if that is empty."""
-    had = [features[item] for item in history if item in features]
-    counted = [item for item in row if item in features]
+    had = [item for item in history if item in catalogue.features]
+    counted = [item for item in row if item in catalogue.features]
     if not had or not counted:
         return None
-    total = Decimal(0)
+    total = Fraction(0)
     for item in counted:
         if item in relevant:
-            from_items = [DISTANCES[distance](features[item], one) for one in had]
-            total += min(from_items) if history_distance == "nearest" else sum(from_items, Decimal(0)) / len(had)
+            from_items = [distance_of(item, one, catalogue, distance) for one in had]
+            total += min(from_items) if history_distance == "nearest" else sum(from_items, Fraction(0)) / len(had)
     return float(total / len(counted))
 
 

@@ -88,9 +88,8 @@ def item_number(
         return Fraction(0)
     if metric == "aplt":
         tail = _tail(popularity, rules["tail"], head)
-        return Fraction(
-            any(popularity[other] == seen[0] for other in tail) if is_least_popular else p == 0 or item in tail
-        )
+        least_in_tail = any(popularity[other] == seen[0] for other in tail)
+        return Fraction(least_in_tail if is_least_popular else p == 0 or item in tail)
     return _number_of_popularity(metric, seen[0] if is_least_popular else p, divisor, seen)
 
 
@@ -167,9 +166,8 @@ def sum_of_distances(items: Sequence[Item], catalogue: Catalogue, rules: Mapping
                 raise RefusedError("an item has no features")
             continue
         counted.append(item)
-    return sum((_distance(*pair, catalogue, rules["distance"]) for pair in combinations(counted, 2)), Fraction(0)), len(
-        counted
-    )
+    distances = (distance_of(*pair, catalogue, rules["distance"]) for pair in combinations(counted, 2))
+    return sum(distances, Fraction(0)), len(counted)
 
 
 def check_distance(catalogue: Catalogue, distance: str) -> None:
@@ -202,12 +200,12 @@ def _entry(item: Item, other: Item, catalogue: Catalogue) -> Fraction:
     return Fraction(row[list(catalogue.features).index(other)])
 
 
-def _distance(item: Item, other: Item, catalogue: Catalogue, distance: str) -> Fraction:
+def distance_of(item: Item, other: Item, catalogue: Catalogue, distance: str) -> Fraction:
     if distance == "matrix":
         return _entry(item, other, catalogue)
     one, two = (_vector(each, catalogue) for each in (item, other))
     columns = {*one, *two}
-    product = sum((one.get(c, Fraction(0)) * two.get(c, Fraction(0)) for c in columns), Fraction(0))
+    product = sum((one[column] * two[column] for column in one.keys() & two.keys()), Fraction(0))
     match distance:
         case "dot":
             return 1 - product
@@ -215,9 +213,7 @@ def _distance(item: Item, other: Item, catalogue: Catalogue, distance: str) -> F
             square = sum(x * x for x in one.values()) * sum(x * x for x in two.values())
             return 1 - (product / _square_root(square) if square else Fraction(0))
         case "euclidean":
-            return _square_root(
-                sum(((one.get(c, Fraction(0)) - two.get(c, Fraction(0))) ** 2 for c in columns), Fraction(0))
-            )
+            return _square_root(sum(((one.get(c, 0) - two.get(c, 0)) ** 2 for c in columns), Fraction(0)))
         case "hamming":
             return Fraction(sum(one.get(c, 0) != two.get(c, 0) for c in columns))
     tags = [{column for column, number in vector.items() if number} for vector in (one, two)]

@@ -93,12 +93,7 @@ def test_rows_by_position(problems: list[Problem]) -> None:
 
 REFUSED: dict[str, tuple[Any, Any, Any, str]] = {
     "rows": ([[1]] * 3, [[1]] * 3, [[1], [2]], r"train: expected one row per user \(3\), found 2"),
-    "keyed users": (
-        {7: [1]},
-        {7: [1]},
-        [[1]],
-        "train: expected user keys, as in the truth, found rows without user keys",
-    ),
+    "keyed users": ({7: [1]}, {7: [1]}, [[1]], "train: expected user keys, as in the truth, found rows without user"),
     "keyed train": ([[1]], [[1]], {7: [1]}, "truth: expected user keys, as in train, found rows without user keys"),
     "kinds": ({7: [1]}, {7: [1]}, {"7": [1]}, "train: expected users of type int, as in the truth, found str"),
 }

@@ -15,6 +15,7 @@ import scipy.sparse
 
 import exactk
 import history_oracle as oracle
+from oracle_items import Catalogue
 
 FEATURES = {1: [1.0, 0.0], 2: [0.6, 0.8], 3: [0.0, 1.0], 4: [1.0, 0.0]}
 TAGS = {1: ["drama"], 2: ["drama", "war"], 3: ["war"], 4: ["drama"]}
@@ -80,9 +81,10 @@ def test_train_of_other_users_is_a_warning() -> None:
             value("serendipity", items(train={8: [1]}), truth=truth, lists=lists)
 
 
-def drawn_case(
-    rng: random.Random,
-) -> tuple[list[int], dict[int, list[int]], dict[int, list[int]], dict[int, list[int]]]:
+Lists = dict[int, list[int]]
+
+
+def drawn_case(rng: random.Random) -> tuple[list[int], Lists, Lists, Lists]:
     """Return a catalogue, and for some users a truth, a list, and a history with repeats."""
     catalogue = list(range(1, rng.randint(3, 12)))
     users = range(rng.randint(1, 6))
@@ -105,21 +107,22 @@ def assert_near(report: exactk.Report, metric: str, expected: list[float | None]
 def test_the_oracle_says_the_same(seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311 - not for secrets
     catalogue, truth, lists, train = drawn_case(rng)
-    vectors = {item: [rng.choice([0.0, 1.0, rng.random()]) for _ in range(3)] for item in catalogue}
+    vectors: Any = {item: [rng.choice([0.0, 1.0, rng.random()]) for _ in range(3)] for item in catalogue}
     tags = {item: rng.sample("abcdef", rng.randint(1, 3)) for item in catalogue}
-    k, distance = rng.choice([1, 3, 20]), rng.choice(sorted(oracle.DISTANCES))
+    k, distance = rng.choice([1, 3, 20]), rng.choice(["cosine", "dot", "euclidean", "hamming"])
     nearest, alpha = rng.choice(["nearest", "mean"]), rng.choice(["0.01", "0.5", "1e-6"])
     by_distance = f"serendipity@{k}(distance={distance},history_distance={nearest},undefined=nan)"
     by_popularity = f"serendipity@{k}(serendipity_of=popularity,popularity=interactions,undefined=nan)"
     by_tags = f"calibration@{k}(alpha={alpha},undefined=nan)"
     of_vectors = exactk.Items(catalogue, train=train, features=vectors)
     report = exactk.evaluate(truth, lists, [by_distance, by_popularity], items=of_vectors, per_user=True)
-    exact = {item: [Fraction(number) for number in vector] for item, vector in vectors.items()}
+    described = Catalogue(None, [], features=vectors)
     rows = {user: row[:k] for user, row in lists.items()}
-    expected = [
-        oracle.serendipity(rows[user], set(truth[user]), set(train[user]), exact, distance, nearest) for user in truth
+    of_distance = [
+        oracle.serendipity(rows[user], set(truth[user]), set(train[user]), described, distance, nearest)
+        for user in truth
     ]
-    assert_near(report, by_distance, expected)
+    assert_near(report, by_distance, of_distance)
     interactions = [item for row in train.values() for item in row]
     of_popularity = [
         oracle.serendipity_of_popularity(rows[user], set(truth[user]), catalogue, interactions) for user in truth
@@ -133,9 +136,7 @@ def test_the_oracle_says_the_same(seed: int) -> None:
 
 def test_users_without_a_history_who_count_as_the_best_are_a_warning() -> None:
     truth, lists = {7: [1], 8: [2]}, {7: [2], 8: [2]}
-    message = (
-        "1 user has no item in train and counts as 0, the best value, in calibration@1; undefined=skip leaves them out"
-    )
+    message = "1 user has no item in train and counts as 0, the best value, in calibration@1; undefined=skip leaves"
     with pytest.warns(exactk.EvaluationWarning, match=message):
         assert value("calibration@1", items(TAGS), truth, lists) > 0
     with pytest.warns(exactk.EvaluationWarning, match=message):
@@ -173,35 +174,21 @@ REFUSED: dict[str, tuple[str, Any, str]] = {
     "no train": ("calibration", exactk.Items([1, 2, 3, 4], features=TAGS), "what each user has in train, found none"),
     "no features": ("serendipity", exactk.Items(train=TRAIN), "serendipity to have the features of items, found none"),
     "no tags": ("calibration", exactk.Items(train=TRAIN), "calibration to have the features of items, found none"),
-    "vectors": (
-        "calibration",
-        items(),
-        r"calibration to have the tags of items, found vectors; features=\{item: \[tag, \.\.\.\]\}",
-    ),
-    "sparse vectors": (
-        "calibration",
-        items(scipy.sparse.csr_array(np.eye(4))),
-        "calibration to have the tags of items, found vectors",
-    ),
+    "vectors": ("calibration", items(), r"the tags of items, found vectors; features=\{item: \[tag, \.\.\.\]\}"),
+    "sparse vectors": ("calibration", items(scipy.sparse.csr_array(np.eye(4))), "the tags of items, found vectors"),
     "no popularity": (
-        "serendipity(serendipity_of=popularity)",
-        exactk.Items([1, 2, 3, 4]),
-        "serendipity to have the popularity of items, found none",
+        "serendipity(serendipity_of=popularity)", exactk.Items([1, 2, 3, 4]), "to have the popularity of items, found none"
     ),
     "features of the list": (
         "serendipity@2",
         items({1: [0.5], 3: [1.0]}),
         r"predictions: expected items with features.*found item 2 without features at row 0; .*'skip'.* leaves it out \(user 7\)",
     ),
-    "features of the history": (
-        "serendipity@2",
-        items({1: [0.5], 2: [1.0]}),
-        r"train: expected items with features .* 'skip'",
-    ),
+    "features of the history": ("serendipity@2", items({1: [0.5], 2: [1.0]}), r"train: .* with features .* 'skip'"),
     "tags of the history": ("calibration@2", items({1: ["a"], 2: ["b"]}), r"train: expected items with features"),
     "micro": ("calibration(average=micro)", items(TAGS), "calibration: expected average='macro'|average='macro'"),
     "alpha": ("calibration(alpha=0)", items(TAGS), r"alpha in \[1e-06, 1\]|alpha"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ["core", "reference"])
@@ -244,12 +231,9 @@ def test_an_item_of_train_alone_that_lacks_features_is_named(
     ("features", "message"),
     [
         ({"a": [1.0], "b": [2.0**65]}, r"from -2\^64 to 2\^64, found 3.68935e\+19 at position 0 \(item 'b'\)$"),
-        (
-            {"b": [2.0**-300]},
-            r"length 2\^-250 or more \(distance='cosine'\), found a vector of length 4.90909e-91 \(item 'b'\)$",
-        ),
+        ({"b": [2.0**-300]}, r"length 2\^-250 or more \(distance='cosine'\), found .* of length 4.90909e-91 \(item 'b'\)$"),
     ],
-)
+)  # fmt: skip
 def test_an_item_with_a_wrong_vector_is_named(call: Any, features: Any, message: str) -> None:
     catalogue = exactk.Items(["b", "a"], features=features)
     lists = {"u": ["a"], "v": ["a"]}
