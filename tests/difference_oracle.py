@@ -123,22 +123,33 @@ class Numbers:
     keys: tuple[str | int, ...]  # of each unit: a user, or a cluster
 
 
+RATIOS: dict[str, list[tuple[int, int | None]]] = {
+    "macro": [(0, None)],
+    "geometric": [(0, None)],
+    "micro": [(1, 2)],
+    "of_means": [(1, None), (2, None)],
+}
+"""The columns of numbers that are numerator and denominator of each ratio."""
+
+
+def sums_by_unit(
+    numbers: Floats, weights: Floats, units: NDArray[np.int64], metric: Metric
+) -> list[tuple[Floats, Floats]]:
+    """Return the numerator and the denominator of each ratio by unit."""
+    values = np.log(np.maximum(numbers, 1e-5)) if metric.average == "geometric" else numbers
+
+    def sums(column: int | None) -> Floats:
+        return np.asarray(np.bincount(units, weights * (1.0 if column is None else values[:, column])), np.float64)
+
+    return [(sums(numerator), sums(denominator)) for numerator, denominator in RATIOS[metric.average]]
+
+
 def value_and_influence(
     numbers: Floats, weights: Floats, units: NDArray[np.int64], metric: Metric
 ) -> tuple[float, Floats]:
     """Return theta, or its logarithm under the geometric mean, and z by unit."""
-    columns: dict[str, list[tuple[int, int | None]]] = {
-        "macro": [(0, None)],
-        "geometric": [(0, None)],
-        "micro": [(1, 2)],
-        "of_means": [(1, None), (2, None)],
-    }
-    one = np.ones(len(weights))
-    values = np.log(np.maximum(numbers, 1e-5)) if metric.average == "geometric" else numbers
     ratios, influences = [], []
-    for numerator, denominator in columns[metric.average]:
-        n = np.bincount(units, weights * values[:, numerator])
-        m = np.bincount(units, weights * (one if denominator is None else values[:, denominator]))
+    for n, m in sums_by_unit(numbers, weights, units, metric):
         if m.sum() == 0:
             return math.nan, np.zeros(len(n))
         theta = n.sum() / m.sum()

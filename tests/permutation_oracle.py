@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 import difference_oracle
-from difference_oracle import Case, Estimate, Floats, Metric, Numbers, expm1, simultaneous_cells
+from difference_oracle import Case, Estimate, Floats, Metric, Numbers, expm1, simultaneous_cells, sums_by_unit
 from exactk.reference.resampling import counts, signs
 from exactk.reference.truth_digest import hash_of_key
 
@@ -44,19 +44,10 @@ class Parts(NamedTuple):
 
 def parts_of(numbers: Numbers, metric: Metric) -> list[Parts]:
     """Return one ratio; two of an F of means."""
-    ratios: dict[str, list[tuple[int, int | None]]] = {"micro": [(1, 2)], "of_means": [(1, None), (2, None)]}
-
-    def sums(of_users: Floats, column: int | None) -> Floats:
-        if column is None:
-            return np.asarray(np.bincount(numbers.units, numbers.weights), np.float64)
-        values = np.log(np.maximum(of_users, 1e-5)) if metric.average == "geometric" else of_users
-        return np.asarray(np.bincount(numbers.units, numbers.weights * values[:, column]), np.float64)
-
-    def both(of_users: Floats, ratio: tuple[int, int | None]) -> tuple[Floats, Floats]:
-        return sums(of_users, ratio[0]), sums(of_users, ratio[1])
-
-    of_metric = ratios.get(metric.average, [(0, None)])
-    return [Parts(both(numbers.system, ratio), both(numbers.baseline, ratio)) for ratio in of_metric]
+    system, baseline = (
+        sums_by_unit(one, numbers.weights, numbers.units, metric) for one in (numbers.system, numbers.baseline)
+    )
+    return [Parts(*both) for both in zip(system, baseline, strict=True)]
 
 
 def value(sums: list[tuple[Floats, Floats]], metric: Metric) -> Floats:

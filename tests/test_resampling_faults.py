@@ -35,7 +35,14 @@ def graded(users: int, seed: int = 0) -> dict[str, Any]:
     """Return truth and systems of users whose values are of many sizes."""
     rng = np.random.default_rng(seed)
     systems = {name: [rng.permutation(9)[:5].tolist() for _ in range(users)] for name in "abc"}
-    return {"truth": [{0: 1.0, 1: 2.0, 2: 3.0}] * users, "systems": systems, "metrics": ["ndcg@5", "recall@5"]}
+    return {"truth": [{0: 1.0, 1: 2.0, 2: 3.0}] * users, "systems": systems}
+
+
+def reports_of(data: dict[str, Any], metrics: Any = "ndcg@5") -> dict[str, exactk.Report]:
+    """Return reports with users' values."""
+    return {
+        name: exactk.evaluate(data["truth"], lists, metrics, per_user=True) for name, lists in data["systems"].items()
+    }
 
 
 # Options.
@@ -289,13 +296,8 @@ def test_denominators_that_some_patterns_lose_count_as_extreme() -> None:
 def test_grades_of_any_size(power: int) -> None:
     of_1 = graded(40)
     truth = [{item: grade * 2.0**power for item, grade in row.items()} for row in of_1["truth"]]
-    how: dict[str, Any] = {
-        "test": "permutation",
-        "adjust": "max_t",
-        "permutations": 999,
-        "interval": "bca",
-        "resamples": 999,
-    }
+    drawn: dict[str, Any] = {"permutations": 999, "interval": "bca", "resamples": 999}
+    how: dict[str, Any] = {"test": "permutation", "adjust": "max_t", **drawn}
     small = exactk.compare(of_1["truth"], of_1["systems"], "dcg@5", **how).differences
     for row, of_small in zip(exactk.compare(truth, of_1["systems"], "dcg@5", **how).differences, small, strict=True):
         assert (row.p, row.p_adjusted, row.relative_low) == (of_small.p, of_small.p_adjusted, of_small.relative_low)
@@ -402,10 +404,7 @@ def test_few_users_are_noted() -> None:
 
 def test_progress_is_of_flips_and_of_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_REPORT_INTERVAL", 0)
-    data = graded(60)
-    kept = {
-        name: exactk.evaluate(data["truth"], lists, "ndcg@5", per_user=True) for name, lists in data["systems"].items()
-    }
+    kept = reports_of(graded(60))
     for how, total in (
         ({"test": "permutation", "permutations": 3000}, 3000),
         ({"interval": "percentile", "resamples": 2000}, 2000),
@@ -426,11 +425,7 @@ def test_progress_of_many_pairs_is_of_all_parts(monkeypatch: pytest.MonkeyPatch)
     """Sums of many pairs do not fit into the memory of one step."""
     monkeypatch.setattr("exactk._inference.bootstrap._SUMS_AT_A_TIME", 4 * 999 * 2)
     monkeypatch.setattr("exactk._inference.sign_flips._SUMS_AT_A_TIME", 4096)
-    data = graded(60)
-    kept = {
-        name: exactk.evaluate(data["truth"], lists, data["metrics"], per_user=True)
-        for name, lists in data["systems"].items()
-    }
+    kept = reports_of(graded(60), ["ndcg@5", "recall@5"])
     calls: list[tuple[int, int | None]] = []
     how: dict[str, Any] = {"test": "permutation", "permutations": 3000, "interval": "bca", "resamples": 999}
     found = exactk.compare_reports(kept, progress=lambda *numbers: calls.append(numbers), **how).differences
@@ -442,10 +437,7 @@ def test_progress_of_many_pairs_is_of_all_parts(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 @pytest.mark.parametrize("how", [{"test": "permutation"}, {"interval": "bca"}])
 def test_an_interrupt_leaves_the_comparison_as_it_was(error: type[BaseException], how: Any) -> None:
-    data = graded(60)
-    kept = {
-        name: exactk.evaluate(data["truth"], lists, "ndcg@5", per_user=True) for name, lists in data["systems"].items()
-    }
+    kept = reports_of(graded(60))
     errors: list[type[BaseException]] = [error]
 
     def interrupt(_done: int, _total: int | None) -> None:
