@@ -185,10 +185,7 @@ def test_an_error_in_another_argument_keeps_its_hint() -> None:
         ({}, "systems: expected at least one system, found an empty mapping"),
         ({3: ALS}, "systems: expected system names as keys, found 3"),
         ({"": ALS}, "systems: expected a name for each system, found ''"),
-        (
-            {"als": iter([ALS])},
-            "found an iterator, which can be read only once, for 'als'; exactk.compare(None, blocks,",
-        ),
+        ({"als": iter([ALS])}, "found an iterator, which can be read only once, for 'als'; exactk.compare(None, "),
         ({"als": ([user] for user in "ab")}, "found an iterator, which can be read only once, for 'als'"),
         ({"als": 3}, "exactk.evaluate(truth, systems, metrics) takes a mapping from user"),
         ({"ann": {"film": 0.5}, "bob": {}}, "exactk.evaluate(truth, systems, metrics) takes a mapping from user"),

@@ -349,11 +349,8 @@ DISCOUNTS = [1 / math.log2(rank + 1) for rank in range(1, 6)]
         ("raise", "bpref", (1 - 1 / 2 + 1 - 2 / 2) / 2),  # b and c are above e, b above a
         ("zero_gain", "bpref", (1 - 1 / 2 + 1 - 2 / 2) / 2),
         ("unjudged", "bpref", (1 + 1 - 1 / 1) / 2),  # c alone is judged and not relevant
-        ("raise", "judged@5", 4 / 5),
         ("zero_gain", "judged@5", 4 / 5),
         ("unjudged", "judged@5", 3 / 5),
-        ("unjudged", "precision@5", 2 / 5),
-        ("unjudged", "num_relevant", 2.0),
         *(
             (choice, metric, expected)
             for choice in ("unjudged", "zero_gain")
@@ -370,9 +367,6 @@ DISCOUNTS = [1 / math.log2(rank + 1) for rank in range(1, 6)]
         ("zero_gain", "dcg@5(gain=exp2_shifted,min_grade=-1)", 15 * DISCOUNTS[1] + 3 * DISCOUNTS[2] + 7 * DISCOUNTS[3]),
         ("raise", "dcg@5(gain=exp2_shifted,min_grade=-1)", 1 + 15 * DISCOUNTS[1] + 3 * DISCOUNTS[2] + 7 * DISCOUNTS[3]),
         ("zero_gain", "dcg@5(gain=binary,min_grade=-1)", sum(DISCOUNTS[:4])),
-        ("zero_gain", "precision@5(min_grade=-1)", 4 / 5),
-        ("unjudged", "precision@5(min_grade=0)", 3 / 5),
-        ("zero_gain", "precision@5(min_grade=0)", 3 / 5),
     ],
 )
 def test_f69_negative_grades_are_what_the_convention_says(choice: Any, metric: str, expected: float) -> None:
@@ -389,12 +383,8 @@ def test_f69_gains_of_negative_grades_are_refused_by_default(metric: str) -> Non
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         with pytest.raises(exactk.InputError, match="found grade -1") as caught:
             evaluate(NEGATIVE, RANKED, metric)
-        assert (caught.value.argument, caught.value.row, caught.value.position, caught.value.count) == (
-            "truth",
-            0,
-            1,
-            2,
-        )
+        error = caught.value
+        assert (error.argument, error.row, error.position, error.count) == ("truth", 0, 1, 2)
     with pytest.raises(exactk.InputError, match=r"convention=\{'negative_grades': 'zero_gain'\} gives it gain 0"):
         exactk.evaluate(NEGATIVE, RANKED, metric)
 

@@ -54,12 +54,8 @@ def test_f09_grades_above_the_highest_are_refused() -> None:
         assert evaluate(truth, [[1], [2]], "err@3(max_grade=5)")
         with pytest.raises(exactk.InputError) as caught:
             evaluate(truth, [[1], [2]], "err@3", convention=STANDARD.replace(gain="binary"))
-        assert (caught.value.argument, caught.value.row, caught.value.position, caught.value.count) == (
-            "truth",
-            1,
-            0,
-            2,
-        )
+        error = caught.value
+        assert (error.argument, error.row, error.position, error.count) == ("truth", 1, 0, 2)
     with pytest.raises(exactk.InputError, match="grades from 0 to max_grade=4 for err, found grade 5"):
         exactk.evaluate(truth, [[1], [2]], "err@3")
 
