@@ -159,9 +159,7 @@ def test_f64_the_column_outlives_files_pickles_and_merges() -> None:
 @pytest.mark.parametrize("values", [[0, 1, 2], VALUES, [True, False, True]])
 @pytest.mark.parametrize("column", ["clicks", "Score", "purchases_30d"])
 def test_f64_numbers_that_are_not_used(column: str, values: list[Any], tmp_path: Path) -> None:
-    message = re.escape(
-        f"truth: every item counts as relevant, because no grade column was found, and {column!r} is not "
-    )
+    message = f"truth: every item counts as relevant, because no grade column was found, and {column!r} is not "
     everything = evaluate({"ann": [1, 2], "bob": [3]})
     for name, truth in truths(column, values, tmp_path).items():
         if values[0] is True and name in {".csv", ".tsv"}:
@@ -180,17 +178,12 @@ def test_f64_one_warning_for_several_columns_systems_and_blocks() -> None:
     calls: list[Callable[[], object]] = [
         lambda: exactk.evaluate(frame, PREDICTIONS, "P@1"),
         lambda: exactk.compare(frame, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1"),
+        lambda: exactk.evaluate(None, iter([(frame[:2], {"ann": [1]}), (frame[2:], {"bob": [3]})]), "P@1"),
     ]
     for call in calls:
-        with pytest.warns(
-            exactk.EvaluationWarning, match="'clicks' and 'buys' are not used; grade='clicks' "
-        ) as caught:
+        with pytest.warns(exactk.EvaluationWarning, match="'clicks' and 'buys' are not used; grade='cl") as caught:
             call()
         assert len(caught) == 1
-    blocks = iter([(frame[:2], {"ann": [1]}), (frame[2:], {"bob": [3]})])
-    with pytest.warns(exactk.EvaluationWarning, match="'clicks' and 'buys' are not used") as caught:
-        exactk.evaluate(None, blocks, "P@1")
-    assert len(caught) == 1
 
 
 def test_f64_columns_that_are_no_grades() -> None:
@@ -286,9 +279,7 @@ def test_f64_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["evaluate", str(truth), str(run), "-m", "P@1"]) == 0
     output = capsys.readouterr()
     assert "grades: rating, relevant: > 0" in output.out
-    assert (
-        "every rating above 0 in the column 'rating' counts as relevant; --set min_grade=2 counts ratings" in output.err
-    )
+    assert "every rating above 0 in the column 'rating' counts as relevant; --set min_grade=2 counts " in output.err
     assert "clicks" not in output.err
     pd.DataFrame(COLUMNS | {"clicks": [0, 1, 2]}).to_csv(truth)
     assert main(["evaluate", str(truth), str(run), "-m", "P@1"]) == 0

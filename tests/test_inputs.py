@@ -71,6 +71,15 @@ def test_items_after_an_excluded_one_move_up() -> None:
     assert list(report.values()) == [0.5, 0.5]
 
 
+def test_immutable_and_picklable() -> None:
+    truth = exactk.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.0, 3.0], users=["a", "b"])
+    with pytest.raises(AttributeError):
+        truth.items = np.arange(3)  # type: ignore[misc]
+    rankings = exactk.as_rankings(pad_rows([[1, 2], [21]]))
+    again, lists = pickle.loads(pickle.dumps((truth, rankings)))  # noqa: S301 - just written
+    assert exactk.evaluate(again, lists, "ndcg@2") == exactk.evaluate(truth, [[1, 2], [21]], "ndcg@2")
+
+
 def test_rankings_are_viewed_and_truth_is_copied() -> None:
     items = np.array([4, 2, 1, 3], np.int32)
     rankings = exactk.Rankings([0, 3, 4, 4], items)
@@ -82,15 +91,6 @@ def test_rankings_are_viewed_and_truth_is_copied() -> None:
     for array in (rankings.items, rankings.indptr, truth.items, truth.indptr):
         assert not array.flags.writeable
     assert items.flags.writeable
-
-
-def test_immutable_and_picklable() -> None:
-    truth = exactk.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.0, 3.0], users=["a", "b"])
-    with pytest.raises(AttributeError):
-        truth.items = np.arange(3)  # type: ignore[misc]
-    again = pickle.loads(pickle.dumps(truth))  # noqa: S301 - just written
-    rankings = pickle.loads(pickle.dumps(exactk.as_rankings(pad_rows([[1, 2], [21]]))))  # noqa: S301
-    assert exactk.evaluate(again, rankings, "ndcg@2") == exactk.evaluate(truth, [[1, 2], [21]], "ndcg@2")
 
 
 def test_present_tells_a_missing_list_from_an_empty_one() -> None:
@@ -139,11 +139,7 @@ def test_no_block_at_all_is_nobody() -> None:
         (lambda: exactk.as_truth([{1: 1.0}, [2]]), TypeError, "a mapping"),
         (lambda: exactk.as_truth([{1: "a"}]), TypeError, "numbers"),
         (lambda: exactk.rbp_at_k(TRUTH, LISTS, 3, p="half"), TypeError, "a number"),  # type: ignore[arg-type]
-        (
-            lambda: exactk.list_auc_at_k(TRUTH, LISTS, 3, items=10**400),
-            ValueError,
-            "float64 holds, found a larger number",
-        ),
+        (lambda: exactk.list_auc_at_k(TRUTH, LISTS, 3, items=10**400), ValueError, "float64 holds, found a larger"),
         (lambda: exactk.Comparison({}), ValueError, "at least one"),
         (lambda: exactk.State.from_bytes("text"), TypeError, "bytes"),  # type: ignore[arg-type]
     ],

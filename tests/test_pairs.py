@@ -25,13 +25,9 @@ def values_of(truth: Any, predictions: Any, **options: Any) -> dict[str, float]:
     return dict(report)
 
 
-@pytest.mark.parametrize("make", [list, tuple, set, np.float32])
+@pytest.mark.parametrize("make", [list, tuple, set, lambda row: [(item, np.float32(score)) for item, score in row]])
 def test_f67_pairs_are_items_with_scores(make: Any) -> None:
-    pairs: dict[str, Any] = PAIRS
-    if make is np.float32:
-        pairs = {user: [(item, np.float32(score)) for item, score in row] for user, row in PAIRS.items()}
-    else:
-        pairs = {user: make(row) for user, row in PAIRS.items()}
+    pairs = {user: make(row) for user, row in PAIRS.items()}
     expected = values_of(TRUTH, SCORED)
     assert expected["mrr"] == 0.75
     assert values_of(TRUTH, pairs) == expected
@@ -60,10 +56,7 @@ def test_f67_pairs_are_items_with_grades_in_the_truth() -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (
-            [("film", 0.5), "book"],
-            r"an \(item, score\) tuple, like the first item, found 'book' at row 1, position 1",
-        ),
+        ([("film", 0.5), "book"], r"an \(item, score\) tuple, like the first item, found 'book' at row 1, position 1"),
         ([("film", 0.5), ("book", "x")], r"an \(item, score\) tuple.* at row 1, position 1"),
         ([("film", 0.5), (["x"], 0.5)], r"an \(item, score\) tuple.* at row 1, position 1"),
         ([("film", 0.5), ("book", 1, 2)], r"an \(item, score\) tuple.* at row 1, position 1"),
@@ -180,9 +173,7 @@ def test_f76_one_item_for_each_user(item: Any) -> None:
     assert values_of(one, {"bob": [item]}) == values_of(lists, {"bob": [item]})
     with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
         assert exactk.evaluate({"bob": item}, {"bob": [item]}, "recall", exclude={"bob": item})["recall"] == 0
-    with pytest.raises(
-        exactk.InputTypeError, match="predictions: expected the items of each user, found a single item"
-    ) as caught:
+    with pytest.raises(exactk.InputTypeError, match=r"predictions: .* items of each user, found a single") as caught:
         values_of(lists, one)
     hint = str(caught.value).partition("; predictions=")[2]
     assert eval(hint, {"predictions": {"bob": item}}) == {"bob": [item]}  # noqa: S307
