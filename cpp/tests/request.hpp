@@ -4,7 +4,6 @@
 #include "common.hpp"
 #include "exactk/evaluate.hpp"
 #include "exactk/metrics.hpp"
-#include "support.hpp"
 
 namespace exactk::tests {
 
@@ -197,13 +196,6 @@ inline bool same_numbers(std::span<const double> actual, std::span<const double>
   return std::ranges::equal(actual, expected, [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
   });
-}
-
-inline double mean(const Sums& sums) { return real(sums.total) / static_cast<double>(sums.users); }
-
-inline constexpr double kTolerance = 1e-6;  // of numbers that are written with six digits
-inline doctest::Approx about(double expected) {
-  return doctest::Approx(expected).epsilon(kTolerance);
 }
 
 }  // namespace exactk::tests

@@ -64,20 +64,6 @@ class Integer {
     add(one);
   }
 
-  // Returns integer x 2^-scale, to within a few ulps.
-  [[nodiscard]] double real(int scale) const {
-    Integer magnitude = *this;
-    const bool negative = (bytes_.back() & 0x80U) != 0;
-    if (negative) magnitude.negate();
-    double sum = 0;
-    int bit = -scale;
-    for (const std::uint8_t byte : magnitude.bytes_) {
-      sum += std::ldexp(byte, bit);
-      bit += 8;
-    }
-    return negative ? -sum : sum;
-  }
-
   [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
 
  private:
@@ -87,7 +73,5 @@ class Integer {
 
   std::vector<std::uint8_t> bytes_;
 };
-
-inline double real(const ExactInteger& integer) { return Integer(integer).real(integer.scale); }
 
 }  // namespace exactk::tests

@@ -1,10 +1,8 @@
 #include "cancelling.hpp"
 #include "common.hpp"
 #include "exactk/evaluate.hpp"
-#include "exactk/lists.hpp"
 #include "exactk/metrics.hpp"
 #include "request.hpp"
-#include "support.hpp"
 
 namespace exactk {
 namespace {
@@ -66,74 +64,28 @@ Input random_input(std::size_t users, bool weighted) {
       if (info.micro) input.values.push_back(value(name, cutoff, micro, parameter));
     }
   }
+  input.per_user.assign(input.values.size() * users, -1);
   return input;
 }
 
-void add_to(ExactInteger& sum, const ExactInteger& term) {
-  REQUIRE(sum.scale == term.scale);
-  Integer integer(sum);
-  integer.add(Integer(term));
-  sum.bytes = integer.bytes();
-}
-
-void add_to(std::vector<Sums>& sums, std::span<const Sums> terms) {
-  if (sums.empty()) {
-    sums.assign(terms.begin(), terms.end());
-    return;
-  }
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i].users += terms[i].users;
-    sums[i].undefined += terms[i].undefined;
-    add_to(sums[i].total, terms[i].total);
-    add_to(sums[i].squares, terms[i].squares);
-    add_to(sums[i].weight, terms[i].weight);
-  }
-}
-
-OwnedLists select_rows(const OwnedLists& whole, std::span<const std::size_t> rows) {
-  const auto& ids = std::get<Row>(whole.items);
-  std::vector<Row> selected;
-  for (const std::size_t row : rows) {
-    selected.emplace_back(ids.begin() + whole.indptr[row], ids.begin() + whole.indptr[row + 1]);
-  }
-  return lists(selected);
-}
-
-Input select_users(const Input& whole, std::span<const std::size_t> users) {
-  Input part = whole;
-  part.truth = select_rows(whole.truth, users);
-  part.predictions = select_rows(whole.predictions, users);
-  part.exclude = select_rows(*whole.exclude, users);
-  part.grades.clear();
-  if (whole.weights) part.weights->clear();
-  for (const std::size_t user : users) {
-    part.grades.insert(part.grades.end(), whole.grades.begin() + whole.truth.indptr[user],
-                       whole.grades.begin() + whole.truth.indptr[user + 1]);
-    if (whole.weights) part.weights->push_back((*whole.weights)[user]);
-  }
-  return part;
-}
-
-Input select_users(const Input& whole, std::size_t begin, std::size_t end) {
-  std::vector<std::size_t> users(end - begin);
-  std::iota(users.begin(), users.end(), begin);
-  return select_users(whole, users);
+// Checks that a change of the request changes no byte of its results.
+void check_same_results(Input& input, const Result& expected, std::span<const double> per_user) {
+  const Result result = input.run();
+  check_equal(result.sums, expected.sums);
+  check_equal(result.tally, expected.tally);
+  CHECK(same_numbers(input.per_user, per_user));
 }
 
 TEST_CASE("F22: results are the same bytes for any number of threads") {
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);
     Input input = random_input(1100, weighted);  // two blocks
-    input.per_user.assign(input.values.size() * (input.truth.indptr.size() - 1), -1);
     const Result expected = input.run();
     const std::vector<double> per_user = input.per_user;
     for (const int threads : weighted ? std::vector{3} : std::vector{2, 7}) {
       CAPTURE(threads);
       input.threads = threads;
-      const Result result = input.run();
-      check_equal(result.sums, expected.sums);
-      check_equal(result.tally, expected.tally);
-      CHECK(same_numbers(input.per_user, per_user));
+      check_same_results(input, expected, per_user);
     }
   }
 }
@@ -143,124 +95,13 @@ TEST_CASE("F31: results are the same bytes for any instruction set") {
     CAPTURE(weighted);
     Input input = random_input(200, weighted);
     input.isa = Isa::scalar;
-    input.per_user.assign(input.values.size() * (input.truth.indptr.size() - 1), -1);
     const Result expected = input.run();
     const std::vector<double> per_user = input.per_user;
     for (const Isa isa : available_isas()) {
       CAPTURE(name_of(isa));
       input.isa = isa;
-      const Result result = input.run();
-      check_equal(result.sums, expected.sums);
-      check_equal(result.tally, expected.tally);
-      CHECK(same_numbers(input.per_user, per_user));
+      check_same_results(input, expected, per_user);
     }
-  }
-}
-
-TEST_CASE("the sums of the parts add up to those of the whole" *
-          doctest::test_suite("one thread")) {
-  for (const bool weighted : {false, true}) {
-    CAPTURE(weighted);
-    const Input whole = random_input(160, weighted);
-    Input input = whole;
-    const Result expected = input.run();
-    for (const std::vector<std::size_t>& cuts :
-         std::vector<std::vector<std::size_t>>{{0, 80, 160}, {0, 1, 2, 159, 160}, {0, 0, 160}}) {
-      std::vector<Sums> sums;
-      Tally tally;
-      for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-        Input part = select_users(whole, cuts[i], cuts[i + 1]);
-        const Result result = part.run();
-        add_to(sums, result.sums);
-        tally.add(result.tally);
-      }
-      check_equal(sums, expected.sums);
-      check_equal(tally, expected.tally);
-    }
-  }
-}
-
-TEST_CASE("groups hold the sums of their users") {
-  constexpr Count kGroups = 4;  // the last group stays empty
-  constexpr std::size_t kUsers = 60;
-  for (const bool weighted : {false, true}) {
-    const Input whole = random_input(kUsers, weighted);
-    Input input = whole;
-    const Result ungrouped = input.run();
-    input.group_count = kGroups;
-    std::vector<std::vector<std::size_t>> users_of(kGroups);
-    for (std::size_t user = 0; user < kUsers; ++user) {
-      input.groups.push_back(static_cast<Offset>(user * user % 3));
-      users_of[user * user % 3].push_back(user);
-    }
-    std::vector<std::vector<Sums>> expected;
-    for (const auto& users : users_of) expected.push_back(select_users(whole, users).run().sums);
-    for (const int threads : {1, 3}) {
-      CAPTURE(threads);
-      input.threads = threads;
-      const Result result = input.run();
-      const std::size_t values = input.values.size();
-      REQUIRE(result.sums.size() == values * kGroups);
-      check_equal(result.tally, ungrouped.tally);
-
-      std::vector<Sums> sums;
-      for (std::size_t group = 0; group < kGroups; ++group) {
-        const std::span<const Sums> of_group(result.sums.data() + group * values, values);
-        add_to(sums, of_group);
-        check_equal({of_group.begin(), of_group.end()}, expected[group]);
-        CHECK(users_of[group].empty() == std::ranges::all_of(of_group, [](const Sums& one) {
-                return one.users == 0 && real(one.total) == 0 && real(one.weight) == 0;
-              }));
-      }
-      check_equal(sums, ungrouped.sums);
-    }
-  }
-}
-
-TEST_CASE("per-user values do not depend on other users" * doctest::test_suite("one thread")) {
-  const Input whole = random_input(20, false);
-  Input input = whole;
-  const auto table = input.table();
-  for (std::size_t user = 0; user < 20; ++user) {
-    CAPTURE(user);
-    Input alone = select_users(whole, user, user + 1);
-    const auto row = alone.table();
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      CHECK(same_numbers(row[i], std::span(&table[i][user], 1)));
-    }
-  }
-}
-
-TEST_CASE("metrics that promise the unit range keep it under any divisors") {
-  Input input = random_input(300, false);
-  input.values.clear();
-  Rules rules;
-  rules.duplicate_items = Duplicates::first;
-  rules.duplicate_truth = Duplicates::count;
-  const std::span<const ConventionField> fields = convention_fields();
-  for (const std::string_view name : {"precision_over", "recall_over", "ap_over", "ideal_over"}) {
-    const auto field = std::ranges::find(fields, name, &ConventionField::name);
-    REQUIRE(field != fields.end());
-    const auto& choice_field = std::get<ChoiceField>(field->kind);
-    for (const std::uint8_t choice : choice_field.choices) {
-      Rules changed = rules;
-      choice_field.set(changed, choice);
-      if (changed.ideal_over == Over::cutoff) changed.gain = Gain::binary;
-      for (const MetricInfo& info : metric_table()) {
-        if (!info.unit_range || info.walks_list) continue;
-        for (const Count cutoff : {1, 5, 100}) {
-          if (info.pairwise) continue;
-          input.values.push_back(
-              value(std::string(info.name), cutoff, changed, parameter_of(info)));
-        }
-      }
-    }
-  }
-  const auto table = input.table();
-  for (std::size_t i = 0; i < input.values.size(); ++i) {
-    CAPTURE(input.values[i].metric);
-    CHECK(std::ranges::all_of(
-        table[i], [](double one) { return std::isnan(one) || (one >= 0 && one <= 1); }));
   }
 }
 

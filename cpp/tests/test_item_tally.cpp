@@ -56,34 +56,6 @@ PlannedValue exposure(Count cutoff, ForeignItems foreign_items = ForeignItems::i
   return planned;
 }
 
-TEST_CASE("items are counted by cutoff, foreign ones by id, and lists by length") {
-  const Input input{.truth = lists({{1}, {1}, {1}}), .predictions = lists({{7, 3, 5}, {3}, {}})};
-  const std::vector<std::int64_t> ids = {3, 4, 5};
-  const Result result =
-      count(input, {{{counting_foreign(), {1, 2, kNoCutoff}, true}}}, catalogue_of(ids));
-  const ItemTally& tally = result.item_tallies.front();
-  CHECK(tally.foreign_items == std::vector<std::int64_t>{7});
-  CHECK(tally.counts == std::vector<Count>{1, 2, 2, 0, 0, 0, 0, 0, 1, 1, 1, 1});
-  CHECK(tally.list_lengths[0] == std::vector<Count>{1, 2});
-  CHECK(tally.list_lengths[2] == std::vector<Count>{1, 1, 0, 1});
-  REQUIRE(tally.short_lists[1].size() == 1);  // one list of one item, which is item 3
-  CHECK(tally.short_lists[1].front().item == 0);
-  CHECK(tally.short_lists[1].front().length == 1);
-  CHECK(tally.short_lists[1].front().lists == 1);
-}
-
-TEST_CASE("groups are counted by rank, down to the last rank that has one") {
-  const Input input{.truth = lists({{1}, {1}, {1}}),
-                    .predictions = lists({{7, 3, 5, 6}, {5, 4}, {}})};
-  const std::vector<std::int64_t> ids = {3, 4, 5, 6};
-  const std::vector<Count> groups = {1, 0, 1, -1};
-  const Result result =
-      count(input, {{}, {exposure(kNoCutoff), exposure(1)}}, catalogue_of(ids, groups, 2));
-  CHECK(result.group_tallies.front().lists == 3);
-  CHECK(result.group_tallies.front().counts == std::vector<Count>{0, 1, 1, 1, 0, 1});
-  CHECK(result.group_tallies.back().counts == std::vector<Count>{0, 1});
-}
-
 TEST_CASE("any number of threads counts the same items and groups") {
   std::vector<Row> rows;
   std::vector<Row> truth;
