@@ -127,36 +127,6 @@ TEST_CASE("bounds that a sample predicts do not change long lists") {
   });
 }
 
-TEST_CASE("the best items are those of a plain sort, padded if there are fewer") {
-  std::mt19937_64 random(3);
-  const Model model = draw_model(ScoreType::float64, ScoreType::float64, 3, Draw::spread, random);
-  const auto number = [](const Matrix& matrix, Count row, Count column) {
-    return std::get<std::vector<double>>(
-        matrix.numbers)[static_cast<std::size_t>(row * matrix.stride + column)];
-  };
-  for (const Count k : {Count{1}, Count{149}, Count{150}, Count{151}, kItems, kItems + 3}) {
-    CAPTURE(k);
-    const Best best = best_of(model.view(), {.k = k});
-    for (Count user = 0; user < kUsers; ++user) {
-      std::vector<double> scores;
-      for (Count item = 0; item < kItems; ++item) {
-        const auto term = [&](Count column) {
-          return number(model.users, user, column) * number(model.items, item, column);
-        };
-        scores.push_back((term(0) + term(2)) + term(1));
-      }
-      Row expected(static_cast<std::size_t>(kItems));
-      std::iota(expected.begin(), expected.end(), 0);
-      std::ranges::stable_sort(expected, std::greater<>(), [&](std::int64_t item) {
-        return scores[static_cast<std::size_t>(item)];
-      });
-      expected.resize(static_cast<std::size_t>(k), -1);
-      const auto row = std::span(best.items).subspan(static_cast<std::size_t>(user * k));
-      CHECK(std::ranges::equal(row.first(expected.size()), expected));
-    }
-  }
-}
-
 TEST_CASE("no users, no items, or fewer items than requested") {
   std::mt19937_64 random(4);
   for (const auto& [users, items] :

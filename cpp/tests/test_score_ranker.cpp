@@ -238,97 +238,24 @@ TEST_CASE("the lowest score that reaches a bound") {
   }
 }
 
-TEST_CASE("F08: the best items of each user, and the place of NaN") {
-  const std::vector<float> scores = {1, 3, 2, 3, 0, 0, 0, 0};
-  std::vector<std::int64_t> items(6);
-  TopKRequest request{.scores = matrix_of(scores, 2),
-                      .k = 3,
-                      .exclude = std::nullopt,
-                      .positions = items,
-                      .threads = 2};
-  auto& matrix = std::get<ScoreMatrix>(request.scores);
-  std::atomic<Count> finished = 0;
-  request.finished = &finished;
-  topk(request);
-  CHECK(items == Row{1, 3, 2, 0, 1, 2});
-  CHECK(finished == 2);
-  request.ties = Ties::highest_id;
-  topk(request);
-  CHECK(items == Row{3, 1, 2, 3, 2, 1});
-  const OwnedLists exclude = lists({{1, 3}, {0, 1, 2}});
-  request.exclude = exclude.view();
-  topk(request);
-  CHECK(items == Row{2, 0, -1, 3, -1, -1});
-
-  std::vector<float> broken = scores;
-  broken[6] = broken[7] = std::numeric_limits<float>::quiet_NaN();
-  matrix.scores = reinterpret_cast<const std::byte*>(broken.data());
-  const Fault fault = fault_of([&] { topk(request); });
-  CHECK(fault.argument == "scores");
-  CHECK(fault.count == 2);
-  CHECK(fault.row == 1);
-  CHECK(fault.position == 2);
-  request.nan = NanScores::last;
-  request.exclude.reset();
-  topk(request);
-  CHECK(items == Row{3, 1, 2, 1, 0, 3});
-}
-
-TEST_CASE("users may have any row of the matrix, or none, and ids need not ascend with columns") {
-  const std::vector<float> scores = {1, 3, 2, 3, 0, 0, 0, 0};
-  const std::vector<Offset> user_rows = {1, -1, 0, 0};
-  const Row tie_ids = {2, 3, 0, 1};
-  Row items(8);
-  TopKRequest request{.scores = matrix_of(scores, 2), .k = 2, .exclude = {}, .positions = items};
-  auto& matrix = std::get<ScoreMatrix>(request.scores);
-  matrix.user_rows = user_rows;
-  matrix.tie_ids = tie_ids;
-  topk(request);
-  CHECK(items == Row{2, 3, -1, -1, 3, 1, 3, 1});
-  request.ties = Ties::highest_id;
-  topk(request);
-  CHECK(items == Row{1, 0, -1, -1, 1, 3, 1, 3});
-  request.ties = Ties::input_order;
-  topk(request);
-  CHECK(items == Row{0, 1, -1, -1, 1, 3, 1, 3});
-  const OwnedLists candidates = lists({{0, 1, 3}});
-  matrix.candidates = candidates.view();
-  request.ties = Ties::lowest_id;
-  topk(request);
-  CHECK(items == Row{3, 0, -1, -1, 3, 1, 3, 1});
-}
-
 TEST_CASE("invalid requests for the best items are rejected") {
   const std::vector<float> scores(6);
   std::vector<std::int64_t> items(6);
-  const TopKRequest sound{
-      .scores = matrix_of(scores), .k = 6, .exclude = std::nullopt, .positions = items};
-  topk(sound);
-  const auto matrix = [](TopKRequest& request) -> ScoreMatrix& {
-    return std::get<ScoreMatrix>(request.scores);
-  };
-  const auto refused_argument = [&](const auto& change) {
-    TopKRequest request = sound;
-    change(request);
+  const ScoreMatrix sound = matrix_of(scores);
+  const auto refused_argument = [&](const ScoreMatrix& matrix, Count k) {
+    const TopKRequest request{
+        .scores = matrix, .k = k, .exclude = std::nullopt, .positions = items};
     return fault_of([&] { topk(request); }).argument;
   };
-  CHECK(refused_argument([](TopKRequest& r) { r.k = 0; }) == "k");
-  CHECK(refused_argument([](TopKRequest& r) { r.k = kMaxCutoff + 1; }) == "k");
-  CHECK(refused_argument([](TopKRequest& r) { r.k = 5; }) == "positions");
-  CHECK(refused_argument([](TopKRequest& r) { r.threads = 0; }) == "num_threads");
-  CHECK(refused_argument([&](TopKRequest& r) { matrix(r).items = -1; }) == "scores");
-  CHECK(refused_argument([&](TopKRequest& r) { matrix(r).items = kMaxScoredItems + 1; }) ==
-        "scores");
-  CHECK(refused_argument([&](TopKRequest& r) { matrix(r).min_score = kNan; }) == "scores");
-  for (const Offset row : {-2, 1}) {
-    const std::vector<Offset> user_rows = {row};
-    CHECK(refused_argument([&](TopKRequest& r) { matrix(r).user_rows = user_rows; }) ==
-          "scores.user_rows");
+  CHECK(refused_argument(sound, 5) == "positions");
+  for (const Count count : {Count{-1}, kMaxScoredItems + 1}) {
+    ScoreMatrix matrix = sound;
+    matrix.items = count;
+    CHECK(refused_argument(matrix, 6) == "scores");
   }
-  const Row tie_ids(5);
-  CHECK(refused_argument([&](TopKRequest& r) { matrix(r).tie_ids = tie_ids; }) == "scores.tie_ids");
-  const OwnedLists exclude = lists({{1}, {2}});
-  CHECK(refused_argument([&](TopKRequest& r) { r.exclude = exclude.view(); }) == "exclude");
+  ScoreMatrix bounded = sound;
+  bounded.min_score = kNan;
+  CHECK(refused_argument(bounded, 6) == "scores");
 }
 
 }  // namespace
