@@ -228,9 +228,8 @@ def test_what_trec_eval_does_not_have_keeps_its_name(run: Run, qrels: Path, dens
 
 
 def test_trec_lines_of_several_systems_follow_their_names(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
-    lines = run(
-        "compare", qrels, bm25, dense, "--format", "trec", "-m", "map", "--convention", "trec_eval_9"
-    ).out.splitlines()
+    options = ("--format", "trec", "-m", "map", "--convention", "trec_eval_9")
+    lines = run("compare", qrels, bm25, dense, *options).out.splitlines()
     assert [line.split()[0] for line in lines] == ["runid", "map"] * 2
     assert [line.split()[2] for line in lines[::2]] == ["bm25", "dense"]
 
@@ -261,9 +260,8 @@ def test_users_of_several_columns(run: Run, tmp_path: Path) -> None:
     qrels.write_text("shop,day,item\ns,2,tea\ns,1,tea\n", encoding="utf-8")
     ranked.write_text("day,shop,item,score\n1,s,tea,1\n2,s,milk,1\n2,s,tea,0.5\n", encoding="utf-8")
     given = ["-m", "mrr", "--user", "shop", "--user", "day", "--format", "trec", "-q", "--by-user", file]
-    assert run("evaluate", qrels, ranked, *given).out.splitlines()[:2] == [
-        *("recip_rank            \ts/1\t1.0000", "recip_rank            \ts/2\t0.5000")
-    ]
+    lines = run("evaluate", qrels, ranked, *given).out.splitlines()
+    assert [line.split("\t")[1:] for line in lines[:2]] == [["s/1", "1.0000"], ["s/2", "0.5000"]]
     assert list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) == [
         {"shop": "s", "day": 2, "mrr": 0.5},
         {"shop": "s", "day": 1, "mrr": 1.0},
@@ -509,9 +507,8 @@ def test_the_doctor_finds_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, cap
     assert (result.code, result.err) == (0, "")
     assert [line.partition(";")[0] for line in lines[: len(facts)]] == facts
     assert any(line.startswith("rich") and line.endswith("; for progress bars") for line in lines)
-    assert [line.split(": ")[0] for line in lines[lines.index("") + 1 :]] == [
-        f"passed  {name}" for name in doctor._CHECKS
-    ]
+    checks = [line.split(": ")[0] for line in lines[lines.index("") + 1 :]]
+    assert checks == [f"passed  {name}" for name in doctor._CHECKS]
     assert os.environ["EXACTK_ISA"] == "scalar"
 
 

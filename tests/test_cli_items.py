@@ -140,9 +140,8 @@ def test_faults_of_columns_name_the_option(run: Run, metric: str, options: list[
 
 
 def test_lists_stand_beside_no_other_features(run: Run) -> None:
-    parquet.write_table(
-        pa.table({"item": ["film", "song"], "tags": [["a"], ["b"]], "size": [1.0, 2.0]}), "items.parquet"
-    )
+    table = pa.table({"item": ["film", "song"], "tags": [["a"], ["b"]], "size": [1.0, 2.0]})
+    parquet.write_table(table, "items.parquet")
     options = ("--catalogue", "items.parquet", "--item-feature", "size", "--item-feature", "tags")
     result = run("evaluate", "truth.csv", "system.csv", "-m", "ild@2", *options)
     assert "--item-feature: expected columns of numbers, or one column of lists" in result.err

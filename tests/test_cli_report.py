@@ -53,29 +53,22 @@ def test_several_systems(run: Run) -> None:
     assert "<title>new or old?</title>" in page
     plain = results(page)
     assert plain["left_out"] == []
-    comparison = exactk.compare(
-        exactk.read("truth.csv", role="truth"),
-        {name: exactk.read(f"{name}.csv", role="predictions") for name in ("base", "new", "old")},
-        ["ndcg@[5,10,20]", "recall@[5,10,20]", "precision@[5,10,20]", "mrr"],
-        baseline="base",
-    )
+    systems = {name: f"{name}.csv" for name in ("base", "new", "old")}
+    metrics = ["ndcg@[5,10,20]", "recall@[5,10,20]", "precision@[5,10,20]", "mrr"]
+    comparison = exactk.compare("truth.csv", systems, metrics, baseline="base")
     for system, report in comparison.reports.items():
         assert plain["values"][system] == dict(report)
-    assert [row[:3] for row in plain["differences"]["rows"]] == [
-        [row.metric, row.system, row.baseline] for row in comparison.differences
-    ]
+    rows = [[row.metric, row.system, row.baseline] for row in comparison.differences]
+    assert [row[:3] for row in plain["differences"]["rows"]] == rows
     assert "nam-3 &lt;b&gt;" in page
-    assert not re.search(
-        r"Not available: (?!no metric of the recommended|there are no groups|systems are compared)", page
-    )
+    reasons = "no metric of the recommended|there are no groups|systems are compared"
+    assert not re.search(f"Not available: (?!{reasons})", page)
 
 
 def test_one_system(run: Run) -> None:
     for words in (("truth.csv", "new.csv"), ("truth.csv", "new=new.csv")):
         page = made(run, *words, "-m", "ndcg@[5,10]")
-        report = exactk.evaluate(
-            exactk.read("truth.csv", role="truth"), exactk.read("new.csv", role="predictions"), "ndcg@10"
-        )
+        report = exactk.evaluate("truth.csv", "new.csv", "ndcg@10")
         assert results(page)["values"][""]["ndcg@10"] == report["ndcg@10"]
         assert "Per user" in page  # from the lists
         assert "usr-" not in page

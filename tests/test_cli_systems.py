@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shlex
 from itertools import pairwise
 from pathlib import Path
@@ -144,17 +145,12 @@ def test_f65_shards_with_a_list_for_each_user(run: Run) -> None:
     result = run("evaluate", "truth.csv", "runs", "-m", "mrr", "--format", "json")
     assert values_of(result) == {"mrr": 0.75}
     write_files({"runs/1.jsonl": '{"user": "ann", "items": [3, 2]}\n'})
-    result = run("evaluate", "truth.csv", "runs", "-m", "mrr")
-    assert (result.code, result.err) == (
-        2,
-        "exactk: error: predictions: expected each user once, found 'ann' again at row 1 of the data of all files\n",
-    )
+    message = "predictions: expected each user once, found 'ann' again at row 1 of the data of all files\n"
+    assert_refused(run("evaluate", "truth.csv", "runs", "-m", "mrr"), message)
     write_files({"runs/1.jsonl": '{"user": "bob", "items": ["3"]}\n'})
     result = run("evaluate", "truth.csv", "runs", "-m", "mrr")
-    assert result.code == 2
-    assert "expected one type in all files, found list" in result.err
-    assert "in runs/0.jsonl and" in result.err
-    assert result.err.endswith("in runs/1.jsonl\n")
+    assert_refused(result, "expected one type in all files, found list")
+    assert re.search(r"in runs/0\.jsonl and .* in runs/1\.jsonl\n$", result.err)
 
 
 @pytest.mark.parametrize(
@@ -255,14 +251,12 @@ def test_f65_plain_paths_of_shards_are_told_what_to_write(names: list[str], give
     write_files({"truth.csv": "user,item\nann,1\nbob,2\ncy,3\n"})
     write_files({names[0]: "user,item,score\nann,1,1\n"})
     write_files({names[1]: "user,item,score\nbob,2,1\ncy,4,2\n"})
-    result = run(
-        "compare", "truth.csv", *(given.format(f"s{index}") + name for index, name in enumerate(names)), "-m", "P@1"
-    )
+    systems = [given.format(f"s{index}") + name for index, name in enumerate(names)]
+    result = run("compare", "truth.csv", *systems, "-m", "P@1")
     line = next(line for line in result.err.splitlines() if "different users" in line)
-    begin, _, advice = line.rpartition(
-        "; no user has predictions in two systems: if they are parts of one system, write "
-    )
-    assert begin.endswith("has none for 1")
+    told = "has none for 1; no user has predictions in two systems: if they are parts of one system, write "
+    _, found, advice = line.rpartition(told)
+    assert found
     result = run("evaluate", "truth.csv", *shlex.split(advice), "-m", "P@1", "--format", "json")
     assert result.err == ""
     assert values_of(result) == {"P@1": 2 / 3}

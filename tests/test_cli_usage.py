@@ -135,11 +135,9 @@ def test_messages_name_options(run: Run, tmp_path: Path) -> None:
         "--threads: expected an integer from 1 to": [*files, "--threads", 0],
         "exclude: expected a file, found the directory": [*files, "--exclude", tmp_path],
         "only predictions may be a directory": [tmp_path, files[1]],
-        "none.run": [files[0], tmp_path / "none.run"],
     }
     for message, arguments in cases.items():
         assert_refused(run("evaluate", *arguments), message)
-    assert_refused(run("compare", *files, files[1]), "expected each file once")
 
 
 def test_what_cannot_be_written_is_said_before_anything_is_read(

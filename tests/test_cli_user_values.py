@@ -131,9 +131,8 @@ def test_column_options_apply_to_files_with_columns(run: Run) -> None:
         message = f"error: {option[0]}: expected a file with names of columns, found none in "
         assert_refused(run("evaluate", "qrels.txt", "one.run", *option), message)
     assert "found none in qrels.txt; " in run("evaluate", "qrels.txt", "one.run", "--grade", "who").err
-    assert run("topk", "one.run", "-k", "1", "--user", "who").err.endswith(
-        "found none in one.run; see exactk topk --help\n"
-    )
+    topk = ("topk", "one.run", "-k", "1", "--user", "who")
+    assert run(*topk).err.endswith("found none in one.run; see exactk topk --help\n")
     matching = ("conventions", "qrels.txt", "one.run", "--matching", "mrr=0.5", "--user", "who")
     assert "found none in qrels.txt and one.run; see exactk conventions --help\n" in run(*matching).err
 

@@ -201,9 +201,7 @@ def test_every_format_is_what_a_dict_of_the_same_is(
     with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
         without = exactk.evaluate(given, ranked, METRICS, exclude=exclude)
     with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
-        assert without == exactk.evaluate(
-            given, ranked, METRICS, exclude={user: list(row) for user, row in rows.items()}
-        )
+        assert without == exactk.evaluate(given, ranked, METRICS, exclude={user: [*rows[user]] for user in rows})
 
 
 class TestIds:
@@ -236,9 +234,8 @@ class TestIds:
         assert exactk.evaluate({user: [1] for user in expected_ids}, predictions, "hit_rate")["hit_rate"] == 1
 
     def test_of_json_are_what_json_says(self, tmp_path: Path) -> None:
-        path = write_file(
-            tmp_path, "a.jsonl", text('{"user": "7", "item": "2020-01-01"}', '{"user": "07", "item": "1"}')
-        )
+        lines = text('{"user": "7", "item": "2020-01-01"}', '{"user": "07", "item": "1"}')
+        path = write_file(tmp_path, "a.jsonl", lines)
         assert users_of(exactk.read(path, "truth")) == ["7", "07"]
         path = write_file(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
         assert users_of(exactk.read(path, "truth")) == [7]
@@ -495,9 +492,8 @@ def test_plain_rows_and_others_are_read_alike(tmp_path: Path, monkeypatch: pytes
     other = write_file(tmp_path, "other.csv", text("user,item,score,title", *rows))
     truth = {user: {f'item "{item}"': 1.0 for item in range(500)} for user in range(0, 500, 7)}
     expected = exactk.evaluate(truth, plain, METRICS, per_user=True)
-    with pytest.warns(
-        exactk.EvaluationWarning, match="1 of 500 rows have quoted line breaks, the first at line 252 of"
-    ):
+    message = "1 of 500 rows have quoted line breaks, the first at line 252 of"
+    with pytest.warns(exactk.EvaluationWarning, match=message):
         report = exactk.evaluate(truth, other, METRICS, per_user=True)
     assert report == expected
     assert report["num_relevant"] > 0
