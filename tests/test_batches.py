@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 import exactk
 from strategies import in_pairs
+from warned import result_and_warnings
 
 METRICS = ["ndcg@10", "recall@[5,10]", "auc", "num_hits@5"]
 USERS, LENGTH = 120, 9
@@ -25,14 +26,11 @@ class BatchCase:
 
     def __init__(self, *, string_keys: bool, ranked: bool = False) -> None:
         random = np.random.default_rng(7)
-        user, item = ((lambda u: f"user {u}"), (lambda i: f"item {i}")) if string_keys else (int, int)
+        user, item = ("user {}".format, "item {}".format) if string_keys else (int, int)
         users = np.repeat(random.permutation(USERS), LENGTH)
         items = np.concatenate([random.choice(60, LENGTH, replace=False) for _ in range(USERS)])
-        order = (
-            {"rank": np.tile(np.arange(LENGTH)[::-1], USERS)}
-            if ranked
-            else {"score": random.integers(0, 9, USERS * LENGTH) / 8}
-        )
+        ranks, scores = np.tile(np.arange(LENGTH)[::-1], USERS), random.integers(0, 9, USERS * LENGTH) / 8
+        order = {"rank": ranks} if ranked else {"score": scores}
         self.frame = pl.DataFrame({"user": map(user, users), "item": map(item, items), **order})
         self.truth = {
             user(u): {item(i): int(i) % 3 for i in random.choice(70, 5, replace=False)}
@@ -45,15 +43,9 @@ class BatchCase:
             "per_user": True,
         }
 
-    def compare(self, systems: dict[str, Any]) -> exactk.Comparison:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", exactk.EvaluationWarning)
-            return exactk.compare(self.truth, systems, METRICS, **self.options)
-
-    def evaluate(self, predictions: Any, **options: Any) -> exactk.Report:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", exactk.EvaluationWarning)
-            return exactk.evaluate(self.truth, predictions, METRICS, **{**self.options, **options})
+    def evaluate(self, predictions: Any, call: Callable[..., Any] = exactk.evaluate, **options: Any) -> Any:
+        """Return the report, or what another call gives, without warnings."""
+        return result_and_warnings(partial(call, self.truth, predictions, METRICS, **self.options, **options))[0]
 
 
 def cut(frame: pl.DataFrame, size: int) -> exactk.Batches:
@@ -82,26 +74,21 @@ def test_f38_rows_in_any_order_are_read_whole(*, string_keys: bool) -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_f44_a_part_of_a_list_is_not_refused_for_what_the_whole_has_not() -> None:
     """The first rows of ann look like all of them: a tie at rank 1, or nothing that is not excluded."""
     frame = pl.DataFrame(
         {"user": ["ann", "ann", "bob", "ann"], "item": ["a", "b", "a", "c"], "score": [1.0, 1.0, 2.0, 3.0]}
     )
     truth = {"ann": ["a"], "bob": ["a"]}
-    tied: dict[str, Any] = {"metrics": "recall@1", "convention": {"ties": "raise"}}
-    excluded: dict[str, Any] = {
-        "metrics": "recall@5",
-        "convention": {"empty_list": "error"},
-        "exclude": {"ann": ["a", "b"]},
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        for options in (tied, excluded):
-            whole = exactk.evaluate(truth, frame, **options)
-            for size in (1, 2, 3):
-                assert exactk.evaluate(truth, cut(frame, size), **options).state == whole.state
-            with pytest.raises(exactk.InputError, match=r"\(user 'ann'\)"):
-                exactk.evaluate(truth, cut(frame[:3], 2), **options)
+    tied: dict[str, Any] = {"convention": {"ties": "raise"}}
+    excluded: dict[str, Any] = {"convention": {"empty_list": "error"}, "exclude": {"ann": ["a", "b"]}}
+    for options in (tied, excluded):
+        whole = exactk.evaluate(truth, frame, "recall@1", **options)
+        for size in (1, 2, 3):
+            assert exactk.evaluate(truth, cut(frame, size), "recall@1", **options).state == whole.state
+        with pytest.raises(exactk.InputError, match=r"\(user 'ann'\)"):
+            exactk.evaluate(truth, cut(frame[:3], 2), "recall@1", **options)
 
 
 def test_batches_are_read_once_and_let_go() -> None:
@@ -119,9 +106,10 @@ def test_batches_are_read_once_and_let_go() -> None:
 
 def test_several_systems_in_batches() -> None:
     case = BatchCase(string_keys=True)
-    both = case.compare({"batches": cut(case.frame, 50), "whole": case.frame}).reports
-    assert both["batches"] == both["whole"] == case.evaluate(case.frame)
-    assert case.compare({"batches": cut(case.frame, 50)}).reports["batches"] == both["whole"]
+    whole = case.evaluate(case.frame)
+    for others in ({}, {"whole": case.frame}):
+        reports = case.evaluate({"batches": cut(case.frame, 50), **others}, exactk.compare).reports
+        assert list(reports.values()) == [whole] * len(reports)
 
 
 def test_no_batch_at_all() -> None:
@@ -147,34 +135,17 @@ def test_batches_that_do_not_belong_together() -> None:
         exactk.Batches(frames)  # type: ignore[arg-type]
 
 
-def test_f18_keys_that_have_nothing_in_common() -> None:
-    frame = pl.DataFrame({"user": ["ann", "bob"], "item": ["film", "song"], "score": [1.0, 2.0]})
-    for predictions in (frame, cut(frame, 1), cut(frame, 9)):
-        with pytest.warns(exactk.EvaluationWarning, match="no user of the truth.* is in the predictions"):
-            assert exactk.evaluate({"Ann": ["film"]}, predictions, "recall@5")["recall@5"] == 0
-        with pytest.warns(exactk.EvaluationWarning, match="no item of the truth"):
-            assert exactk.evaluate({"ann": ["Film"]}, predictions, "recall@5")["recall@5"] == 0
-        assert exactk.evaluate({"ann": ["song"], "bob": ["song"]}, predictions, "recall@5")["recall@5"] == 0.5
-
-
 def test_weights_of_users_who_are_not_in_the_truth() -> None:
     case = BatchCase(string_keys=False)
     with pytest.raises(exactk.InputError, match="weights: expected a weight for every user in the mean of ndcg@10"):
         case.evaluate(cut(case.frame, 50), convention=exactk.conventions["standard"].replace(users="union"))
 
 
-def test_batches_without_rows_and_of_several_types() -> None:
+def test_batches_without_rows_may_be_of_other_types() -> None:
     frame = pl.DataFrame({"user": [1, 1], "item": [5, 6], "score": [2**53 + 1, 2**53]})
-    empty = pl.DataFrame(
-        {"user": [], "item": [], "score": []}, schema={"user": pl.String, "item": pl.String, "score": pl.Int8}
-    )
-    untyped = pl.DataFrame({"user": [], "item": [], "score": []})
-    truth = {1: [5]}
-    for batches in ([empty, frame, empty], [untyped, frame, untyped]):
-        assert exactk.evaluate(truth, exactk.Batches(batches.copy), "P@1")["P@1"] == 1
-    floats = frame.cast({"score": pl.Float64})
-    with pytest.raises(exactk.InputError, match=r"integers from -2\^53 to 2\^53"):
-        exactk.evaluate(truth, exactk.Batches(lambda: [frame, floats]), "P@1")
+    for dtype in (pl.String, pl.Null):
+        empty = pl.DataFrame(schema=dict.fromkeys(frame.columns, dtype))
+        assert exactk.evaluate({1: [5]}, exactk.Batches([empty, frame, empty].copy), "P@1")["P@1"] == 1
 
 
 def test_rows_that_are_arrays_of_strings_or_columns() -> None:
@@ -218,9 +189,9 @@ def test_merged_reports_have_the_users_in_the_order_of_the_parts() -> None:
 def test_batches_without_rows_change_nothing() -> None:
     columns = {"user": pl.Categorical, "item": pl.Categorical, "score": pl.Float32}
     frame = pl.DataFrame({"user": ["ann", "bob"], "item": ["x", "y"], "score": [0.5, 0.25]}, schema_overrides=columns)
-    expected = exactk.evaluate({"ann": ["x"], "bob": ["x"]}, frame, "recall@5")
-    for parts in ([frame[:0], frame], [frame[:1], frame[:0], frame[1:], frame[:0]]):
-        assert exactk.evaluate({"ann": ["x"], "bob": ["x"]}, exactk.Batches(parts.__iter__), "recall@5") == expected
+    parts, truth = [frame[:0], frame[:1], frame[:0], frame[1:], frame[:0]], {"ann": ["x"], "bob": ["x"]}
+    expected = exactk.evaluate(truth, frame, "recall@5")
+    assert exactk.evaluate(truth, exactk.Batches(parts.__iter__), "recall@5") == expected
 
 
 def test_f05_batches_of_several_types_are_joined_exactly() -> None:
@@ -257,16 +228,11 @@ def test_faults_in_batches_name_the_user(users: list[str], size: int) -> None:
 def test_weights_and_groups_of_users_whom_only_batches_name() -> None:
     frame = pl.DataFrame({"user": ["eve", "bob"], "item": [1, 2], "rank": [1, 1]})
     truth = {"bob": [2], "ann": [1]}
-    options: dict[str, Any] = {
-        "weights": {"ann": 1, "bob": 2, "eve": 4},
-        "groups": {"bob": 0, "ann": 1, "eve": 2},
-    }
-    convention = exactk.conventions["standard"].replace(users="union", empty_truth="compute")
-    reports = [
-        exactk.evaluate(truth, given, "recall@5", convention=convention, **options) for given in (frame, cut(frame, 1))
-    ]
-    assert reports[0] == reports[1]
-    assert (reports[1]["recall@5"], set(reports[1].by_group)) == (2 / 7, {0, 1, 2})
+    options: dict[str, Any] = {"convention": {"users": "union", "empty_truth": "compute"}}
+    options |= {"weights": {"ann": 1, "bob": 2, "eve": 4}, "groups": {"bob": 0, "ann": 1, "eve": 2}}
+    report = exactk.evaluate(truth, cut(frame, 1), "recall@5", **options)
+    assert report == exactk.evaluate(truth, frame, "recall@5", **options)
+    assert (report["recall@5"], set(report.by_group)) == (2 / 7, {0, 1, 2})
 
 
 def _frame(users: str) -> pl.DataFrame:
@@ -283,17 +249,11 @@ def test_batches_that_can_be_read_only_once(frames: list[str], evaluate: Any) ->
         with pytest.raises(
             exactk.InputError, match="source: expected frames anew in each call, found an iterator that"
         ):
-            evaluate(truth, exactk.Batches(partial(identity, once)), "recall@1")
+            evaluate(truth, exactk.Batches(itertools.repeat(once).__next__), "recall@1")
     rest = map(_frame, frames)
     batches = exactk.Batches(lambda: (frame for frame in rest))
-    with pytest.raises(
-        exactk.InputError, match=r"source: expected the same frames in each call, found [0-9]+ rows after"
-    ):
+    with pytest.raises(exactk.InputError, match="source: expected the same frames in each call, found "):
         evaluate(truth, batches, "recall@1")
-
-
-def identity(value: Any) -> Any:
-    return value
 
 
 def test_batches_that_were_read_before() -> None:
@@ -353,7 +313,7 @@ def test_codes_of_columns_in_turn_are_in_order_of_appearance() -> None:
             assert one.as_integers(len(one)).tolist() == list(expected)
 
 
-def test_only_reports_and_states_merge_with_reports() -> None:
+def test_only_reports_and_states_merge() -> None:
     parts: Any = [exactk.evaluate([[1]], [[1]], "mrr"), {"mrr": 1.0}]
     with pytest.raises(exactk.InputTypeError, match=r"parts: expected reports and states, .*, found dict"):
         exactk.merge(parts)

@@ -72,6 +72,13 @@ def calls_of(call: Callable[[], object]) -> int:
     return made
 
 
+def assert_no_call_for_each(make: Callable[[int], Callable[[], object]]) -> None:
+    """Assert that a call on more users or items calls about as many functions as a call on few."""
+    make(10)()
+    few, many = (calls_of(make(count)) for count in (100, 2000))
+    assert many < few + 1000  # with a call per user or item, 1,900 more; some are of the garbage collector
+
+
 VALUES: dict[str, Callable[[int], Any]] = {
     "strings": lambda number: f"label {number % 7}",
     "integers": lambda number: number % 7,
@@ -101,9 +108,7 @@ def test_values_of_users_are_encoded_without_a_call_per_user(
         options: Any = {argument: to_container(given)}
         return lambda: exactk.evaluate(truth, lists, "mrr", **options)
 
-    evaluated(10)()
-    few, many = (calls_of(evaluated(count)) for count in (100, 2000))
-    assert many < few + 1000  # with a call per user or item, 1,900 more; some are of the garbage collector
+    assert_no_call_for_each(evaluated)
 
 
 @pytest.mark.parametrize("to_container", [dict, pd.Series])
@@ -120,9 +125,7 @@ def test_values_of_items_are_encoded_without_a_call_per_item(
         options: Any = {argument: to_container(given)}
         return lambda: exactk.Items(list(given), **options)
 
-    made(10)()
-    few, many = (calls_of(made(count)) for count in (100, 2000))
-    assert many < few + 1000  # with a call per user or item, 1,900 more; some are of the garbage collector
+    assert_no_call_for_each(made)
 
 
 @pytest.mark.parametrize("value", [[0.5, 1.5], ["a", "b"], {"a", "b"}])
@@ -131,6 +134,4 @@ def test_features_of_items_are_encoded_without_a_call_per_item(value: Any) -> No
         given = dict.fromkeys(range(count), value)
         return lambda: exactk.Items(list(given), features=given)
 
-    made(10)()
-    few, many = (calls_of(made(count)) for count in (100, 2000))
-    assert many < few + 1000  # with a call per user or item, 1,900 more; some are of the garbage collector
+    assert_no_call_for_each(made)

@@ -24,13 +24,9 @@ from strategies import at_night
 
 @pytest.fixture(autouse=True)
 def _no_limits_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take away what the environment may say of threads."""
+    """Take away what the environment may say of threads, and a quota that was read before."""
     for name in ("EXACTK_NUM_THREADS", "PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _no_quota_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads_module, "_last_quota", [])
 
 
@@ -205,22 +201,15 @@ def fake_cgroup(folder: Path, cgroup: str, limits: dict[str, str]) -> tuple[Path
 @pytest.mark.parametrize(
     ("limits", "quota"),
     [
-        ({}, 1024),
-        ({"a/b/cpu.max": "max 100000"}, 1024),
-        ({"a/b/cpu.max": "150000 100000"}, 2),
-        ({"a/b/cpu.max": "200000 100000"}, 2),
-        ({"a/b/cpu.max": "200001 100000"}, 3),
+        ({}, 1024), ({"a/b/cpu.max": "max 100000"}, 1024), ({"a/b/cpu.max": "150000 100000"}, 2),
+        ({"a/b/cpu.max": "200000 100000"}, 2), ({"a/b/cpu.max": "200001 100000"}, 3),
         ({"a/b/cpu.max": "max 100000", "a/cpu.max": "300000 100000", "cpu.max": "800000 100000"}, 3),
         ({"a/b/cpu.max": "800000 100000", "cpu.max": "150000 100000"}, 2),
-        ({"a/b/cpu.max": "10000 100000"}, 1),
-        ({"a/b/cpu.max": "99999999999 1000"}, 1024),
-        ({"a/b/c/cpu.max": "100000 100000"}, 1024),
-        ({"a/b/cpu.max": "rubbish"}, 1024),
-        ({"a/b/cpu.max": "100000 0"}, 1024),
-        ({"a/b/cpu.max": "-100000 100000"}, 1024),
-        ({"a/b/cpu.max": ""}, 1024),
+        ({"a/b/cpu.max": "10000 100000"}, 1), ({"a/b/cpu.max": "99999999999 1000"}, 1024),
+        ({"a/b/c/cpu.max": "100000 100000"}, 1024), ({"a/b/cpu.max": "rubbish"}, 1024), ({"a/b/cpu.max": ""}, 1024),
+        ({"a/b/cpu.max": "100000 0"}, 1024), ({"a/b/cpu.max": "-100000 100000"}, 1024),
     ],
-)
+)  # fmt: skip
 def test_f29_quota_of_a_cgroup_and_its_ancestors(tmp_path: Path, limits: dict[str, str], quota: int) -> None:
     assert _cgroup_quota(*fake_cgroup(tmp_path, "0::/a/b\n", limits)) == quota
 
@@ -249,13 +238,8 @@ def test_f29_quota_of_version_1(tmp_path: Path, mount: str, limits: dict[str, tu
 
 @pytest.mark.parametrize("cgroup", ["", "rubbish", "0::/../x\n", "\n::\n", "4:cpuacct:/\n"])
 def test_f29_cgroups_that_say_nothing(tmp_path: Path, cgroup: str) -> None:
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "cpu.max").write_text("100000 100000", encoding="utf-8")
-    assert _cgroup_quota(*fake_cgroup(tmp_path, cgroup, {})) == 1024
-
-
-def test_f29_no_cgroup_is_no_quota(tmp_path: Path) -> None:
     assert _cgroup_quota(tmp_path / "none", tmp_path) == 1024
+    assert _cgroup_quota(*fake_cgroup(tmp_path, cgroup, {"../x/cpu.max": "100000 100000"})) == 1024
 
 
 @pytest.mark.parametrize(
