@@ -143,21 +143,18 @@ def test_whole_systems_given_to_evaluate_are_for_compare(container: str, engine:
 
 
 def test_the_hint_can_be_pasted() -> None:
-    names = {"exactk": exactk, "truth": TRUTH, "predictions": SYSTEMS, "metrics": METRICS}
-    for metrics in (METRICS, "P@1"):
+    def pasted(call: Any, predictions: Callable[[], Any], truth: Any = TRUTH, metrics: Any = METRICS) -> Any:
         with pytest.raises(exactk.InputTypeError) as caught:
-            exactk.evaluate(TRUTH, SYSTEMS, metrics)
-        hint = str(caught.value).rpartition("; ")[2].removesuffix(" takes a mapping from system")
-        assert eval(hint, names) == exactk.compare(TRUTH, SYSTEMS, metrics)  # noqa: S307
-    blocks = [(TRUTH, SYSTEMS)]
-    with pytest.raises(exactk.InputTypeError) as caught:
-        exactk.evaluate(None, iter(blocks), METRICS)
-    hint = str(caught.value).rpartition("; ")[2].removesuffix(" takes a mapping from system")
-    assert eval(hint, names | {"predictions": iter(blocks)}) == exactk.compare(TRUTH, SYSTEMS, METRICS)  # noqa: S307
-    with pytest.raises(exactk.InputTypeError) as caught:
-        exactk.compare(TRUTH, ALS, METRICS)
-    hint = str(caught.value).rpartition("; ")[2].removesuffix(" takes a mapping from user")
-    assert eval(hint, names | {"systems": ALS}) == exactk.evaluate(TRUTH, ALS, METRICS)  # noqa: S307
+            call(truth, predictions(), metrics)
+        hint = re.sub(r" takes a mapping from (system|user)$", "", str(caught.value).rpartition("; ")[2])
+        given = dict.fromkeys(("predictions", "systems"), predictions())
+        return eval(hint, {"exactk": exactk, "truth": truth, "metrics": metrics, **given})  # noqa: S307
+
+    expected = exactk.compare(TRUTH, SYSTEMS, METRICS)
+    assert pasted(exactk.evaluate, lambda: SYSTEMS) == expected
+    assert pasted(exactk.evaluate, lambda: iter([(TRUTH, SYSTEMS)]), truth=None) == expected
+    assert pasted(exactk.evaluate, lambda: SYSTEMS, metrics="P@1") == exactk.compare(TRUTH, SYSTEMS, "P@1")
+    assert pasted(exactk.compare, lambda: ALS) == exactk.evaluate(TRUTH, ALS, METRICS)
 
 
 def test_an_error_in_one_users_items_has_no_such_hint() -> None:
