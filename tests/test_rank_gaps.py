@@ -20,7 +20,7 @@ from strategies import WITHOUT_ITEMS, Evaluation, examples, gapped_lists, parame
 from test_reference import report_or_error
 
 KEEP = exactk.conventions["standard"].replace(rank_gaps="keep")
-ENGINES = [exactk.evaluate, exactk.reference.evaluate]
+ENGINES: list[Any] = [exactk.evaluate, exactk.reference.evaluate]
 
 
 def values_of(report: exactk.Report) -> list[float]:
