@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exactk
-from exactk._inputs.model.item_features import ItemFeatures
 
 CATALOGUE = ["song", "film", "book"]
 VECTORS = [[1.0, 0.0], [0.5, -2.0], [0.0, 3.0]]
@@ -23,29 +22,21 @@ TAGS = [["rock", "live"], ["drama"], []]
 ORDER = [2, 1, 0]  # of the catalogue by key
 
 
-def features_of(items: exactk.Items) -> ItemFeatures:
-    features = items.table.features
-    assert features is not None
-    return features
+def features_of(items: exactk.Items) -> Any:
+    return items.table.features
 
 
-def dense(features: ItemFeatures) -> list[list[float]]:
+def dense(features: Any) -> list[list[float]]:
     """Return the vectors as lists, of sparse ones too."""
     if features.vectors is not None:
-        rows: list[list[float]] = features.vectors.tolist()
-        return rows
-    assert features.indptr is not None
-    assert features.columns is not None
+        return [*features.vectors.tolist()]
     size = len(features.indptr) - 1
     weights = np.ones(len(features.columns)) if features.weights is None else features.weights
     matrix = scipy.sparse.csr_array((weights, features.columns, features.indptr), shape=(size, features.width))
     return [list(map(float, row)) for row in matrix.toarray()]
 
 
-def tags(features: ItemFeatures) -> list[set[int | str]]:
-    assert features.indptr is not None
-    assert features.columns is not None
-    assert features.tags is not None
+def tags(features: Any) -> list[set[int | str]]:
     rows = np.split(features.columns, features.indptr[1:-1])
     assert all(row.tolist() == sorted(set(row.tolist())) for row in rows)
     return [{features.tags[column] for column in row} for row in rows]
@@ -98,7 +89,6 @@ def test_dense_vectors(form: str) -> None:
     features = features_of(items)
     assert dense(features) == [VECTORS[i] for i in ORDER]
     assert not features.is_missing.any()
-    assert features.vectors is not None
     assert features.vectors.dtype == (np.float32 if form == "float32" else np.float64)
     assert items.table.digest == exactk.Items(CATALOGUE, features=VECTORS).table.digest
     assert repr(items) == "<Items: 3 items (str), features of 2 dimensions>"
@@ -109,7 +99,6 @@ def test_sparse_vectors_have_no_zeros(form: str) -> None:
     items = exactk.Items(CATALOGUE, features=SPARSE[form])
     features = features_of(items)
     assert dense(features) == [VECTORS[i] for i in ORDER]
-    assert features.weights is not None
     assert (features.weights != 0).all()
     assert items.table.digest == exactk.Items(CATALOGUE, features=SPARSE["csr"]).table.digest
 
@@ -129,25 +118,16 @@ def test_tags(form: str) -> None:
 GENRES = [{8, 1}, {1, 9}, set()]
 
 
-@pytest.mark.parametrize(
-    "features",
-    [
-        GENRES,
-        by_item(GENRES),
-        by_item(list(map(frozenset, GENRES))),
-        pd.Series(GENRES, index=CATALOGUE),
-        pd.DataFrame({"item": CATALOGUE, "genres": GENRES}),
-        pd.DataFrame({"genres": GENRES}, index=CATALOGUE),
-    ],
-    ids=["list", "mapping", "frozensets", "Series", "frame", "index"],
-)
+@pytest.mark.parametrize("features", [
+    GENRES, by_item(GENRES), by_item(list(map(frozenset, GENRES))), pd.Series(GENRES, index=CATALOGUE),
+    pd.DataFrame({"item": CATALOGUE, "genres": GENRES}), pd.DataFrame({"genres": GENRES}, index=CATALOGUE),
+], ids=["list", "mapping", "frozensets", "Series", "frame", "index"])  # fmt: skip
 def test_sets_of_integers_are_tags(features: Any) -> None:
-    table = features_of(exactk.Items(CATALOGUE, features=features))
+    items = exactk.Items(CATALOGUE, features=features)
+    table = features_of(items)
     assert table.tags == (1, 8, 9)
     assert tags(table) == [set(), {1, 9}, {1, 8}]
-    report = exactk.evaluate(
-        None, [["song", "film"]], "ild(distance=jaccard)", items=exactk.Items(CATALOGUE, features=features)
-    )
+    report = exactk.evaluate(None, [["song", "film"]], "ild(distance=jaccard)", items=items)
     assert report["ild(distance=jaccard)"] == pytest.approx(2 / 3, rel=1e-15)
 
 
@@ -174,17 +154,16 @@ def test_items_may_have_none(features: dict[str, Any], kind: str) -> None:
         assert tags(table) == [set(), {"drama"}, set()]
 
 
-ROWS = st.lists(
-    st.lists(st.sampled_from(["a", "b", "Z", "é", "10", "9"]), max_size=4, unique=True), min_size=1, max_size=8
-)
+DRAWN_TAGS = st.lists(st.sampled_from(["a", "b", "Z", "é", "10", "9"]), max_size=4, unique=True)
 
 
-@given(ROWS, st.randoms(use_true_random=False))
+@given(st.lists(DRAWN_TAGS, min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_drawn_tags_are_those_of_each_item(rows: list[list[str]], random: Any) -> None:
     keys = list(range(len(rows)))
     random.shuffle(keys)
-    table = features_of(exactk.Items(keys, features=dict(zip(keys, rows, strict=True))))
-    assert tags(table) == [set(dict(zip(keys, rows, strict=True))[key]) for key in range(len(rows))]
+    features = dict(zip(keys, rows, strict=True))
+    table = features_of(exactk.Items(keys, features=features))
+    assert tags(table) == [set(features[key]) for key in range(len(rows))]
     assert list(table.tags or ()) == sorted({tag for row in rows for tag in row})
 
 
@@ -214,69 +193,39 @@ def test_the_caller_may_change_what_was_given() -> None:
     assert all(dense(table) == [VECTORS[i] for i in ORDER] for table in tables)
 
 
+MISSING: Any = {"item": CATALOGUE, "tags": [["a"], None, []]}
+WORDS: Any = {"item": CATALOGUE, "genre": ["a", "b", "c"]}
 FAULTS: dict[str, Any] = {
     "features: expected one entry per item of the catalogue (3), found 2": VECTORS[:2],
     "features: expected items of the catalogue, found item 'play', which is not in it": {"play": [1.0]},
     "features: expected vectors of one length (2), found 1 at row 1": [[1.0, 2.0], [1.0], [2.0, 1.0]],
-    "features: expected finite numbers, found NaN or infinity of item 'film' at row 1": by_item(
-        [[1.0], [np.nan], [np.inf]]
-    ),
+    "features: expected finite numbers, found NaN or infinity of item 'film' at row 1": by_item([[1.0], [np.nan], [np.inf]]),
     "features: expected finite numbers, found NaN or infinity at row 2": np.array([[0.0], [1.0], [np.inf]]),
     "features: expected finite numbers, found NaN or infinity at row 0": scipy.sparse.csr_array([[np.nan]] * 3),
     "features: expected at least one feature, found none": np.zeros((3, 0)),
     "features: expected each tag of an item once, found one again at row 0": [["a", "b", "a"], [], []],
-    "features: expected each column of an item once, found one again at row 0": scipy.sparse.coo_array(
-        ([1.0, 2.0], ([0, 0], [1, 1])), shape=(3, 2)
-    ),
-    "a vector or a list of tags of each item, found str at row 0; a list of strings, or a set, has the tags of an item": [
-        "rock|live",
-        "drama",
-        "",
-    ],
+    "features: expected each column of an item once, found one again at row 0": scipy.sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(3, 2)),
+    "found str at row 0; a list of strings, or a set, has the tags of an item": ["rock|live", "drama", ""],
     "a vector or a list of tags of each item, found None at row 1; leave out the item": [["a"], None, ["b"]],
-    "a vector or a list of tags of each item, found nan of item 'film' at row 1; leave out": by_item(
-        [["a"], np.nan, ["b"]]
-    ),
-    "features: expected a value in every entry, found None of item 'film' at row 1, position 1; leave out": by_item(
-        [["a"], ["b", None], []]
-    ),
-    "features: expected a value in every entry, found nan of item 'song' at row 0, position 1; leave out": pd.Series(
-        by_item([["a", np.nan], [], []])
-    ),
-    "features.tags: expected a list in every row, found NoneType at row 1 of the frame; leave out": pd.DataFrame(
-        {"item": CATALOGUE, "tags": [["a"], None, []]}
-    ),
-    "features.tags: expected a list in every row, found 1 null at row 1 of the frame; leave out": pl.DataFrame(
-        {"item": CATALOGUE, "tags": [["a"], None, []]}
-    ),
-    "vectors of one length (2), found 1 of item 'film' at row 1; tags are strings, or integers in sets": by_item(
-        [[8, 1], [1], [2, 3]]
-    ),
-    "vectors of one length (2), found 3 of item 'book' at row 2; tags are": pl.DataFrame(
-        {"item": CATALOGUE, "tags": [[8, 1], [1, 2], [2, 3, 4]]}
-    ),
-    "found item and item_id; drop or rename item_id": pd.DataFrame(
-        {"item": CATALOGUE, "item_id": CATALOGUE, "x": [1, 2, 3]}
-    ),
+    "a vector or a list of tags of each item, found nan of item 'film' at row 1; leave out": by_item([["a"], np.nan, ["b"]]),
+    "expected a value in every entry, found None of item 'film' at row 1, position 1; leave out": by_item([["a"], ["b", None], []]),
+    "expected a value in every entry, found nan of item 'song' at row 0, position 1; leave out": pd.Series(by_item([["a", np.nan], [], []])),
+    "features.tags: expected a list in every row, found NoneType at row 1 of the frame; leave out": pd.DataFrame(MISSING),
+    "features.tags: expected a list in every row, found 1 null at row 1 of the frame; leave out": pl.DataFrame(MISSING),
+    "vectors of one length (2), found 1 of item 'film' at row 1; tags are strings, or integers in sets": by_item([[8, 1], [1], [2, 3]]),
+    "vectors of one length (2), found 3 of item 'book' at row 2; tags are": pl.DataFrame({"item": CATALOGUE, "tags": [[8, 1], [1, 2], [2, 3, 4]]}),
+    "found item and item_id; drop or rename item_id": pd.DataFrame({"item": CATALOGUE, "item_id": CATALOGUE, "x": [1, 2, 3]}),
     "features: expected each item once, found item 'film' again": pd.DataFrame({"item": ["film", "film"], "x": [1, 2]}),
-    "found str; features=features.groupby('item')['genre'].agg(list) has the tags of each item": pd.DataFrame(
-        {"item": ["film", "film", "song"], "genre": ["a", "b", "c"], "year": [1, 2, 3]}
-    ),
-    "found str; features=features.groupby(level=0)['genre'].agg(list) has the tags of each item": pd.DataFrame(
-        {"genre": ["a", "b", "c"]}, index=CATALOGUE
-    ),
-    "found str; features=features.group_by('item').agg('genre') has the tags of each item": pl.DataFrame(
-        {"item": CATALOGUE, "genre": ["a", "b", "c"]}
-    ),
-    "features.tags: expected numbers, or lists in the only column, found lists": pl.DataFrame(
-        {"item": CATALOGUE, "x": [1, 2, 3], "tags": TAGS}
-    ),
+    "found str; features=features.groupby('item')['genre'].agg(list) has the tags of each item": pd.DataFrame(WORDS | {"year": [1, 2, 3]}),
+    "found str; features=features.groupby(level=0)['genre'].agg(list) has the tags of each item": pd.DataFrame(WORDS).set_index("item").rename_axis(None),
+    "found str; features=features.group_by('item').agg('genre') has the tags of each item": pl.DataFrame(WORDS),
+    "features.tags: expected numbers, or lists in the only column, found lists": pl.DataFrame({"item": CATALOGUE, "x": [1, 2, 3], "tags": TAGS}),
     "features: expected columns of features, named by strings, found none": pd.DataFrame({"item": CATALOGUE}),
     "rename the column of items to 'item'": pd.DataFrame({"sku": CATALOGUE, "x": [1, 2, 3]}),
     "features: expected a two-dimensional array or sparse matrix beside the catalogue": np.ones(3),
     "features.tag: expected strings or integers, found bytes": [[b"a"], [], []],
     "keys of one kind": [["a", 1], [], []],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("message", FAULTS)

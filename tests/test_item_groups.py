@@ -21,6 +21,7 @@ from strategies import examples
 from tallies import DrawnLists, drawn_lists
 
 CATALOGUE = range(6)
+ENGINES = pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 GROUPS = {0: "new", 1: "new", 2: "old", 3: "old", 4: "odd"}  # item 5 has none
 ITEMS = exactk.Items(CATALOGUE, item_groups=GROUPS)
 LISTS = [[0, 2, 5], [1, 4, 3], []]
@@ -34,7 +35,7 @@ def cv(numbers: list[Fraction]) -> float:
 
 
 @pytest.mark.parametrize("discount", DISCOUNTS)
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_exposure_by_hand(evaluate: Any, discount: str) -> None:
     """At rank 1 two items of a group, at rank 2 one of each other; item 5, at rank 3, has no group."""
     one, two, three = map(Fraction, DISCOUNTS[discount])
@@ -49,16 +50,6 @@ def test_exposure_by_hand(evaluate: Any, discount: str) -> None:
         }
         assert report[name] == pytest.approx(cv(sums), rel=1e-15)
         assert report.counts["evaluated"][name] == 3
-
-
-def test_equal_groups_have_0_and_one_group_the_most() -> None:
-    items = exactk.Items(range(4), item_groups=["a", "b", "c", "c"])
-    equal = exactk.evaluate(None, [[0, 1, 2], [1, 2, 0], [3, 0, 1]], ["exposure@3", "exposure@1"], items=items)
-    assert dict(equal) == {"exposure@3": 0, "exposure@1": 0}
-    assert set(map(tuple, (row.values() for row in equal.by_item_group.values()))) == {(1 / 3, 1 / 3)}
-    alone = exactk.evaluate(None, [[2, 3], [3]], "exposure@2", items=items)
-    assert alone["exposure@2"] == math.sqrt(2)
-    assert [row["exposure@2"] for row in alone.by_item_group.values()] == [0, 0, 1]
 
 
 def test_shares_that_differ_in_the_last_bits() -> None:
@@ -193,22 +184,17 @@ def test_systems_are_compared() -> None:
     comparison = exactk.compare([[1]] * 3, {"a": LISTS, "b": [[2], [2], [0]]}, "exposure@1", items=ITEMS)
     assert comparison["exposure@1"]["a"] == comparison.reports["a"]["exposure@1"]
     assert comparison.to_pandas("by_item_group")["system"].tolist() == ["a"] * 3 + ["b"] * 3
-    assert (
-        comparison.to_markdown(table="by_item_group").splitlines()[0]
-        == "| system | group | metric | k | value | items |"
-    )
+    assert comparison.to_markdown(table="by_item_group").startswith("| system | group | metric | k | value | items |")
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_refusals(evaluate: Any) -> None:
-    hint = r"; items=exactk.Items\(..., item_groups=...\) gives the group of each item"
-    for items, found in (
-        (None, "none"), ([[1]], "none"), (exactk.Items(3), "none"), (exactk.Items(3, item_groups={}), "none"),
-        (exactk.Items(3, item_groups=["a"] * 3), "only 'a'"),
-    ):  # fmt: skip
-        with pytest.raises(
-            exactk.InputError, match=f"two groups of items, which exposure@2 compares, found {found}{hint}"
-        ):
+    message = (
+        r"two groups of items, which exposure@2 compares, found {}; items=exactk.Items\(..., item_groups=...\) gives"
+    )
+    without_groups = [(items, "none") for items in (None, [[1]], exactk.Items(3), exactk.Items(3, item_groups={}))]
+    for items, found in [*without_groups, (exactk.Items(3, item_groups=["a"] * 3), "only 'a'")]:
+        with pytest.raises(exactk.InputError, match=message.format(found)):
             evaluate([[1]], [[1]], "exposure@2", items=items)
     for argument in ("weights", "groups"):
         with pytest.raises(exactk.InputError, match=f"{argument}: expected None with exposure@2"):
@@ -220,15 +206,12 @@ def test_refusals(evaluate: Any) -> None:
 
 
 def test_states_of_other_groups_do_not_merge() -> None:
-    one, other = (
-        exactk.evaluate(None, [[0]], "exposure@1", items=exactk.Items(3, item_groups=groups)).state
-        for groups in (["a", "b", "b"], ["a", "b", "c"])
-    )
+    all_items = (exactk.Items(3, item_groups=groups) for groups in (["a", "b", "b"], ["a", "b", "c"]))
+    one, other = (exactk.evaluate(None, [[0]], "exposure@1", items=items).state for items in all_items)
     with pytest.raises(exactk.StateMismatchError, match="groups or values differ"):
         one.plus(other)
-    tallies = one.group_tallies[0], other.group_tallies[0]
     with pytest.raises(exactk.StateMismatchError, match="the same groups of items"):
-        tallies[0].plus(tallies[1])
+        one.group_tallies[0].plus(other.group_tallies[0])
 
 
 TRAIN = {"ann": [0, 2], "bob": [], "cy": [0, 1, 3], "eve": [4]}
@@ -237,7 +220,7 @@ RELEVANT = {"ann": [1, 3, 2], "bob": [1, 3], "cy": [3, 0], "dee": [4]}
 TRAINED = exactk.Items(CATALOGUE, train=TRAIN, item_groups=GROUPS)
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_parity_by_hand(evaluate: Any) -> None:
     """Items of the history count neither among the recommended items nor among the possible ones."""
     possible = {"new": 1 + 2 + 0, "old": 1 + 2 + 1, "odd": 1 + 1 + 1}
@@ -251,7 +234,7 @@ def test_parity_by_hand(evaluate: Any) -> None:
         assert report[name] == pytest.approx(cv(list(shares.values())), rel=1e-15)
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_opportunity_by_hand(evaluate: Any) -> None:
     """Relevant and outside train: of ann 1 and 3, of bob 1 and 3; a group without such items is left out."""
     warning = r"1 of 3 groups of items has no relevant item outside train for reo@2 and is left out, such as 'odd'"
@@ -266,11 +249,9 @@ def test_opportunity_by_hand(evaluate: Any) -> None:
 def test_what_parity_and_opportunity_refuse(name: str) -> None:
     with pytest.raises(exactk.InputError, match=f"what each user has in train, which {name} needs, found none"):
         exactk.evaluate([[1]], [[1]], name, items=ITEMS)
-    convention: Any = {"duplicate_items": "count"}
+    items = exactk.Items(6, train=[[1]], item_groups=GROUPS)
     with pytest.raises(exactk.InputError, match="by which a list is no set of items"):
-        exactk.evaluate(
-            [[1]], [[1]], name, items=exactk.Items(6, train=[[1]], item_groups=GROUPS), convention=convention
-        )
+        exactk.evaluate([[1]], [[1]], name, items=items, convention={"duplicate_items": "count"})
     for argument in ("weights", "groups"):
         values: Any = {argument: dict.fromkeys(RELEVANT, 1)}
         with pytest.raises(exactk.InputError, match=f"{argument}: expected None with {name}"):
@@ -279,14 +260,15 @@ def test_what_parity_and_opportunity_refuse(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*no item of the truth:exactk.EvaluationWarning")
 @pytest.mark.parametrize(
-    ("metric", "message"),
+    ("metric", "lacking"),
     [
-        ("exposure@1", "exposure@1 is 0 / 0 and counts as 0, the best value: no item of a group is recommended"),
-        ("rsp@1", "rsp@1 is 0 / 0 and counts as 0, the best value: no item of a group is recommended"),
-        ("reo@1", "reo@1 is 0 / 0 and counts as 0, the best value: no relevant item of a group is recommended"),
+        ("exposure@1", "no item of a group is recommended"),
+        ("rsp@1", "no item of a group is recommended"),
+        ("reo@1", "no relevant item of a group is recommended"),
     ],
 )
-def test_no_recommended_item_of_a_group_is_a_warning(metric: str, message: str) -> None:
+def test_no_recommended_item_of_a_group_is_a_warning(metric: str, lacking: str) -> None:
+    message = f"{metric} is 0 / 0 and counts as 0, the best value: {lacking}"
     items = exactk.Items(["a", "b", "c"], item_groups={"a": "g", "b": "h"}, train={"u": ["c"]})
     truth = {"u": ["a", "b"]}
     empty: dict[str, list[str]] = {"u": []}
@@ -295,6 +277,5 @@ def test_no_recommended_item_of_a_group_is_a_warning(metric: str, message: str) 
             assert exactk.evaluate(truth, lists, metric, items=items)[metric] == 0
     with pytest.warns(exactk.EvaluationWarning, match=f"system 'none': {message}"):
         exactk.compare(truth, {"none": {"u": ["c"]}, "one": {"u": ["a"]}}, metric, items=items)
-    assert math.isnan(
-        exactk.evaluate(truth, {"u": ["c"]}, f"{metric}(undefined=nan)", items=items)[f"{metric}(undefined=nan)"]
-    )
+    report = exactk.evaluate(truth, {"u": ["c"]}, metric, items=items, convention={"undefined": "nan"})
+    assert math.isnan(report[metric])

@@ -34,14 +34,11 @@ def digest(made: exactk.Items) -> int:
 @pytest.mark.parametrize("catalogue", [[2, 0, 1], np.array([5, 7, 9]), FRAME["item"], [0, 1, 3]], ids=str)
 def test_numbers_of_rows_beside_integers_are_refused(argument: str, catalogue: Any) -> None:
     part = PARTS[argument](pd.Series([5, 7, 9]))
-    with pytest.raises(
-        exactk.InputError, match=f"^{argument}: expected items in the index, or values beside the"
-    ) as caught:
+    with pytest.raises(exactk.InputError) as caught:
         items(catalogue, argument, part)
-    hint = (
-        f"{argument}={argument}.to_numpy() is beside the catalogue, {argument}={argument}.to_dict() has items as keys"
-    )
-    assert hint in str(caught.value)
+    assert str(caught.value).startswith(f"{argument}: expected items in the index, or values beside the")
+    hint = "{0}={0}.to_numpy() is beside the catalogue, {0}={0}.to_dict() has items as keys"
+    assert hint.format(argument) in str(caught.value)
 
 
 @pytest.mark.parametrize("argument", PARTS)
@@ -71,19 +68,14 @@ def test_labels_of_the_rows_of_the_catalogue_are_refused(
 ) -> None:
     part = PARTS[argument](select(SORTED.set_axis([7, 2, 1])["n"]))
     catalogue = SORTED.set_axis([7, 2, 1])[column]
-    with pytest.raises(
-        exactk.InputError, match=f"^{argument}: expected an index of items, or no index, found labels"
-    ) as caught:
+    with pytest.raises(exactk.InputError) as caught:
         items(catalogue, argument, part)
-    assert f"{argument}=dict(zip(catalogue[{argument}.index], {argument})) takes the items of these rows" in str(
-        caught.value
-    )
+    assert str(caught.value).startswith(f"{argument}: expected an index of items, or no index, found labels")
+    hint = "{0}=dict(zip(catalogue[{0}.index], {0})) takes the items of these rows"
+    assert hint.format(argument) in str(caught.value)
     given = dict(zip(catalogue[part.index], part, strict=True))
-    row_by_row = {
-        item: PARTS[argument](pd.Series([n]))[0]
-        for item, n in zip(SORTED[column], SORTED["n"], strict=True)
-        if item in given
-    }
+    of_items = dict(zip(SORTED[column], PARTS[argument](SORTED["n"]), strict=True))
+    row_by_row = {item: of_items[item] for item in of_items if item in given}
     assert digest(items(catalogue, argument, given)) == digest(items(catalogue, argument, row_by_row))
 
 
@@ -106,15 +98,10 @@ def test_a_frame_with_labels_of_the_catalogue_is_refused() -> None:
     assert digest(by_item) == digest(exactk.Items([0, 1, 2], values=[9, 5, 7]))
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        SORTED.set_index("item")["n"],
-        SORTED.set_index("item")["n"].rename_axis("item_id"),
-        SORTED.set_index("item")["n"].sort_values(),
-        SORTED.set_index("item")["n"].set_axis([0, 1, 2]).rename_axis("item"),
-    ],
-)
+NAMED = SORTED.set_index("item")["n"]
+
+
+@pytest.mark.parametrize("part", [NAMED, NAMED.rename_axis("item_id"), NAMED.sort_values()])
 def test_named_items_in_the_index_are_read(part: Any) -> None:
     assert digest(exactk.Items(SORTED["item"], values=part)) == digest(exactk.Items([0, 1, 2], values=[5, 7, 9]))
 

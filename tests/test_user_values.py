@@ -185,8 +185,11 @@ def test_f62_frames_of_other_columns() -> None:
     wrong: list[tuple[Any, str]] = [
         (frame[["user"]], r"weights: expected one column besides user, found none$"),
         (frame[["weight"]], "weights: expected a column for the user"),
-        (frame[["user"]].assign(weight=[[1.0]] * 3), r"weights\.weight: expected a value in every row, found lists"),
-        (pd.Series([1.0, 2.0], index=pd.Index([0.5, 1.5])), r"weights\.user: expected integer ids, strings or bytes"),
+        (
+            frame[["user"]].assign(weight=pd.Series([[1.0]] * 3)),
+            r"weights\.weight: expected a value in every row, found lists",
+        ),
+        (pd.Series({0.5: 1.0, 1.5: 2.0}), r"weights\.user: expected integer ids, strings or bytes"),
     ]
     for weights, message in wrong:
         with pytest.raises(exactk.ExactkError, match=message):
