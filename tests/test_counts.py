@@ -14,13 +14,9 @@ FEW = SCALARS._replace(
     candidates=CandidateCounts(2, 7, 3, 4), unknown_actual=2, ties=(TieCounts(1, 30), TieCounts(0, 0))
 )
 MANY = SCALARS._replace(
-    longest_list=99,
-    candidates=CandidateCounts(1, 9, 9, 9),
-    rank_gaps=5,
-    foreign_recommended=8,
-    unseen_recommended=0,
+    longest_list=99, candidates=CandidateCounts(1, 9, 9, 9), rank_gaps=5, foreign_recommended=8, unseen_recommended=0,
     ties=(TieCounts(2, 40), TieCounts(9, 8)),
-)
+)  # fmt: skip
 PLAIN: dict[str, int] = {
     "users": 9, "empty_truth": 1, "empty_predictions": 2, "missing_predictions": 3, "missing_truth": 4,
     "duplicates": 5, "excluded_recommended": 6, "relevant_excluded": 7, "relevant_not_rankable": 8, "longest_list": 10,
@@ -31,22 +27,16 @@ PLAIN: dict[str, int] = {
 
 def test_counts_are_added_but_extremes_are_chosen() -> None:
     expected = Counts(
-        *(18, 2, 4, 6, 8, 10, 12, 14, 16, 99),
-        candidates=CandidateCounts(3, 16, 3, 9),
-        unknown_actual=2,
-        rank_gaps=5,
-        foreign_recommended=8,
-        unseen_recommended=0,
-        ties=(TieCounts(3, 70), TieCounts(9, 8)),
-    )
+        *(18, 2, 4, 6, 8, 10, 12, 14, 16, 99), candidates=CandidateCounts(3, 16, 3, 9), unknown_actual=2, rank_gaps=5,
+        foreign_recommended=8, unseen_recommended=0, ties=(TieCounts(3, 70), TieCounts(9, 8)),
+    )  # fmt: skip
     assert FEW.merge(MANY) == MANY.merge(FEW) == expected
 
 
 def test_users_without_candidates_leave_the_fewest() -> None:
     nobody = SCALARS._replace(candidates=CandidateCounts(0, 0, 0, 0))
-    assert (
-        nobody.merge(FEW).candidates == FEW.merge(nobody).candidates == FEW.merge(SCALARS).candidates == FEW.candidates
-    )
+    for one, other in ((nobody, FEW), (FEW, nobody), (FEW, SCALARS)):
+        assert one.merge(other).candidates == FEW.candidates
     assert SCALARS.merge(SCALARS).candidates is None
     assert nobody.merge(nobody).candidates == nobody.candidates
 
@@ -75,18 +65,11 @@ def test_counts_that_belong_together_are_read_together(name: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"further": 1},
-        {"tie_dependent.ndcg": 1},
-        {"candidates": 1},
+        {"further": 1}, {"tie_dependent.ndcg": 1}, {"candidates": 1}, {"empty_truth": 10}, {"candidates.users": 10},
         {"users": 6},  # fewer than without predictions or truth
-        {"empty_truth": 10},
-        {"candidates.users": 10},
-        {"tie_dependent.recall": 10},
-        {"candidates.min": 5},
-        {"duplicates": True},
-        {7: 1},
+        {"tie_dependent.recall": 10}, {"candidates.min": 5}, {"duplicates": True}, {7: 1},
     ],
-)
+)  # fmt: skip
 def test_counts_that_no_users_can_have(change: dict[Any, Any]) -> None:
     with pytest.raises(ValueError, match=r"^expected "):
         Counts.from_plain({**PLAIN, **change}, METRICS)

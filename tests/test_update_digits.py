@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
+import itertools
 import warnings
+from functools import partial, reduce
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +20,7 @@ from exactk._engine.updates import Update
 from exactk._report.state_digits import NUM_DIGITS, Vectors, carried, digits_of, integers_of
 from strategies import examples
 from test_evaluator import Split, splits
+from warned import result_and_warnings, warnings_of
 
 LARGEST = 2 ** (32 * NUM_DIGITS - 1)
 INTEGERS = st.one_of(
@@ -71,10 +73,6 @@ def layout_of(split: Split) -> UpdateLayout:
     return UpdateLayout(evaluation)
 
 
-def messages_of(caught: list[warnings.WarningMessage]) -> list[str]:
-    return [str(warning.message) for warning in caught]
-
-
 @settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(splits(fixed_size=True), st.data())
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
@@ -84,7 +82,7 @@ def test_any_processes_give_the_report_of_one_call(split: Split, data: st.DataOb
     blocks = [split.block(*border) for border in split.borders(data)]
     assume(blocks)
     vectors = [layout.update(layout.empty, Update(**block)) for block in blocks]
-    whole = functools.reduce(Vectors.plus, data.draw(st.permutations(vectors)), layout.empty)
+    whole = reduce(Vectors.plus, data.draw(st.permutations(vectors)), layout.empty)
     by_processes = Vectors(
         np.sum([one.digits for one in vectors], axis=0),
         np.sum([one.counts for one in vectors], axis=0),
@@ -94,24 +92,25 @@ def test_any_processes_give_the_report_of_one_call(split: Split, data: st.DataOb
     for block in blocks:
         evaluator.update(**block)
     for one in (whole, by_processes):
-        with warnings.catch_warnings(action="always", record=True) as caught:
-            report = layout.report(one)
-        with warnings.catch_warnings(action="always", record=True) as expected:
-            expected_report = evaluator.compute()
+        report, texts = result_and_warnings(partial(layout.report, one))
+        expected, expected_texts = result_and_warnings(evaluator.compute)
         assert report.state == split.state
-        assert report == expected_report
-        texts = [text for text in messages_of(expected) if not text.startswith("no item of the truth")]
-        assert [text for text in messages_of(caught) if not text.startswith("no item of the truth")] == texts
+        assert report == expected
+        found = [
+            [text for text in some if not text.startswith("no item of the truth")] for some in (texts, expected_texts)
+        ]
+        assert found[0] == found[1]
 
 
 METRICS = ["ndcg@3", "recall@2", "map(average=geometric)", "precision@2(average=micro)"]
 
 
-def sums_of(metrics: Any, *updates: tuple[Any, Any], **options: Any) -> tuple[UpdateLayout, Vectors]:
+def sums_of(metrics: Any, *updates: Any) -> tuple[UpdateLayout, Vectors]:
     layout = UpdateLayout(exactk.Evaluator(metrics)._evaluation)
     vectors = layout.empty
-    for update in updates:
-        vectors = vectors.plus(layout.update(vectors, Update(*update, **options)))
+    for truth, predictions, *candidates in updates:
+        options = dict(zip(["candidates"], candidates, strict=False))
+        vectors = vectors.plus(layout.update(vectors, Update(truth, predictions, **options)))
     return layout, vectors
 
 
@@ -121,48 +120,33 @@ def test_before_any_update_it_is_the_report_of_no_users() -> None:
         assert layout.report(vectors) == exactk.Evaluator(METRICS).compute()
 
 
-def test_disjoint_items_are_warned_of() -> None:
+PAGES: list[Any] = [([[i] for i in range(40)], [[100 + i] for i in range(40)])] * 2
+TEXTS: list[Any] = [([["a"]], [["a"]]), ([["b"]], [["c"]])]
+SCORES = np.random.default_rng(0).standard_normal((40, 100)).astype(np.float32)
+COMPLETE: Any = ([[1], [9]], np.eye(2, 5))
+WARNED: dict[str, tuple[list[Any], list[Any], str]] = {  # updates that are warned of, and others that are not
+    "disjoint items": (PAGES, [*PAGES, ([[1], [2]], [[2], [1]])], "no item of the truth is in the predictions of the same update: "),
+    "candidates in no list": (
+        [(*page, ["z"]) for page in TEXTS], [(*page, ["a"]) for page in TEXTS],
+        "no item of the predictions is among the candidates: ",
+    ),
+    "samples": (
+        [([[0]] * 15, SCORES[:15]), ([[0]] * 25, SCORES[15:])], [([[0]] * 15, SCORES[:15]), ([[99]] * 25, SCORES[15:])],
+        "every user has 100 scores and the relevant item in column 0",
+    ),
+    "items without a column": (
+        [COMPLETE, COMPLETE], [COMPLETE, ([[1]], [[(1, 0.5), (2, 0.25)]])], "2 relevant items have no column in the scores",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WARNED)
+def test_what_all_updates_together_are_warned_of(case: str) -> None:
     """Whether lists of other updates have an item is not known, which the text does not say either."""
-    pages = [([[i] for i in range(40)], [[100 + i] for i in range(40)])] * 2
-    layout, vectors = sums_of("recall@1", *pages)
-    with pytest.warns(
-        exactk.EvaluationWarning, match="no item of the truth is in the predictions of the same update: "
-    ):
-        layout.report(vectors)
-    layout, vectors = sums_of("recall@1", *pages, ([[1], [2]], [[2], [1]]))
-    with warnings.catch_warnings(action="error"):
-        layout.report(vectors)
-
-
-def test_candidates_in_no_list_are_warned_of() -> None:
-    pages = [([["a"]], [["a"]]), ([["b"]], [["c"]])]
-    layout, vectors = sums_of("recall@1", *pages, candidates=["z"])
-    with pytest.warns(exactk.EvaluationWarning, match="^no item of the predictions is among the candidates: "):
-        layout.report(vectors)
-    layout, vectors = sums_of("recall@1", *pages, candidates=["a"])
-    with warnings.catch_warnings(action="error"):
-        layout.report(vectors)
-
-
-def test_samples_are_warned_of() -> None:
-    rng = np.random.default_rng(0)
-    scores = rng.standard_normal((40, 100)).astype(np.float32)
-    layout, vectors = sums_of("recall@10", ([[0]] * 15, scores[:15]), ([[0]] * 25, scores[15:]))
-    with pytest.warns(exactk.EvaluationWarning, match="every user has 100 scores and the relevant item in column 0"):
-        layout.report(vectors)
-    layout, vectors = sums_of("recall@10", ([[0]] * 15, scores[:15]), ([[99]] * 25, scores[15:]))
-    with warnings.catch_warnings(action="error"):
-        layout.report(vectors)
-
-
-def test_items_without_a_column_are_warned_of_where_all_scores_are_complete() -> None:
-    complete, some = ([[1], [9]], np.eye(2, 5)), ([[1]], [[(1, 0.5), (2, 0.25)]])
-    layout, vectors = sums_of("recall@1", complete, complete)
-    with pytest.warns(exactk.EvaluationWarning, match="2 relevant items have no column in the scores"):
-        layout.report(vectors)
-    layout, vectors = sums_of("recall@1", complete, some)
-    with warnings.catch_warnings(action="error"):
-        layout.report(vectors)
+    warned, others, start = WARNED[case]
+    for updates, expected in ((warned, [start]), (others, [])):
+        layout, vectors = sums_of("recall@1", *updates)
+        assert [text[: len(start)] for text in warnings_of(partial(layout.report, vectors))] == expected
 
 
 CATALOGUES: dict[str, list[Any]] = {
@@ -194,24 +178,23 @@ def test_counts_of_the_items_of_a_catalogue(keys: list[Any], data: st.DataObject
     _refused_or_the_same(layout, vectors, vectors._replace(counts=damaged))
 
 
-REFUSED: dict[str, tuple[Any, str]] = {
-    "groups": (lambda: exactk.Evaluator("exposure@2", items=exactk.Items([1, 2], item_groups={1: "a", 2: "b"})),
-               "metrics: expected metrics whose counts of items have a fixed size, found exposure@2; exactk.Evaluator takes"),
-    "similarity": (lambda: exactk.Evaluator("personalization@2(list_similarity=cosine)", items=exactk.Items(3)),
-                   "metrics: expected metrics whose counts of items have a fixed size, found personalization@2"),
-    "foreign": (lambda: exactk.Evaluator("num_items@2(foreign_items=count)", items=exactk.Items(3)),
-                "metrics: expected metrics whose counts of items have a fixed size, found num_items@2(foreign_items=count)"),
-    "calibration": (lambda: exactk.Evaluator("calibration@2", items=exactk.Items(train=[[1]], features={1: ["a"]})),
-                    "metrics: expected metrics that need no train data of each user, found calibration@2; exactk.Evaluator"),
-}  # fmt: skip
+REFUSED: dict[str, tuple[exactk.Items, str]] = {
+    "exposure@2": (
+        exactk.Items([1, 2], item_groups={1: "a", 2: "b"}),
+        "metrics whose counts of items have a fixed size",
+    ),
+    "personalization@2(list_similarity=cosine)": (exactk.Items(3), "metrics whose counts of items have a fixed size"),
+    "num_items@2(foreign_items=count)": (exactk.Items(3), "metrics whose counts of items have a fixed size"),
+    "calibration@2": (exactk.Items(train=[[1]], features={1: ["a"]}), "metrics that need no train data of each user"),
+}
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_sums_without_a_fixed_size_are_refused(case: str) -> None:
-    make, message = REFUSED[case]
+@pytest.mark.parametrize("metric", REFUSED)
+def test_sums_without_a_fixed_size_are_refused(metric: str) -> None:
+    items, expected = REFUSED[metric]
     with pytest.raises(exactk.InputError) as caught:
-        check_fixed_size(make()._evaluation.values)
-    assert str(caught.value).startswith(message)
+        check_fixed_size(exactk.Evaluator(metric, items=items)._evaluation.values)
+    assert str(caught.value).startswith(f"metrics: expected {expected}, found {metric}; exactk.Evaluator takes them")
 
 
 @pytest.mark.parametrize("truth", [{"ann": [1]}, exactk.Truth([0, 1], [1], users=["ann"])], ids=["mapping", "labels"])
@@ -250,9 +233,7 @@ def test_sums_of_other_plans_are_refused(other: dict[str, Any]) -> None:
     others = UpdateLayout(exactk.Evaluator(**other)._evaluation)
     of_both = vectors.plus(others.update(others.empty, Update([[1]], [[1, 2]])))
     for one in (layout, others):
-        with pytest.raises(
-            exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention and"
-        ):
+        with pytest.raises(exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention "):
             one.report(of_both)
 
 
@@ -260,9 +241,7 @@ def test_sums_of_a_plan_whose_digest_is_lower_are_refused(monkeypatch: pytest.Mo
     """Processes keep the larger bytes, which are those of the other plan."""
     layout, vectors = sums_of("recall@2", ([[1]], [[1, 2]]))
     with monkeypatch.context() as patch:
-        patch.setattr(
-            update_digits, "blake2b", lambda *_arguments, **_options: SimpleNamespace(digest=lambda: bytes(16))
-        )
+        patch.setattr(update_digits, "blake2b", lambda *_, **_options: SimpleNamespace(digest=lambda: bytes(16)))
         _, others = sums_of("recall@3", ([[1]], [[1, 2]]))
     with pytest.raises(exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention and"):
         layout.report(vectors.plus(others))
@@ -283,12 +262,10 @@ def test_counts_of_items_that_no_lists_have_are_refused() -> None:
 
 def test_damaged_sums_are_refused() -> None:
     layout, vectors = sums_of(["ndcg@3", "recall@2"], ([[1], [2]], [[1, 2], [3, 2]]))
-    names = [*range(len(vectors.counts))]
-    for name in names:
-        for number in (-1, 2**62 + 1):
-            damaged = vectors.counts.copy()
-            damaged[name] = number
-            _refused_or_the_same(layout, vectors, vectors._replace(counts=damaged))
+    for name, number in itertools.product(range(len(vectors.counts)), (-1, 2**62 + 1)):
+        damaged = vectors.counts.copy()
+        damaged[name] = number
+        _refused_or_the_same(layout, vectors, vectors._replace(counts=damaged))
     for row, column, number in ((0, 3, 1), (0, 9, 1), (0, -1, -1), (1, -1, 1), (2, 0, 1), (0, -1, 2**40), (4, -1, -1)):
         damaged = vectors.digits.copy()
         damaged[row, column] = number
