@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -18,7 +20,7 @@ from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.users_of_shard import Shard, shard_numbers, users_of_shard
 from exactk.reference.truth_digest import hash_of_key
 from strategies import examples
-from test_sharded import Tables, drawn_tables
+from test_sharded import CONVENTIONS, Tables, drawn_tables
 
 METRICS = ["ndcg@[2,5]", "recall@3", "map", "f1@2(average=micro)", "coverage@3", "entropy@3"]
 ITEMS = {
@@ -91,32 +93,23 @@ def with_two_columns(table: Any) -> Any:
     users = table["user_id"].to_pylist()
     if users and isinstance(users[0], str):
         users = [int(user.split()[-1]) for user in users]
-    first, second = (
-        pa.array([user // 4 for user in users], pa.int64()),
-        pa.array([str(user % 4) for user in users], pa.string()),
-    )
+    shops = pa.array([user // 4 for user in users], pa.int64())
+    customers = pa.array([str(user % 4) for user in users], pa.string())
     others = {name: table[name] for name in table.column_names if name != "user_id"}
-    return pa.table({"shop": first, "customer": second, **others})
+    return pa.table({"shop": shops, "customer": customers, **others})
 
 
-@given(
-    drawn_tables(),
-    st.integers(1, 60),
-    st.sampled_from(["standard", "replay", "trec_eval"]),
-    st.booleans(),
-    st.booleans(),
-)
+@given(drawn_tables(), st.integers(1, 60), CONVENTIONS, st.booleans(), st.booleans())
 @settings(max_examples=examples(300))
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_f38_all_shards_are_the_whole(
     tables: Tables, shards: int, convention: str, has_two_columns: bool, in_batches: bool
 ) -> None:
     options: dict[str, Any] = {name: one for name, one in tables.others.items() if not isinstance(one, str)}
     kind = int if pa.types.is_integer(tables.predictions["item_id"].type) else str
     options |= {"convention": convention, "items": ITEMS[kind]}
-    truth, rows = (
-        tables.truth.select([name for name in tables.truth.column_names if name in COLUMNS]),
-        tables.predictions,
-    )
+    columns = [name for name in tables.truth.column_names if name in {"user_id", "item_id", "grade"}]
+    truth, rows = tables.truth.select(columns), tables.predictions
     if has_two_columns:
         options |= {name: with_two_columns(one) for name, one in options.items()} | {"user": ["shop", "customer"]}
         truth, rows = with_two_columns(truth), with_two_columns(rows)
@@ -124,59 +117,45 @@ def test_f38_all_shards_are_the_whole(
     predictions: Any = exactk.as_predictions(rows, **user)
     if in_batches:
         predictions = exactk.Batches(lambda: (rows.slice(begin, 11) for begin in range(0, len(rows), 11)), **user)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        truth = exactk.as_truth(truth, **user)
-        try:
-            whole = exactk.evaluate(truth, predictions, METRICS, **options)
-        except exactk.InputError as error:  # such as a user without a weight
-            with pytest.raises(type(error)):
-                merged(truth, predictions, shards, **options)
-            return
-        of_shards = merged(truth, predictions, shards, **options)
+    truth = exactk.as_truth(truth, **user)
+    try:
+        whole = exactk.evaluate(truth, predictions, METRICS, **options)
+    except exactk.InputError as error:  # such as a user without a weight
+        with pytest.raises(type(error)):
+            merged(truth, predictions, shards, **options)
+        return
+    of_shards = merged(truth, predictions, shards, **options)
     assert of_shards.state == whole.state
     assert of_shards.state.to_bytes() == whole.state.to_bytes()
 
 
-COLUMNS = ("user_id", "item_id", "grade")
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    "csv": pl.DataFrame.write_csv,
+    "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
+    "parquet": partial(pl.DataFrame.write_parquet, row_group_size=300),
+}
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")  # of rows that are apart
+@pytest.mark.parametrize("ending", WRITERS)
 def test_f38_large_files_are_filtered_while_they_are_read(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are `exactk.Batches`, here also of users whose rows are apart."""
     random = np.random.default_rng(1)
     users, items = random.integers(0, 300, 2000), random.permutation(2000)
-    table = pa.table({"user": [f"u{user}" for user in users], "item": items, "score": random.random(2000)})
-    truth = exactk.as_truth(pa.table({"user": table["user"][:900], "item": items[:900]}))
-    for rows in (table, table.sort_by("user")):
+    table = pl.DataFrame({"user": [f"u{user}" for user in users], "item": items, "score": random.random(2000)})
+    truth = exactk.as_truth(table[:900, :2])
+    for rows in (table, table.sort("user")):
         path = tmp_path / f"rows.{ending}"
-        _WRITERS[ending](rows, path)
+        WRITERS[ending](rows, path)
         in_memory = exactk.read(path, "predictions")
         monkeypatch.setattr(source, "_LARGE", 1)
         batches = exactk.read(path, "predictions")
         monkeypatch.undo()
         assert isinstance(batches, exactk.Batches)
         whole = exactk.evaluate(truth, in_memory, "ndcg@5")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", exactk.EvaluationWarning)  # of rows that are apart
-            assert merged(truth, batches, 5, "ndcg@5").state == whole.state
-
-
-def _write_text(table: Any, path: Path) -> None:
-    separator = "," if path.suffix == ".csv" else "\t"
-    rows = [table.column_names, *([str(value) for value in row.values()] for row in table.to_pylist())]
-    path.write_text("".join(f"{separator.join(row)}\n" for row in rows))
-
-
-def _write_parquet(table: Any, path: Path) -> None:
-    from pyarrow import parquet  # noqa: PLC0415
-
-    parquet.write_table(table, path, row_group_size=300)
-
-
-_WRITERS = {"csv": _write_text, "tsv": _write_text, "parquet": _write_parquet}
+        assert merged(truth, batches, 5, "ndcg@5").state == whole.state
 
 
 def test_errors_of_large_files_name_the_shard() -> None:
