@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections import OrderedDict, defaultdict
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,59 +19,32 @@ from exactk._engine.short_ways import evaluate_shortly
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import DEFAULTS
 from strategies import SHARE
+from warned import result_and_warnings
 
 METRICS: tuple[Any, ...] = (
-    "ndcg@10",
-    ["precision@[1,3,5]", "recall@3", "map@5", "mrr", "f1@3(average=of_means)"],
-    ("err@5(max_grade=3)", "dcg", "hit_rate@2", "r_precision"),
-    ["auc", "fbeta@2(beta=2)", "bpref"],
-    "precision@3(average=micro)",
-    "recall@2(empty_truth=one)",
-    "list_fill@5",
-    "coverage@3",
-    "unexpectedness@3",
-    exactk.custom("hits_of_mine", lambda judged: judged.hits.sum(axis=1), k=3),
-    "recall@2(weight=values)",
-    "no_such_metric",
-    [],
-    3,
-)
+    "ndcg@10", ["precision@[1,3,5]", "recall@3", "map@5", "mrr", "f1@3(average=of_means)"],
+    ("err@5(max_grade=3)", "dcg", "hit_rate@2", "r_precision"), ["auc", "fbeta@2(beta=2)", "bpref"],
+    "precision@3(average=micro)", "recall@2(empty_truth=one)", "recall@2(weight=values)", "list_fill@5", "coverage@3",
+    "unexpectedness@3", exactk.custom("hits_of_mine", lambda judged: judged.hits.sum(axis=1), k=3), "no_such_metric",
+    [], 3,
+)  # fmt: skip
 CONVENTIONS: tuple[Any, ...] = (
-    "standard",
-    "trec_eval",
-    {"empty_truth": "zero"},
-    {"users": "union"},
-    {"users": "truth", "missing_list": "skip"},
-    {"gain": "exp2", "min_grade": 2},
-    {"duplicate_items": "count"},
+    "standard", "trec_eval", "no_such_convention", {"empty_truth": "zero"}, {"users": "union"},
+    {"users": "truth", "missing_list": "skip"}, {"gain": "exp2", "min_grade": 2}, {"duplicate_items": "count"},
     {"novelty_over": "users"},
-    "no_such_convention",
-)
+)  # fmt: skip
+
+
+UNUSUAL_ROWS: tuple[Any, ...] = (
+    None, [], [2, 2], [-1, 3], [0.5], ["a"], (1, 2), {4: 1.0}, {1, 2}, "", "a", 3, [2**63], [True], [np.int64(1)],
+)  # fmt: skip
 
 
 def draw_lists(draw: random.Random, users: int, items: int) -> list[Any]:
     """Return lists, of which one may be faulty or of another type."""
     rows: list[Any] = [draw.sample(range(items), draw.randrange(min(items, 7))) for _ in range(users)]
     if rows and draw.random() < 0.3:
-        rows[draw.randrange(users)] = draw.choice(
-            [
-                None,
-                [],
-                [2, 2],
-                [-1, 3],
-                [0.5],
-                ["a"],
-                (1, 2),
-                {4: 1.0},
-                {1, 2},
-                "",
-                "a",
-                3,
-                [2**63],
-                [True],
-                [np.int64(1)],
-            ]
-        )
+        rows[draw.randrange(users)] = draw.choice(UNUSUAL_ROWS)
     return rows
 
 
@@ -105,10 +76,8 @@ def draw_scores(draw: random.Random, users: int, items: int) -> Any:
 def draw_score_object(draw: random.Random, users: int, items: int) -> Any:
     """Return scores with a least score, or with keys, or without."""
     values = np.array(draw_scores(draw, users, items), np.float32).reshape(-1, min(items, 40))
-    options: dict[str, Any] = draw.choice(
-        [{}, {"min_score": 0.5}, {"users": range(len(values))}, {"items": range(values.shape[1])}]
-    )
-    return exactk.Scores(values, **options)
+    options = [{}, {"min_score": 0.5}, {"users": range(len(values))}, {"items": range(values.shape[1])}]
+    return exactk.Scores(values, **draw.choice(options))  # type: ignore[arg-type]
 
 
 DRAW: dict[str, Any] = {
@@ -156,18 +125,26 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     return done
 
 
-def outcome_of(call: Any) -> tuple[Any, list[str]]:
+def outcome_of(way: Any, *given: Any, convention: Any = "standard") -> tuple[Any, list[str]]:
     """Return the report or the error of a call, and its warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+
+    def outcome() -> tuple[Any, ...]:
         try:
-            result: Any = call()
-            result = (result.state.to_bytes(), dict(result.counts), str(dict(result)), result.users.tolist())
+            report = way(*given, convention=convention)
         except Exception as error:  # noqa: BLE001 - compared
-            result = (type(error), str(error))
-    return result, [str(one.message) for one in caught]
+            return type(error), str(error)
+        return report.state.to_bytes(), dict(report.counts), str(dict(report)), report.users.tolist()
+
+    return result_and_warnings(outcome)
 
 
+def outcome_of_both(*given: Any, convention: Any) -> tuple[Any, list[str]]:
+    expected = outcome_of(evaluate_long, *given, convention=convention)
+    assert outcome_of(exactk.evaluate, *given, convention=convention) == expected
+    return expected
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(max(4, round(12 * SHARE))))
 def test_both_ways_give_the_same(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - no secrets
@@ -179,15 +156,11 @@ def test_both_ways_give_the_same(seed: int) -> None:
         metrics = draw.choice(METRICS[:4]) if draw.random() < 0.7 else draw.choice(METRICS)
         convention = draw.choice(CONVENTIONS) if draw.random() < 0.4 else "standard"
 
-        given = truth, predictions, metrics, convention
-        expected = outcome_of(partial(evaluate_long, *given[:3], convention=convention))
-        assert outcome_of(partial(exactk.evaluate, *given[:3], convention=convention)) == expected
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                short += evaluate_shortly(*given, None) is not None
-            except Exception as error:  # noqa: BLE001 - compared
-                assert expected[0] == (type(error), str(error))  # noqa: PT017 - that of both
+        expected = outcome_of_both(truth, predictions, metrics, convention=convention)
+        try:
+            short += evaluate_shortly(truth, predictions, metrics, convention, None) is not None
+        except Exception as error:  # noqa: BLE001 - compared
+            assert expected[0] == (type(error), str(error))  # noqa: PT017 - that of both
     assert short > 20
 
 
@@ -222,19 +195,13 @@ UNUSUAL_GRADES: tuple[Any, ...] = (
     {"x": float("nan")}, {"x": -1}, {"x": "y"}, {1: 1}, {np.str_("x"): 1}, {b"x"}, ["x", "x"], ["x"], frozenset("xy"),
     {}, None, "x", [("x", 2)], np.array(["x", "y"]),
 )  # fmt: skip
+UNUSUAL_ITEMS = ("", "é", "日本", "a\ud800", "\U0001d538", "x" * 20)
 UNUSUAL_USERS: tuple[Any, ...] = ("user", 3, np.str_("u1"), b"u1", None, ("u", 1), Caseless("U1"))
 
 
 def draw_mapping(draw: random.Random, value_of: Any, unusual: tuple[Any, ...]) -> Any:
     """Return up to 30 users with up to 40 items, any of which may be unusual; items repeat from user to user."""
-    items = [f"i{number}" for number in range(draw.choice([3, 50]))] + [
-        "",
-        "é",
-        "日本",
-        "a\ud800",
-        "\U0001d538",
-        "x" * 20,
-    ]
+    items = [*(f"i{number}" for number in range(draw.choice([3, 50]))), *UNUSUAL_ITEMS]
     users = [f"u{number}" for number in range(draw.choice([1, 5, 30]))]
     mapping: dict[Any, Any] = {
         user: {item: value_of(draw) for item in draw.sample(items, draw.randrange(min(len(items), 40)))}
@@ -268,45 +235,41 @@ def draw_ranked(draw: random.Random) -> Any:
     return scores if draw.random() < 0.6 else without_values(draw, scores, (list, list, tuple))
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(max(4, round(12 * SHARE))))
 def test_mappings_of_strings_give_the_same(seed: int, evaluations: list[None]) -> None:
     draw = random.Random(seed)  # noqa: S311 - no secrets
     short = 0
     for _ in range(100):
-        truth = draw_judged(draw)
-        predictions = draw_ranked(draw)
+        truth, predictions = draw_judged(draw), draw_ranked(draw)
         metrics = draw.choice(METRICS[:4]) if draw.random() < 0.7 else draw.choice([*METRICS, "mrr(ties=expected)"])
         ties = {"ties": draw.choice(["highest_id", "optimistic", "shared", "expected"])}
         repeats = {"duplicate_truth": "count", "duplicate_items": draw.choice(["count", "first"])}
         nan = {"nan": "last", "ties": draw.choice(["lowest_id", "highest_id"])}
-        convention = (
-            draw.choice([*CONVENTIONS, ties, repeats, nan, nan, {"score_dtype": "float32"}])
-            if draw.random() < 0.5
-            else "standard"
-        )
-
-        given = truth, predictions, metrics, convention
-        expected = outcome_of(partial(evaluate_long, *given[:3], convention=convention))
-        assert outcome_of(partial(exactk.evaluate, *given[:3], convention=convention)) == expected
+        conventions: list[Any] = [*CONVENTIONS, ties, repeats, nan, nan, {"score_dtype": "float32"}]
+        convention = draw.choice(conventions) if draw.random() < 0.5 else "standard"
+        expected = outcome_of_both(truth, predictions, metrics, convention=convention)
         evaluations.clear()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            is_short = evaluate_shortly(*given, None) is not None
+        is_short = evaluate_shortly(truth, predictions, metrics, convention, None) is not None
         has_failed = not isinstance(expected[0][0], bytes)
         assert is_short or has_failed or not evaluations  # nothing is evaluated and then thrown away
         short += is_short
     assert short > 15
 
 
-@pytest.mark.parametrize(("ties", "expected"), [("lowest_id", 1.0), ("highest_id", 0.0)])
-def test_tied_strings_are_in_their_order(ties: Any, expected: float) -> None:
-    truth, predictions = (
-        {"ann": {"b": 1}, "bob": {"e": 1}},
-        {"ann": {"d": 1.0, "b": 1.0, "c": 1}, "bob": {"e": 1.0, "f": 1.0}},
-    )
-    report = evaluate_shortly(truth, predictions, "recall@1", {"ties": ties}, 1)
-    assert report is not None
-    assert dict(exactk.evaluate(truth, predictions, "recall@1", convention={"ties": ties})) == {"recall@1": expected}
+NAN = float("nan")
+TIED = {"ann": {"d": 1.0, "b": 1.0, "c": 1}, "bob": {"e": 1.0, "f": 1.0}}
+TIED_NAN = {"ann": {"c": NAN, "b": -NAN}, "bob": {"e": 1.0}}  # tied whatever their bits
+
+
+@pytest.mark.parametrize(
+    ("predictions", "ties", "expected"),
+    [(TIED, "lowest_id", 1.0), (TIED, "highest_id", 0.0), (TIED_NAN, "lowest_id", 1.0), (TIED_NAN, "highest_id", 0.5)],
+)
+def test_tied_strings_are_in_their_order(predictions: Any, ties: str, expected: float) -> None:
+    truth, convention = {"ann": {"b": 1}, "bob": {"e": 1}}, {"ties": ties, "nan": "last"}
+    assert evaluate_shortly(truth, predictions, "recall@1", convention, 1) is not None
+    assert dict(exactk.evaluate(truth, predictions, "recall@1", convention=convention)) == {"recall@1": expected}
 
 
 SAMPLED = {f"u{user}": {f"i{(user + 7 * n) % 300}": -float(n) for n in range(40)} for user in range(30)}
@@ -328,9 +291,9 @@ ITEM_OF_EACH = {f"u{user}": [f"i{user}"] for user in range(30)}
 def test_mappings_are_evaluated_once_whatever_is_warned_of(
     truth: Any, predictions: Any, warning: str, evaluations: list[None]
 ) -> None:
-    expected = outcome_of(partial(evaluate_long, truth, predictions, "recall@2", convention="standard"))
+    expected = outcome_of(evaluate_long, truth, predictions, "recall@2")
     evaluations.clear()
-    assert outcome_of(partial(exactk.evaluate, truth, predictions, "recall@2")) == expected
+    assert outcome_of(exactk.evaluate, truth, predictions, "recall@2") == expected
     assert len(evaluations) == 1
     assert warning in "".join(expected[1])
 
@@ -341,9 +304,7 @@ LISTS = [[4, 1, 9], [7, 2, 0], [5, 8, 3]]
 
 def scores_of(lists: list[list[int]]) -> Any:
     """Return scores that rank these items first; no others are ranked in the first three places."""
-    return np.array(
-        [[3 - row.index(item) if item in row else -item for item in range(10)] for row in lists], np.float64
-    )
+    return np.array([[3.0 - row.index(item) if item in row else -item for item in range(10)] for row in lists])
 
 
 def scores_object_of(lists: list[list[int]]) -> exactk.Scores:
@@ -378,6 +339,11 @@ def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
         ([[1]], np.array([[0.5, np.nan]]), "mrr"),
         ([[1]], exactk.Scores(np.array([[0.5, 0.25]]), items=["a", "b"]), "mrr"),
         ([[1]] * 1001, np.zeros((1001, 2)), "mrr"),
+        ({"u": ["a"]}, {"u": np.array(["a", "b"])}, "recall@1"),
+        ({"u": ["a"]}, {"u": np.array([], str)}, "recall@1"),
+        ({"u": ["a"]}, {"u": pd.Series(["a", "b"])}, "recall@1"),
+        ({"u": ["a"]}, {"u": pl.Series(["a", "b"])}, "recall@1"),
+        ({"u": ["a"]}, {"u": pd.DataFrame({"item": ["a"], "score": [1.0]})}, "recall@1"),
     ],
 )
 def test_other_calls_are_left_alone(truth: Any, predictions: Any, metrics: Any) -> None:
@@ -406,43 +372,11 @@ WARNED: dict[str, tuple[Any, Any, Any, Any]] = {
 @pytest.mark.parametrize("case", WARNED)
 def test_what_is_warned_of(case: str) -> None:
     *given, convention = WARNED[case]
-    (report, expected), (same, found) = (
-        outcome_of(partial(way, *given, convention=convention)) for way in (evaluate_long, exactk.evaluate)
-    )
-    assert report == same
-    assert len(found) == 1
-    assert found == expected
+    assert len(outcome_of_both(*given, convention=convention)[1]) == 1
 
 
 def test_an_iterator_of_metrics_is_read_once() -> None:
     assert dict(exactk.evaluate(TRUTH, LISTS, iter(["recall@3"]))) == dict(exactk.evaluate(TRUTH, LISTS, ["recall@3"]))
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        np.array(["a", "b"]),
-        np.array([], str),
-        pd.Series(["a", "b"]),
-        pl.Series(["a", "b"]),
-        pd.DataFrame({"item": ["a"], "score": [1.0]}),
-    ],
-)
-def test_rows_of_other_types_are_left_alone(row: Any) -> None:
-    given = {"u": ["a"]}, {"u": row}, "recall@1"
-    assert evaluate_shortly(*given, "standard", None) is None
-    assert outcome_of(partial(exactk.evaluate, *given)) == outcome_of(
-        partial(evaluate_long, *given, convention="standard")
-    )
-
-
-@pytest.mark.parametrize(("ties", "expected"), [("lowest_id", 0.5), ("highest_id", 1.0)])
-def test_scores_that_are_not_numbers_are_tied_whatever_their_bits(ties: str, expected: float) -> None:
-    nan = float("nan")
-    truth, predictions = {"ann": {"b": 1}, "bob": {"x": 1}}, {"ann": {"b": nan, "a": -nan}, "bob": {"x": 1.0}}
-    convention: Any = {"nan": "last", "ties": ties}
-    assert evaluate_shortly(truth, predictions, "recall@1", convention, 1) is not None
-    assert dict(exactk.evaluate(truth, predictions, "recall@1", convention=convention)) == {"recall@1": expected}
 
 
 def test_users_that_compare_equal_are_different_users() -> None:
