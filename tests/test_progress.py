@@ -37,14 +37,12 @@ def of_systems(users: int) -> Call:
 
 def of_blocks(users: int) -> Call:
     job = uniform_lists(100, 20)
-    return lambda **options: exactk.evaluate(
-        None, iter([(job.truth, job.predictions)] * (users // 100)), job.metrics, **options
-    )
+    blocks = [(job.truth, job.predictions)] * (users // 100)
+    return lambda **options: exactk.evaluate(None, iter(blocks), job.metrics, **options)
 
 
-def truth_of(users: int) -> exactk.Truth:
-    truth: exactk.Truth = uniform_lists(users, 2).truth
-    return truth
+def truth_of(users: int) -> Any:
+    return uniform_lists(users, 2).truth
 
 
 def score_matrix(users: int) -> Any:
