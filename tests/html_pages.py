@@ -73,10 +73,8 @@ def hostile() -> str:
         for shift, name in enumerate(HOSTILE)
     }
     groups = {user: HOSTILE[index % len(HOSTILE)] for index, user in enumerate(users)}
-    convention = {**exactk.conventions["standard"].to_dict(), "name": HOSTILE[0]}
-    comparison = exactk.compare(
-        truth, systems, ["ndcg@[1,2]", "mrr"], groups=groups, per_user=True, convention=exactk.Convention(**convention)
-    )
+    options: Any = {"per_user": True, "convention": exactk.conventions["standard"].replace(name=HOSTILE[0])}
+    comparison = exactk.compare(truth, systems, ["ndcg@[1,2]", "mrr"], groups=groups, **options)
     lists = {system: exactk.judge(truth, one, k=2) for system, one in systems.items()}
     names = {item: f"{item} {HOSTILE[1]}" for item in items}
     return comparison.to_html(lists=lists, item_names=names, title=HOSTILE[0], note=HOSTILE[1])
@@ -89,9 +87,8 @@ def large() -> str:
     groups = [f"group {user % 20}" for user in range(2_000)]
     comparison = exactk.compare(truth, systems, metrics, baseline="system 0", groups=groups, per_user=True)
     lists = {system: exactk.judge(truth, one, k=10) for system, one in systems.items()}
-    return comparison.to_html(
-        lists=lists, item_names={item: f"The name of item {item} (19{item})" for item in range(N_ITEMS)}
-    )
+    names = {item: f"The name of item {item} (19{item})" for item in range(N_ITEMS)}
+    return comparison.to_html(lists=lists, item_names=names)
 
 
 def one_metric() -> str:
@@ -138,10 +135,8 @@ def page(name: str) -> str:
 
 def read(text: str) -> Element:
     """Return the elements of a page. Raise ParseError unless it is HTML as the standard has it."""
-    parser = html5lib.HTMLParser(
-        html5lib.treebuilders.getTreeBuilder("etree"), strict=True, namespaceHTMLElements=False
-    )
-    root: Element = parser.parse(text)
+    builder = html5lib.treebuilders.getTreeBuilder("etree")
+    root: Element = html5lib.HTMLParser(builder, strict=True, namespaceHTMLElements=False).parse(text)
     return root
 
 
@@ -173,14 +168,12 @@ def section(root: Element, anchor: str) -> Element:
 
 def tables(root: Element) -> dict[str, list[list[str]]]:
     """Return the cells of each table by its caption, the header first."""
-    found = {}
-    for table in elements(root, "table"):
-        caption = text_of(next(elements(table, "caption")))
-        rows = [
+    return {
+        text_of(next(elements(table, "caption"))): [
             [text_of(cell).strip() for cell in row if tag_of(cell) in {"th", "td"}] for row in elements(table, "tr")
         ]
-        found[caption] = rows
-    return found
+        for table in elements(root, "table")
+    }
 
 
 def results(text: str) -> dict[str, Any]:

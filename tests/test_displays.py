@@ -16,7 +16,7 @@ import exactk
 from html_pages import compared, data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 KINDS = ["values", "differences", "curves", "groups", "distribution", "trade_off"]
@@ -58,22 +58,20 @@ def points(display: Any) -> list[tuple[list[float], list[float]]]:
 def test_marks_are_the_data() -> None:
     comparison = compared(baseline="system 0")
     systems = list(comparison.reports)
-    assert points(comparison.plot("values", "mrr")) == [
-        ([comparison["mrr"][system]], [row]) for row, system in enumerate(systems)
-    ]
+
+    def in_rows(values: Iterable[float]) -> list[tuple[list[float], list[float]]]:
+        return [([value], [row]) for row, value in enumerate(values)]
+
+    assert points(comparison.plot("values", "mrr")) == in_rows(comparison["mrr"].values())
     tested = comparison.differences.of("recall@5")
-    assert points(comparison.plot("differences", "recall@5")) == [
-        ([row.difference], [index]) for index, row in enumerate(tested)
-    ]
-    assert points(comparison.plot("curves", "ndcg")) == [
-        ([0, 1, 2], [comparison[f"ndcg@{k}"][system] for k in (1, 5, 10)]) for system in systems
-    ]
-    rows = [row for row in comparison.differences.by_group if row.system == "system 2" and row.metric == "mrr"]
+    assert points(comparison.plot("differences", "recall@5")) == in_rows(row.difference for row in tested)
+    curves = [([0, 1, 2], [comparison[f"ndcg@{k}"][system] for k in (1, 5, 10)]) for system in systems]
+    assert points(comparison.plot("curves", "ndcg")) == curves
+    rows = comparison.differences.by_group.of("mrr", system="system 2")
     display = comparison.plot("groups", "mrr", system="system 2", baseline="system 0")
-    assert points(display) == [([row.difference], [index]) for index, row in enumerate(rows)]
-    assert points(comparison.plot("trade_off", "mrr", against="ndcg@5")) == [
-        ([comparison["mrr"][system]], [comparison["ndcg@5"][system]]) for system in systems
-    ]
+    assert points(display) == in_rows(row.difference for row in rows)
+    both = [([comparison["mrr"][system]], [comparison["ndcg@5"][system]]) for system in systems]
+    assert points(comparison.plot("trade_off", "mrr", against="ndcg@5")) == both
     (line,) = points(comparison.plot("distribution", "mrr", system="system 1", baseline="system 0"))
     of_users = [comparison.reports[f"system {index}"].per_user["mrr"] for index in (0, 1)]
     assert (line[0][0], line[0][-1]) == ((of_users[1] - of_users[0]).min(), (of_users[1] - of_users[0]).max())
@@ -83,9 +81,7 @@ def test_marks_are_the_data() -> None:
 def test_intervals_and_margins_are_drawn() -> None:
     comparison = compared(baseline="system 0", margin={"mrr": 0.02})
     display = comparison.plot("differences", "mrr")
-    intervals = [
-        np.asarray(line.get_xdata()).tolist() for line in display.ax_.lines if len(np.asarray(line.get_xdata())) == 2
-    ]
+    intervals = [np.asarray(line.get_xdata()).tolist() for line in display.ax_.lines]
     for row in comparison.differences.of("mrr"):
         assert [row.low, row.high] in intervals
     assert len(display.ax_.collections) == 2

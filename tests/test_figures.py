@@ -71,10 +71,8 @@ def test_curves_are_in_the_order_of_the_cutoffs() -> None:
         for system in systems:
             assert figure.values[system] == [comparison[f"ndcg@{k}"][system] for k in (1, 5, 10)]
             assert figure.intervals[system][2] == comparison.reports[system].interval("ndcg@10")
-    with pytest.raises(
-        exactk.InputError,
-        match=r"metric: expected one that was computed at two cutoffs or more: ndcg, found 'recall@5'",
-    ):
+    message = "metric: expected one that was computed at two cutoffs or more: ndcg, found 'recall@5'"
+    with pytest.raises(exactk.InputError, match=message):
         curves_figure(comparison.reports, "recall@5")
     with pytest.raises(exactk.InputError, match=r"such as ndcg@\[5,10,20\], found none"):
         curves_figure(exactk.compare(truth, systems, "mrr").reports)
@@ -134,6 +132,16 @@ def test_differences_are_rows_and_margins_differences() -> None:
     assert {row.metric for row in differences_figure(comparison, "nDCG@10").rows} == {"ndcg@10"}
 
 
+def compared_by_group(hits: Any, size: int, **options: Any) -> exactk.Comparison:
+    """Compare a and b, which have so many hits among the users of each of two groups of a size."""
+    systems = {
+        name: [[1] if user < count else [2] for count in counts for user in range(size)]
+        for name, counts in zip("ab", zip(*hits, strict=True), strict=True)
+    }
+    groups = ["x"] * size + ["y"] * size
+    return exactk.compare([[1]] * 2 * size, systems, "P@1", groups=groups, **options)
+
+
 @pytest.mark.parametrize(
     ("hits", "opposite"),
     [
@@ -145,12 +153,7 @@ def test_differences_are_rows_and_margins_differences() -> None:
 )
 def test_groups_of_opposite_signs(hits: Any, opposite: str) -> None:
     size = 40
-    systems = {
-        name: [[1] if user % size < hits[user // size][side] else [2] for user in range(2 * size)]
-        for side, name in enumerate("ab")
-    }
-    groups = ["x"] * size + ["y"] * size
-    comparison = exactk.compare([[1]] * 2 * size, systems, "P@1", groups=groups)
+    comparison = compared_by_group(hits, size)
     figure = groups_figure(comparison)
     assert figure.opposite == opposite
     assert [row.group for row in figure.rows] == ["x", "y"]
@@ -160,12 +163,8 @@ def test_groups_of_opposite_signs(hits: Any, opposite: str) -> None:
 
 
 def test_groups_without_a_difference_hide_no_opposite_signs() -> None:
-    comparison = exactk.compare(
-        [[1]] * 12,
-        {"a": [[1]] * 2 + [[2]] * 4 + [[1]] * 6, "b": [[1]] * 5 + [[2]] * 7},
-        "P@1",
-        groups=["x"] * 6 + ["y"] * 6,
-    )
+    systems = {"a": [[1]] * 2 + [[2]] * 4 + [[1]] * 6, "b": [[1]] * 5 + [[2]] * 7}
+    comparison = exactk.compare([[1]] * 12, systems, "P@1", groups=["x"] * 6 + ["y"] * 6)
     rows = [*groups_figure(comparison).rows]
     undefined = rows[0]._replace(group="z", difference=math.nan, verdict="undefined")
     assert opposite_signs([rows[0], undefined], 0.05) == ""
@@ -174,14 +173,7 @@ def test_groups_without_a_difference_hide_no_opposite_signs() -> None:
 
 
 def test_groups_that_are_equivalent_may_differ_significantly_in_sign() -> None:
-    size = 400
-    lists = {
-        "a": [[1] if user % size < (200 if user < size else 220) else [2] for user in range(2 * size)],
-        "b": [[1] if user % size < (220 if user < size else 200) else [2] for user in range(2 * size)],
-    }
-    groups = ["x"] * size + ["y"] * size
-    comparison = exactk.compare([[1]] * 2 * size, lists, "P@1", groups=groups, margin=0.2)
-    figure = groups_figure(comparison)
+    figure = groups_figure(compared_by_group(((200, 220), (220, 200)), 400, margin=0.2))
     assert {row.verdict for row in figure.rows} == {"equivalent"}
     assert figure.opposite == "significant"
 

@@ -63,13 +63,9 @@ def test_an_undefined_difference_has_its_reason() -> None:
 
 
 def test_groups_of_opposite_signs_are_named_where_the_verdict_is() -> None:
-    size = 60
-    lists = {
-        "a": [[1] if user % size < (10 if user < size else 40) else [2] for user in range(2 * size)],
-        "b": [[1] if user % size < (50 if user < size else 20) else [2] for user in range(2 * size)],
-    }
-    groups = ["young"] * size + ["old"] * size
-    root = read(exactk.compare([[1]] * 2 * size, lists, "P@1", groups=groups, baseline="a").to_html())
+    lists = hits({"a": [*range(10), *range(60, 100)], "b": [*range(50), *range(60, 80)]}, 120)
+    groups = ["young"] * 60 + ["old"] * 60
+    root = read(exactk.compare([[1]] * 120, lists, "P@1", groups=groups, baseline="a").to_html())
     assert "The sign is opposite in old (significant in both directions): see the groups." in text(root, "verdict")
     assert "significantly better in some groups and worse in others (heterogeneity: p = " in text(root, "groups")
     heat = tables(section(root, "groups"))["Differences in P@1 by group"]
@@ -174,8 +170,8 @@ def test_users_whom_one_system_lacks_are_no_examples() -> None:
 
 def test_bounds_that_are_infinite_are_left_out() -> None:
     lists = {"a": [[1], [2, 3, 4, 5]], "b": [[2, 1], [1]]}
-    metric, options = "mrr(average=geometric)", {"confidence": 0.999, "convention": {"undefined": "one"}}
-    comparison = exactk.compare([[1], [5]], lists, metric, **options)
+    metric = "mrr(average=geometric)"
+    comparison = exactk.compare([[1], [5]], lists, metric, confidence=0.999, convention={"undefined": "one"})
     assert math.isinf(comparison.reports["b"].interval(metric, 0.999).high)
     assert "inf" not in text(read(comparison.to_html()), "verdict")
 
