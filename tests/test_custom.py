@@ -189,25 +189,14 @@ def test_comparisons_have_the_same_rows(compare: Any) -> None:
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_the_direction_is_as_given() -> None:
     systems: Any = {"a": LISTS, "b": {"ann": ["film", "song"], "bob": ["film"]}}
-    rows = exactk.compare(
-        TRUTH,
-        systems,
-        [
-            exactk.custom("up", hit_count, k=2),
-            exactk.custom("down", hit_count, k=2, higher_is_better=False),
-            exactk.custom("free", hit_count, k=2, higher_is_better=None),
-        ],
-        convention={"missing_list": "skip"},
-    )
-    assert [rows.best(metric) for metric in ("up@2", "down@2", "free@2")] == [("b",), ("a",), ()]
+    directions = {"up": True, "down": False, "free": None}
+    metrics = [exactk.custom(name, hit_count, k=2, higher_is_better=one) for name, one in directions.items()]
+    comparison = exactk.compare(TRUTH, systems, metrics, convention={"missing_list": "skip"})
+    assert [comparison.best(f"{name}@2") for name in directions] == [("b",), ("a",), ()]
 
 
 def test_a_name_at_several_cutoffs() -> None:
-    metrics: list[Any] = [
-        exactk.custom("mine", hits_of_relevant, k=1),
-        exactk.custom("mine", hits_of_relevant, k=2),
-        "mine@[3,4]",
-    ]
+    metrics: list[Any] = [*(exactk.custom("mine", hits_of_relevant, k=k) for k in (1, 2)), "mine@[3,4]"]
     with pytest.warns(exactk.EvaluationWarning, match="no list is longer than 2"):
         report = exactk.evaluate(TRUTH, LISTS, metrics)
     assert list(report) == ["mine@1", "mine@2", "mine@3", "mine@4"]

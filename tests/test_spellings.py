@@ -119,9 +119,9 @@ def test_other_spellings_are_other_reports_of_equal_values() -> None:
 
 def test_merging_goes_by_canonical_names() -> None:
     """Parts that are spelled alike keep their spelling; of others the order does not matter."""
+    asked = {"ann": "map@2", "bob": "AP@2"}
     parts = [
-        exactk.evaluate({user: TRUTH[user]}, {user: LISTS[user]}, [metric, "P@1"])
-        for user, metric in (("ann", "map@2"), ("bob", "AP@2"))
+        exactk.evaluate({user: TRUTH[user]}, {user: LISTS[user]}, [metric, "P@1"]) for user, metric in asked.items()
     ]
     whole = exactk.evaluate(TRUTH, LISTS, ["average_precision@2", "P@1"])  # cy has no truth
     for order in (parts, parts[::-1], [part.state for part in parts]):
@@ -161,9 +161,8 @@ def test_a_spelling_resolves_to_itself(alias: str, cutoffs: str, arguments: str)
     except exactk.InputError:  # not every metric has cutoffs, or does without a parameter
         assume(False)
     again = plan([value.spelling for value in values], STANDARD)
-    assert [(value.name, value.spelling, value.label) for value in again] == [
-        (value.name, value.spelling, value.label) for value in values
-    ]
+    names = [[(value.name, value.spelling, value.label) for value in one] for one in (again, values)]
+    assert names[0] == names[1]
     for value in values:
         at_cutoff = "" if value.cutoff is None else f"@{value.cutoff}"
         name, parenthesis, rest = value.label.partition("(")
