@@ -19,9 +19,8 @@ def gate_of(a: Any, b: Any, **claims: Any) -> exactk.Gate:
 
 def test_what_fails_is_first() -> None:
     margins = {"P@1": "20%", "mrr": "20%"}
-    gate = gate_of(
-        HITS, HITS, no_worse=margins, better={"recall@1": "20%", "map@1": 0.0001}, equivalent={"ndcg@1": 0.5}
-    )
+    better = {"recall@1": "20%", "map@1": 0.0001}
+    gate = gate_of(HITS, HITS, no_worse=margins, better=better, equivalent={"ndcg@1": 0.5})
     lines = repr(gate).splitlines()
     assert lines[0] == "<Gate fails: 3 of 5 hold>"
     # pytest shows the first 118 characters of a value that an assertion finds false.
@@ -50,9 +49,7 @@ def test_equal_systems_say_so_and_are_never_better() -> None:
     (failure,) = gate_of(HITS, HITS, better="P@1").failures
     assert failure == "P@1: 'b' has the same value as 'a' for every user (60 users), so it may not be better"
     comparison = exactk.compare([[1]] * 60, {"a": HITS, "b": HITS}, "P@1")
-    message = (
-        "metric: expected a metric whose differences have a variance, found 'P@1': the same difference for every user"
-    )
+    message = "metric: expected a metric whose .* have a variance, found 'P@1': the same difference for every user"
     for difference in (0.01, "1%"):
         with pytest.raises(exactk.InputError, match=message):
             comparison.users_for("P@1", difference)
@@ -77,9 +74,8 @@ def test_few_users_who_differ_are_told(differing: int, text: str) -> None:
     (check,) = gate_of(a, [[2]] * differing + [[1]] * (100 - differing), no_worse={"P@1": "50%"})
     assert check.status == "holds"
     assert check.text.endswith(text or "so it is not worse by more than 50%")
-    (clustered,) = exactk.compare(
-        [[1]] * 100, {"a": a, "b": [[2], [1]] * 50}, "P@1", clusters=[user % 3 for user in range(100)]
-    ).check(better="P@1")
+    systems, clusters = {"a": a, "b": [[2], [1]] * 50}, [user % 3 for user in range(100)]
+    (clustered,) = exactk.compare([[1]] * 100, systems, "P@1", clusters=clusters).check(better="P@1")
     assert "; few clusters: 3, so the bounds are rough" in clustered.text
 
 

@@ -41,10 +41,8 @@ FAULTS: dict[str, tuple[Any, Any, str]] = {
 
 def pasted(message: str) -> dict[str, Any]:
     """Return the keyword that the hint of a message tells to write."""
-    match = re.search(
-        r"(convention|metrics|ties|nan|score_dtype|similarity|user|item|score|rank)=(\{.*?\}|'.*?')(?= |,|$)",
-        message.rpartition("; ")[2],
-    )
+    keywords = "convention|metrics|ties|nan|score_dtype|similarity|user|item|score|rank"
+    match = re.search(rf"({keywords})=(\{{.*?\}}|'.*?')(?= |,|$)", message.rpartition("; ")[2])
     assert match, message
     return {match[1]: ast.literal_eval(match[2])}
 
@@ -303,9 +301,8 @@ def test_f66_a_misspelt_name_of_a_convention_is_answered_with_a_suggestion(case:
 
 def test_f66_a_metric_is_no_field() -> None:
     message = error_of(exactk.evaluate, [[1]], [[1]], "P@1", convention={"nDCG": {"gain": "exp2"}})
-    assert (
-        message == "convention: expected the name of a field, found 'nDCG'; 'ndcg.FIELD' changes a field of one metric"
-    )
+    told = "expected the name of a field, found 'nDCG'; 'ndcg.FIELD' changes a field of one metric"
+    assert message == f"convention: {told}"
     exactk.evaluate([[1]], [[1]], "P@1", convention={"ndcg.gain": "exp2"})
 
 
@@ -342,9 +339,8 @@ def test_f66_nothing_like_it_is_answered_with_all_names(metric: str, convention:
 @pytest.mark.parametrize("given", [("P@1(min_grade=all)", {}), ("P@1", {"min_grade": "all"})])
 def test_f66_what_a_field_takes_beside_numbers_is_told(given: tuple[str, dict[str, str]]) -> None:
     metric, convention = given
-    assert " a finite number, 'any' or None, found 'all'" in error_of(
-        exactk.evaluate, [[1]], [[1]], metric, convention=convention
-    )
+    message = error_of(exactk.evaluate, [[1]], [[1]], metric, convention=convention)
+    assert " a finite number, 'any' or None, found 'all'" in message
     assert "an integer or None, found 'x'" in error_of(exactk.evaluate, [[1]], [[1]], "P@1(decimals=x)")
 
 
@@ -382,25 +378,20 @@ FLAT: dict[str, tuple[str, Any]] = {
     "array of exclude": ("exclude", np.array([1, 2])),
 }
 """One sequence where there is one for each user."""
+CONVERSIONS: dict[str, Callable[..., object]] = {
+    "truth": exactk.as_truth, "predictions": exactk.as_predictions, "exclude": exactk.as_exclusions
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", FLAT)
 def test_f76_one_sequence_for_all_users_is_answered_with_what_to_write(case: str) -> None:
     argument, value = FLAT[case]
-    hint = error_of(call_with, argument, value).rpartition("; ")[2]
+    convert = CONVERSIONS[argument]
+    hint = error_of(convert, value).rpartition("; ")[2]
     expressions = [first_expression(text) for text in hint.split(f"{argument}=")[1:]]
     assert expressions
     for expression in expressions:
-        call_with(argument, eval(expression, {argument: value, "np": np, "truth": value}))  # noqa: S307 - the hint
-
-
-def call_with(argument: str, value: Any) -> None:
-    convert: dict[str, Callable[[Any], object]] = {
-        "truth": exactk.as_truth,
-        "predictions": exactk.as_predictions,
-        "exclude": exactk.as_exclusions,
-    }
-    convert[argument](value)
+        convert(eval(expression, {argument: value, "np": np, "truth": value}))  # noqa: S307 - the hint
 
 
 def first_expression(text: str) -> str:
@@ -443,11 +434,8 @@ def hints_of_sources() -> list[str]:
 
 
 def literals_of(expression: ast.expr) -> list[str]:
-    return [
-        str(node.value)
-        for node in ast.walk(expression)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
+    constants = (node.value for node in ast.walk(expression) if isinstance(node, ast.Constant))
+    return [value for value in constants if isinstance(value, str)]
 
 
 def test_f66_hints_name_no_keyword_that_there_is_not() -> None:
@@ -492,9 +480,8 @@ def refusal_of_recall(truth: Any, predictions: Any) -> str:
 def test_no_hint_makes_one_item_of_a_string_that_may_be_a_list(items: str) -> None:
     hint = "strings are single items: split them into lists if each holds several"
     assert refusal_of_recall({"ann": ["x"]}, {"ann": items}).endswith(hint)
-    assert refusal_of_recall({"ann": ["x"]}, {"ann": "x"}).endswith(
-        "{user: [item] for user, item in predictions.items()}"
-    )
+    hint = "{user: [item] for user, item in predictions.items()}"
+    assert refusal_of_recall({"ann": ["x"]}, {"ann": "x"}).endswith(hint)
 
 
 def test_hints_for_factors_and_generators() -> None:
@@ -503,9 +490,8 @@ def test_hints_for_factors_and_generators() -> None:
     assert refusal_of_recall([[1]], factors).endswith(hint)
     assert exactk.evaluate([[1]], exactk.Embeddings(*factors), "recall@1")["recall@1"] == 1.0
     blocks = (([[1]], [[1]]) for _ in range(2))
-    assert refusal_of_recall(blocks, [[1]]).endswith(
-        "; evaluate(None, truth, metrics) takes (truth, predictions) blocks"
-    )
+    hint = "; evaluate(None, truth, metrics) takes (truth, predictions) blocks"
+    assert refusal_of_recall(blocks, [[1]]).endswith(hint)
     assert exactk.evaluate(None, blocks, "recall@1")["recall@1"] == 1.0
     frames = iter([pd.DataFrame({"user": ["ann"], "item": [1], "score": [0.5]})])
     assert "exactk.Batches reads data frames" in refusal_of_recall(None, frames)
@@ -514,11 +500,10 @@ def test_hints_for_factors_and_generators() -> None:
 def test_hints_name_no_column_that_would_reverse_the_order() -> None:
     frame = pd.DataFrame({"user": ["ann", "ann"], "item": [1, 2]})
     for column in ("distance", "position", "sortOrder"):
-        message = refusal_of_recall({"ann": [1]}, frame.assign(**{column: [1, 2]}))
+        ordered = frame.assign(**{column: [1, 2]})
+        message = refusal_of_recall({"ann": [1]}, ordered)
         assert message.endswith(f"; name it, for example with rank={column!r}")
-        assert (
-            exactk.evaluate({"ann": [1]}, frame.assign(**{column: [1, 2]}), "recall@1", rank=column)["recall@1"] == 1.0
-        )
+        assert exactk.recall_at_k({"ann": [1]}, ordered, 1, rank=column) == 1.0
     assert "score='other' or rank='other'" in refusal_of_recall({"ann": [1]}, frame.assign(other=[1, 2]))
     swapped = refusal_of_recall({"ann": [1]}, frame.assign(rating=[4, 5]))
     assert swapped.endswith("; if these are the grades of the truth, the truth comes first")

@@ -76,9 +76,8 @@ def test_metric_functions_take_what_evaluate_takes() -> None:
         if info.parameter is not None:
             options.pop(info.parameter.name, None)  # the number of items of list_auc
             parameter = parameters.pop(info.parameter.name)
-            assert parameter.default == (
-                parameter.empty if info.parameter.standard is None else info.parameter.standard
-            ), name
+            standard = parameter.empty if info.parameter.standard is None else info.parameter.standard
+            assert parameter.default == standard, name
         assert list(parameters.items()) == list(options.items()), name
 
 
@@ -125,9 +124,8 @@ def test_the_defaults_of_evaluate_stand_once() -> None:
     assert {name: one.annotation for name, one in of_comparisons.items()}.items() <= annotations.items()
     of_reports = parameters_of(exactk.compare_reports)
     assert of_reports.pop("reports") is not None
-    assert [of_reports.pop(name) for name in ("num_threads", "progress")] == [
-        of_evaluate[name] for name in ("num_threads", "progress")
-    ]
+    for name in ("num_threads", "progress"):
+        assert of_reports.pop(name) == of_evaluate[name]
     assert of_reports == of_comparisons
     assert dict(DEFAULTS) == {name: of_evaluate[name].default for name in Options.__annotations__}
 
@@ -142,12 +140,9 @@ def test_the_docstring_of_compare_names_all_options() -> None:
 def test_options_that_there_are_not_are_refused(engine: Any) -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
         engine.evaluate([[1]], [[1]], "P@1", threads=2)
-    with pytest.raises(
-        TypeError, match=r"^compare\(\) got an unexpected keyword argument 'threads'; .* 'num_threads'\?$"
-    ):
-        engine.compare([[1]], {"a": [[1]]}, "P@1", threads=2)
-    with pytest.raises(TypeError, match=r"^compare\(\) got an unexpected keyword argument 'xyzzy'$"):
-        engine.compare([[1]], {"a": [[1]]}, "P@1", xyzzy=2)
+    for name, hint in {"threads": r"; .* 'num_threads'\?", "xyzzy": ""}.items():
+        with pytest.raises(TypeError, match=rf"^compare\(\) got an unexpected keyword argument '{name}'{hint}$"):
+            engine.compare([[1]], {"a": [[1]]}, "P@1", **{name: 2})
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         engine.topk([[1]], 1, weights=[1.0])
 
@@ -165,11 +160,8 @@ def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -
     if info.reads_features:
         ids = TRAIN["what"].unique()
         vectors = np.arange(len(ids))[:, None] * [1.0, 0.5]
-        features: Any = (
-            vectors
-            if "distance" in info.own_fields
-            else [["a"], ["b", "a"]] * (len(ids) // 2) + [["b"]] * (len(ids) % 2)
-        )
+        tags = [["a"], ["b", "a"]] * (len(ids) // 2) + [["b"]] * (len(ids) % 2)
+        features: Any = vectors if "distance" in info.own_fields else tags
         train = exactk.as_exclusions(TRAIN.rename(columns=USUAL)) if info.reads_history else None
         items = usual_items = {"items": exactk.Items(ids, train=train, features=features)}
     more: dict[str, Any] = {"convention": {"undefined": "skip"}} if info.reads_history else {}
@@ -192,11 +184,9 @@ def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -
 def test_topk_takes_frames_by_the_names_of_their_columns(topk: Any) -> None:
     best = topk(SCORED, 2, exclude=SEEN, score="worth", **NAMES)
     assert best.ids.tolist() == [[2, -1], [2, 4]]
-    frame = SCORED.assign(rank=1)
-    with pytest.raises(
-        exactk.InputError, match=r"expected a score column, .*; name it, for example with score='worth'"
-    ):
-        topk(frame, 2, **NAMES)
+    message = r"expected a score column, .*; name it, for example with score='worth'"
+    with pytest.raises(exactk.InputError, match=message):
+        topk(SCORED.assign(rank=1), 2, **NAMES)
 
 
 def test_rankings_are_frames_with_ranks() -> None:
@@ -212,11 +202,10 @@ def test_rankings_are_frames_with_ranks() -> None:
         assert exactk.as_rankings(frame).row(0).tolist() == [2, 4]
     assert exactk.as_rankings(frame, rank="rank").row(0).tolist() == [2, 4]
     scores = np.eye(2)
+    message = r"expected lists of ids, .*exactk.topk\(predictions, k\) ranks"
     scored: Any
     for scored in (exactk.Scores(scores), exactk.Embeddings(scores, scores), exactk.as_predictions([{4: 0.5}])):
-        with pytest.raises(
-            exactk.InputTypeError, match=r"expected lists of ids, .*exactk.topk\(predictions, k\) ranks"
-        ):
+        with pytest.raises(exactk.InputTypeError, match=message):
             exactk.as_rankings(scored)
     with pytest.raises(exactk.InputError, match="expected a rank column, "):
         exactk.as_rankings(frame.drop(columns="rank"))

@@ -96,7 +96,6 @@ def test_an_absent_library_is_named(capsys: pytest.CaptureFixture[str], monkeypa
 
 
 def test_nothing_is_imported() -> None:
-    code = (
-        f"import exactk, sys; exactk.show_versions(); assert not {{*{versions.OPTIONAL_LIBRARIES}}} & {{*sys.modules}}"
-    )
+    libraries = {*versions.OPTIONAL_LIBRARIES}
+    code = f"import exactk, sys; exactk.show_versions(); assert not {libraries} & {{*sys.modules}}"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own code
