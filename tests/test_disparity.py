@@ -104,12 +104,7 @@ def evaluate(users: Sequence[str] = USERS, **options: Any) -> exactk.Report:
 def test_of_a_report() -> None:
     report = evaluate()
     assert {group: values["recall@2"] for group, values in report.by_group.items()} == {"new": 0.75, "old": 0.25}
-    assert {how: report.disparity("R@2", how) for how in MEASURES} == {
-        "range": 0.5,
-        "ratio": 0.25 / 0.75,
-        "mad": 0.5,
-        "cv": 0.5,
-    }
+    assert [report.disparity("R@2", how) for how in ("range", "ratio", "mad", "cv")] == [0.5, 0.25 / 0.75, 0.5, 0.5]
     assert report.disparity("R@2") == report.disparity("recall@2", how="range")
     assert exactk.Report.from_json(report.to_json()).disparity("mrr", "mad") == report.disparity("mrr", "mad") == 0.75
 
@@ -124,11 +119,9 @@ def test_groups_are_compared_by_their_weighted_values() -> None:
 @pytest.mark.filterwarnings("error")
 def test_groups_without_a_value_are_left_out_with_a_warning() -> None:
     report = evaluate([*USERS, "eve"])
-    with pytest.warns(exactk.EvaluationWarning) as caught:
+    message = "^1 of 3 groups has no value of recall@2 and is left out, such as 'gone'$"
+    with pytest.warns(exactk.EvaluationWarning, match=message) as caught:
         assert report.disparity("recall@2") == 0.5
-    assert [str(one.message) for one in caught] == [
-        "1 of 3 groups has no value of recall@2 and is left out, such as 'gone'"
-    ]
     assert caught[0].filename == __file__
     with pytest.warns(exactk.EvaluationWarning, match="2 of 4 groups have no value of metric and are left out, such"):
         assert disparity_of_groups({1: math.nan, 2: 0.5, 3: math.nan, 4: 0.5}, "ratio", "metric") == 1.0
@@ -137,16 +130,14 @@ def test_groups_without_a_value_are_left_out_with_a_warning() -> None:
 @pytest.mark.parametrize("how", MEASURES)
 @pytest.mark.filterwarnings("error")
 def test_fewer_than_two_groups_have_no_disparity(how: DisparityMeasure) -> None:
-    with pytest.warns(exactk.EvaluationWarning) as caught:
+    message = "only one group has a value of mrr: the disparity is NaN$"
+    with pytest.warns(exactk.EvaluationWarning, match=f"^{message}"):
         assert math.isnan(evaluate(["ann", "bob"]).disparity("mrr", how))
-    message = "only one group has a value of mrr: the disparity is NaN"
-    assert [str(one.message) for one in caught] == [message]
-    with pytest.warns(exactk.EvaluationWarning) as caught:
+    left_out = "1 of 2 groups has no value of mrr and is left out, such as 'gone'"
+    with pytest.warns(exactk.EvaluationWarning, match=f"^{left_out}; {message}"):
         assert math.isnan(evaluate(["dee", "eve"]).disparity("mrr", how))
     with pytest.warns(exactk.EvaluationWarning, match="; no group has a value of metric: the disparity is NaN"):
         assert math.isnan(disparity_of_groups({"a": math.nan}, how, "metric"))
-    left_out = "1 of 2 groups has no value of mrr and is left out, such as 'gone'"
-    assert [str(one.message) for one in caught] == [f"{left_out}; {message}"]
 
 
 def test_what_is_refused() -> None:

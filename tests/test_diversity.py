@@ -72,11 +72,9 @@ def test_narrow_and_wide_numbers_have_the_same_bits(distance: str) -> None:
     narrow = rng.standard_normal((50, 21)).astype(np.float32)
     lists = [rng.permutation(50)[:20].tolist() for _ in range(30)]
     metrics = [f"ild@{k}(distance={distance})" for k in (2, 5, 20)]
-    reports = [
-        exactk.evaluate(None, lists, metrics, items=exactk.Items(50, features=one))
-        for one in (narrow, narrow.astype(np.float64))
-    ]
-    assert dict(reports[0]) == dict(reports[1])
+    both = (exactk.Items(50, features=one) for one in (narrow, narrow.astype(np.float64)))
+    one, other = (dict(exactk.evaluate(None, lists, metrics, items=items)) for items in both)
+    assert one == other
 
 
 @ENGINES
@@ -99,23 +97,15 @@ def test_the_message_names_the_item_and_what_to_write() -> None:
 
 
 @ENGINES
-@pytest.mark.parametrize(("rules", "expected"), [("ignore", 1.0), ("count", 1.0)])
-def test_items_outside_the_catalogue(evaluate: Any, rules: str, expected: float) -> None:
-    items = exactk.Items([0, 1], features=[[1.0, 0.0], [0.0, 1.0]])
-    metric = f"ild(foreign_items={rules},missing_features=skip)"
-    assert evaluate(None, [[0, 9, 1]], metric, items=items)[metric] == expected
-    if rules == "count":
-        with pytest.raises(exactk.InputError, match="features"):
-            evaluate(None, [[0, 9, 1]], "ild(foreign_items=count)", items=items)
-    else:
-        assert evaluate(None, [[0, 9, 1]], "ild(foreign_items=ignore)", items=items)["ild(foreign_items=ignore)"] == 1
-
-
-@ENGINES
-def test_unseen_items_are_no_matter(evaluate: Any) -> None:
+def test_items_outside_the_catalogue_or_train(evaluate: Any) -> None:
     """Diversity does not read the training data."""
     items = exactk.Items([0, 1], train=[[0]], features=[[1.0, 0.0], [0.0, 1.0]])
-    assert evaluate(None, [[0, 1]], "ild", items=items, convention={"unseen_items": "raise"})["ild"] == 1
+    skip = "missing_features=skip"
+    for rules in ("foreign_items=ignore", f"foreign_items=ignore,{skip}", f"foreign_items=count,{skip}"):
+        values = evaluate(None, [[0, 9, 1]], f"ild({rules})", items=items, convention={"unseen_items": "raise"})
+        assert [*values.values()] == [1]
+    with pytest.raises(exactk.InputError, match="features"):
+        evaluate(None, [[0, 9, 1]], "ild(foreign_items=count)", items=items)
 
 
 REFUSED: list[tuple[Any, str, str]] = [

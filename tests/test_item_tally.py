@@ -113,10 +113,6 @@ def test_many_items_in_few_bytes() -> None:
     assert len(data) < size
 
 
-def changed(**fields: Any) -> ItemTally:
-    return replace(TALLY, **fields)
-
-
 def test_impossible_tallies_are_refused() -> None:
     """Each differs from a possible one in a single respect."""
     short = TALLY.short_lists
@@ -124,7 +120,7 @@ def test_impossible_tallies_are_refused() -> None:
     few = [*short[:2], short[2][:-1]]
     other_length = [*short[:2], np.array([[0, 2, 1], [0, 4, 2], *short[2][2:].tolist()])]
     beyond = [*short[:2], np.append(short[2][:-1], [[4, 3, 1]], axis=0)]
-    lengths = TALLY.list_lengths
+    lengths, changed = TALLY.list_lengths, partial(replace, TALLY)
     impossible = {
         "items that are in a list": changed(counts=np.append(TALLY.counts[:3], [[0, 0, 0]], axis=0)),
         "lists of 9 items in all": changed(list_lengths=(*lengths[:2], np.array([[0, 2], [1, 1], [2, 2], [3, 1]]))),
@@ -139,13 +135,10 @@ def test_impossible_tallies_are_refused() -> None:
         "ascending rows of counts above 0": changed(short_lists=[*short[:2], np.append(short[2], [[3, 3, 0]], axis=0)]),
     }  # fmt: skip
     long, once = [[1, 2], [3, 4], [5, 6]], np.array([[2], [1]])
+    of_one, of_three = tally_of([[1, 2], [1]], (2,)), tally_of([*long, [7], [7]], (2,))
     of_one_length = {
-        "items in as many lists of the cutoff's length": replace(
-            tally_of([[1, 2], [1]], (2,)), short_lists=(np.array([[1, 1, 1]]),)
-        ),
-        "cutoff's length as there are": replace(
-            tally_of([*long, [7], [7]], (2,)), short_lists=(np.array([[0, 1, 2]]),)
-        ),
+        "items in as many lists of the cutoff's length": replace(of_one, short_lists=(np.array([[1, 1, 1]]),)),
+        "cutoff's length as there are": replace(of_three, short_lists=(np.array([[0, 1, 2]]),)),
         "item in at most 1 lists of 2 items": item_tally(
             (3,), np.array([1, 3]), once, [np.array([[1, 1], [2, 1]])], [np.array([[0, 2, 2], [1, 1, 1]])]
         ),
@@ -173,11 +166,10 @@ def test_bytes_that_grow() -> None:
             tally_from_bytes(bomb, lists_are_sets=True)
 
 
-@given(
-    st.lists(
-        st.one_of(st.integers(0, 300), st.integers(0, 2**64 - 1), st.sampled_from([2**7 - 1, 2**7, 2**63, 2**64 - 1]))
-    )
-)
+INTEGERS = st.one_of(st.integers(0, 300), st.integers(0, 2**64 - 1), st.sampled_from([127, 128, 2**63, 2**64 - 1]))
+
+
+@given(st.lists(INTEGERS))
 def test_varints(integers: list[int]) -> None:
     data = np.frombuffer(write_varints(np.array(integers, np.uint64)) + b"\x01\x80", np.uint8)
     values, size = read_varints(data, len(integers))

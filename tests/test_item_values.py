@@ -18,6 +18,7 @@ ITEMS = Items(list(PRICES), values=PRICES)
 TRUTH = {"ann": ["wine", "bread"], "bob": ["salt", "cheese", "bag"], "eve": ["bread"]}
 LISTS = {"ann": ["bread", "salt", "wine"], "bob": ["cheese", "bag"], "eve": ["wine"]}
 BY_VALUE = "recall@2(weight=values)"
+ENGINES = pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 
 
 def evaluate(metrics: Any, truth: Any = TRUTH, lists: Any = LISTS, items: Any = ITEMS, **options: Any) -> exactk.Report:
@@ -64,7 +65,7 @@ def test_ties_tell_how_far_values_depend_on_them() -> None:
     assert (ties.dependent, ties.spread) == (1, int(2.75 / 3.75 * 1_000_000))
 
 
-@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_relevant_items_without_a_value_are_refused(call: Any) -> None:
     priced = Items(list(PRICES), values={"bread": 2.5, "salt": 0.5, "bag": 0.0})
     with pytest.raises(exactk.InputError, match=r"truth: expected relevant items that have a value") as refusal:
@@ -75,7 +76,7 @@ def test_relevant_items_without_a_value_are_refused(call: Any) -> None:
     assert ("found item 'cheese' without one" in text) == (call is exactk.evaluate)
 
 
-@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_only_users_who_count_need_values(call: Any) -> None:
     priced = Items(["bread"], values=[2.5])
     convention = {"missing_list": "skip"}
@@ -83,7 +84,7 @@ def test_only_users_who_count_need_values(call: Any) -> None:
     assert call(graded, {"eve": ["bread"]}, BY_VALUE, items=priced, convention=convention)[BY_VALUE] == 1.0
 
 
-@pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 @pytest.mark.parametrize(
     ("metrics", "options", "message"),
     [
@@ -118,9 +119,7 @@ def test_values_out_of_range_are_refused(wrong: float) -> None:
 
 
 def test_items_without_a_value_are_left_out() -> None:
-    with pytest.raises(
-        exactk.InputError, match=r"values: .* found nan of item 'salt' at position 1; leave out the item"
-    ):
+    with pytest.raises(exactk.InputError, match=r"values: .* found nan of item 'salt' at position 1; leave out"):
         Items(["bread", "salt"], values={"bread": 1.0, "salt": math.nan})
 
 

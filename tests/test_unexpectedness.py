@@ -13,6 +13,7 @@ import pytest
 
 import exactk
 
+ENGINES = pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 METRICS = ["unexpectedness@2", "unexpectedness"]
 TRUTH = {"ann": ["a"], "bob": ["b"], "eve": ["c"]}
 LISTS = {"ann": ["a", "b", "c"], "bob": ["b", "d"], "eve": ["e", "a"]}
@@ -28,7 +29,7 @@ def values(report: exactk.Report, metric: str) -> dict[Any, float]:
     return dict(zip(report.users.tolist(), report.per_user[metric].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 @pytest.mark.filterwarnings("ignore:1 user has predictions and no base")
 @pytest.mark.parametrize(
     "container", ["lists", "ranks", "polars", "rankings", "scores", "scored frame", "matrix", "batches"]
@@ -55,46 +56,41 @@ def test_base_predictions_in_any_container(evaluate: Any, container: str) -> Non
         assert values(report, METRICS[1]) == pytest.approx(WHOLE)
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_predictions_by_column_beside_base_predictions_by_key(evaluate: Any) -> None:
     """Their ids are the columns; those of the base are others, and some of its items have no column."""
     scores = exactk.Scores(np.array([[3.0, 2, 1], [1, 2, 3]]), users=["ann", "bob"], items=["c", "a", "b"])
     truth = {"bob": ["a"], "ann": ["b"]}
     base = {"bob": {"y": 9.0, "a": 5.0, "c": 5.0, "b": 7.0}, "ann": {"x": 3.0, "y": 2.0, "z": 1.0, "c": 0.0}}
-    report = evaluate(
-        truth, scores, ["unexpectedness@2", "unexpectedness@3", "unexpectedness"], base_predictions=base, per_user=True
-    )
+    names = ["unexpectedness@2", "unexpectedness@3", "unexpectedness"]
+    report = evaluate(truth, scores, names, base_predictions=base, per_user=True)
     assert values(report, "unexpectedness@2") == {"bob": 0.5, "ann": 1.0}  # {b, a} beside {y, b}
     assert values(report, "unexpectedness@3") == {"bob": 1 / 3, "ann": 1.0}  # of the tied ones, a is before c
     assert values(report, "unexpectedness") == {"bob": 0.0, "ann": 2 / 3}
-    as_columns = exactk.Scores(
-        np.array([[5.0, 1, 5, 2], [0, 1, 2, 3]]), users=["bob", "ann"], items=["c", "z", "a", "b"]
-    )
+    matrix = np.array([[5.0, 1, 5, 2], [0, 1, 2, 3]])
+    as_columns = exactk.Scores(matrix, users=["bob", "ann"], items=["c", "z", "a", "b"])
     report = evaluate(truth, scores, "unexpectedness@2", base_predictions=as_columns, per_user=True)
     assert values(report, "unexpectedness@2") == {"bob": 0.5, "ann": 0.5}
     numbered = exactk.Scores(scores.values, users=[1, 2], items=[30, 10, 20])
-    report = evaluate(
-        {2: [10], 1: [20]}, numbered, "unexpectedness@2", base_predictions={2: [20, 99], 1: [7, 30, 10]}, per_user=True
-    )
+    base_of_numbers = {2: [20, 99], 1: [7, 30, 10]}
+    report = evaluate({2: [10], 1: [20]}, numbered, names, base_predictions=base_of_numbers, per_user=True)
     assert values(report, "unexpectedness@2") == {2: 0.5, 1: 0.5}
     by_number = exactk.Scores(np.array([[3.0, 2, 1]]), users=[2], items=[20, 40, 10])
     report = evaluate({2: [10]}, {2: [10, 20]}, "unexpectedness@2", base_predictions=by_number, per_user=True)
     assert values(report, "unexpectedness@2") == {2: 0.5}
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_exclusions_and_candidates_apply_to_both(evaluate: Any) -> None:
     lists, scores = [[5, 1, 2, 3]], np.array([[0.0, 9, 8, 7, 6, 1]])
     options: dict[str, Any] = {"exclude": [[1]], "candidates": [1, 2, 3, 4, 5]}
     for base in (scores, [[1, 0, 2, 3, 4]], exactk.Embeddings(scores, np.eye(6))):
-        report = evaluate(
-            [[5]], lists, ["unexpectedness@1", "unexpectedness@2", "unexpectedness@3"], base_predictions=base, **options
-        )
+        report = evaluate([[5]], lists, [f"unexpectedness@{k}" for k in (1, 2, 3)], base_predictions=base, **options)
         assert [*report.values()] == [1, 0.5, 1 / 3]  # 5, 2, 3 beside 2, 3, 4
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_the_base_is_ranked_by_the_rules_of_each_value(evaluate: Any) -> None:
     base, lists = np.array([[1.0, 1.0, 0.5]]), [[0]]
     metrics = ["unexpectedness@1", "unexpectedness@1(ties=highest_id)", "precision@1(ties=optimistic)"]
@@ -104,9 +100,8 @@ def test_the_base_is_ranked_by_the_rules_of_each_value(evaluate: Any) -> None:
     assert [*evaluate({0: [0]}, {0: [0]}, gaps, base_predictions=ranked).values()] == [0, 1]
     nan = np.array([[np.nan, 1.0]])
     assert evaluate([[0]], lists, "unexpectedness@1(nan=last)", base_predictions=nan)["unexpectedness@1(nan=last)"] == 1
-    with pytest.raises(
-        exactk.InputError, match=r"^base_predictions: expected scores without NaN.* at row 0, position 0"
-    ):
+    message = r"^base_predictions: expected scores without NaN.* at row 0, position 0"
+    with pytest.raises(exactk.InputError, match=message):
         evaluate([[0]], lists, "unexpectedness@1", base_predictions=nan)
     with pytest.raises(exactk.InputError, match=r"^metrics: .*unexpectedness@1\(ties=optimistic\): ties of"):
         evaluate([[0]], lists, "unexpectedness@1(ties=optimistic)", base_predictions=base)
@@ -147,44 +142,35 @@ def test_a_cutoff_far_below_the_end_of_the_base(call: Any) -> None:
 
 
 def test_compare_reads_the_same_base_for_all_systems() -> None:
-    comparison = exactk.compare(
-        [[1], [2]], {"a": [[1, 2], [3]], "b": [[4], [5]]}, "unexpectedness@2", base_predictions=[[1], [3]]
-    )
+    systems = {"a": [[1, 2], [3]], "b": [[4], [5]]}
+    comparison = exactk.compare([[1], [2]], systems, "unexpectedness@2", base_predictions=[[1], [3]])
     assert comparison["unexpectedness@2"] == {"a": 0.25, "b": 1.0}
     assert exactk.unexpectedness_at_k([[1]], [[1, 2]], k=2, base_predictions=[[2]]) == 0.5
 
 
-BAD = [
+BAD: list[tuple[Any, type[exactk.ExactkError], str]] = [
     (
-        {},
+        None,
         exactk.InputTypeError,
         "base_predictions: expected other predictions of the same users, which unexpectedness@2 needs",
     ),
-    (
-        {"base_predictions": [[1]]},
-        exactk.InputError,
-        "base_predictions: expected 2 rows, one per user of the (truth|predictions), found 1",
-    ),
-    ({"base_predictions": [[1], [2, 2]]}, exactk.InputError, "base_predictions: expected each item once"),
-    ({"base_predictions": [[1], [-2]]}, exactk.InputError, "base_predictions"),
-    ({"base_predictions": [["a"], ["b"]]}, exactk.InputTypeError, "base_predictions: expected items of type int"),
-    ({"base_predictions": {"ann": [1]}}, exactk.InputTypeError, "user keys"),
-    ({"base_predictions": 3}, exactk.InputTypeError, "base_predictions"),
-    (
-        {"base_predictions": iter([[1], [2]])},
-        exactk.InputTypeError,
-        "base_predictions: expected predictions in a container",
-    ),
-    ({"base_predictions": "no such file.csv"}, exactk.InputError, "base_predictions"),
+    ([[1]], exactk.InputError, "base_predictions: expected 2 rows, one per user of the (truth|predictions), found 1"),
+    ([[1], [2, 2]], exactk.InputError, "base_predictions: expected each item once"),
+    ([[1], [-2]], exactk.InputError, "base_predictions: "),
+    ([["a"], ["b"]], exactk.InputTypeError, "base_predictions: expected items of type int"),
+    ({"ann": [1]}, exactk.InputTypeError, "user keys"),
+    (3, exactk.InputTypeError, "base_predictions: "),
+    (iter([[1], [2]]), exactk.InputTypeError, "base_predictions: expected predictions in a container"),
+    ("no such file.csv", exactk.InputError, "base_predictions: "),
 ]
 
 
+@ENGINES
 @pytest.mark.parametrize("truth", [[[1], [2]], None], ids=["truth", "no truth"])
-@pytest.mark.parametrize(("options", "error", "message"), BAD)
-def test_base_predictions_that_cannot_be(truth: Any, options: Any, error: Any, message: str) -> None:
-    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
-        with pytest.raises(error, match=message):
-            evaluate(truth, [[1, 2], [3]], "unexpectedness@2", **options)
+@pytest.mark.parametrize(("base", "error", "message"), BAD)
+def test_base_predictions_that_cannot_be(evaluate: Any, truth: Any, base: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        evaluate(truth, [[1, 2], [3]], "unexpectedness@2", base_predictions=base)
 
 
 def test_base_predictions_that_no_metric_reads_are_told() -> None:
@@ -194,9 +180,8 @@ def test_base_predictions_that_no_metric_reads_are_told() -> None:
 
 def test_pieces_need_a_base_in_lists() -> None:
     blocks = iter([([[1]], [[1]])])
-    with pytest.raises(
-        exactk.InputTypeError, match=r"base_predictions: expected lists, or items with scores.*exactk.topk"
-    ):
+    message = r"base_predictions: expected lists, or items with scores.*exactk.topk"
+    with pytest.raises(exactk.InputTypeError, match=message):
         exactk.evaluate(None, blocks, "unexpectedness@1", base_predictions=np.ones((1, 3)))
     with pytest.raises(exactk.InputError, match=r"base_predictions: expected one entry per user \(1\)"):
         exactk.evaluate(None, iter([([[1]], [[1]])]), "unexpectedness@1", base_predictions=[[1], [2]])
@@ -231,7 +216,7 @@ def test_hints_say_what_to_write(truth: Any, lists: Any, base: Any, message: str
         exactk.evaluate(truth, lists, "unexpectedness", base_predictions=base)
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_a_tie_of_base_scores_below_every_cutoff_is_none(evaluate: Any) -> None:
     base = np.array([[3.0, 2.0, 1.0, 1.0]])
     metrics = [f"unexpectedness@{k}(ties=raise)" for k in (1, 2)]
@@ -241,7 +226,7 @@ def test_a_tie_of_base_scores_below_every_cutoff_is_none(evaluate: Any) -> None:
             evaluate([[0]], [[0, 3]], [*metrics, beyond], base_predictions=base)
 
 
-@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+@ENGINES
 def test_a_repeat_is_no_item_of_the_list_where_the_first_one_counts(evaluate: Any) -> None:
     """Of the list 0, 0, 1 the base has 1: half of the two items is unexpected, or two of three."""
     metrics = [f"unexpectedness@3(duplicate_items={choice})" for choice in ("first", "count")]
