@@ -138,10 +138,9 @@ def test_rows_without_keys(kind: str) -> None:
     expected = exactk.evaluate(TRUTH, exactk.SparseScores(kept_indptr, items[mask], scores[mask]), METRICS)
     for one in (matrix, exactk.SparseScores(indptr, items, scores)):
         assert dict(exactk.evaluate(TRUTH, one, METRICS, candidates=candidates)) == dict(expected)
-    best = exactk.topk(exactk.SparseScores(indptr, items, scores), 2, candidates=candidates)
-    assert best.ids.tolist() == [[*row, -1, -1][:2] for row in kept]
-    best = exactk.reference.topk(exactk.SparseScores(indptr, items, scores), 2, candidates=candidates)
-    assert best.ids.tolist() == [[*row, -1, -1][:2] for row in kept]
+    for topk in (exactk.topk, exactk.reference.topk):
+        best = topk(exactk.SparseScores(indptr, items, scores), 2, candidates=candidates)
+        assert best.ids.tolist() == [[*row, -1, -1][:2] for row in kept]
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
@@ -173,15 +172,11 @@ def test_systems_are_restricted_alike() -> None:
         ({"a": ["x"]}, {"a": ["x"]}, [1], "candidates: expected items of type str, as in the predictions, found int;"),
         ({1: [1]}, {1: [1]}, {1: ["x"]}, "candidates: expected items of type int, as in the predictions, found str;"),
         (
-            {"a": ["x"], "b": ["y"], "c": ["x"]},
-            {"a": ["x"], "b": ["y"]},
-            {"a": ["x"]},
+            {"a": ["x"], "b": ["y"], "c": ["x"]}, {"a": ["x"], "b": ["y"]}, {"a": ["x"]},
             "candidates: expected candidates of every user with predictions, found none at row 1 (user 'b')",
         ),
         (
-            {1: [4]},
-            pd.DataFrame({"user": [1, 1, 1], "item": [5, 6, 4], "score": [2.0, 1.0, np.nan]}),
-            [4, 6],
+            {1: [4]}, pd.DataFrame({"user": [1, 1, 1], "item": [5, 6, 4], "score": [2.0, 1.0, np.nan]}), [4, 6],
             "predictions: expected scores without NaN, found NaN at row 2 of the frame; convention={'nan': 'last'} ranks",
         ),
     ],
@@ -227,22 +222,15 @@ def in_updates(candidates: Any) -> exactk.Report:
     evaluators = [exactk.Evaluator("mrr") for _ in KEYED]
     for evaluator, (key, row) in zip(evaluators, KEYED.items(), strict=True):
         evaluator.update({key: row}, {key: row}, candidates=candidates)
-    first, *others = evaluators
-    for other in others:
-        first.merge(pickle.loads(pickle.dumps(other)))  # noqa: S301 - our own
-    return first.compute()
+        if evaluator is not evaluators[0]:
+            evaluators[0].merge(pickle.loads(pickle.dumps(evaluator)))  # noqa: S301 - our own
+    return evaluators[0].compute()
 
 
-@pytest.mark.parametrize(
-    "evaluate",
-    [
-        in_blocks,
-        partial(in_batches, [("ann", 1), ("ann", 3), ("bob", 2)]),
-        partial(in_batches, [("ann", 1), ("bob", 2), ("ann", 3)]),
-        in_updates,
-    ],
-    ids=["blocks", "batches", "batches of rows in any order", "updates"],
-)
+@pytest.mark.parametrize("evaluate", [
+    in_blocks, partial(in_batches, [("ann", 1), ("ann", 3), ("bob", 2)]),
+    partial(in_batches, [("ann", 1), ("bob", 2), ("ann", 3)]), in_updates,
+], ids=["blocks", "batches", "batches of rows in any order", "updates"])  # fmt: skip
 def test_users_who_come_some_at_a_time_are_warned_of_likewise(evaluate: Any) -> None:
     with pytest.warns(exactk.EvaluationWarning, match="^no item of the predictions is among the candidates"):
         assert evaluate([8])["mrr"] == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import warnings
 from itertools import chain
 from typing import Any
 
@@ -19,6 +18,7 @@ from strategies import Evaluation, drawn_items, evaluations, examples, reads_his
 from tallies import DrawnLists, drawn_lists
 from test_collection_metrics import FIELDS as METRIC_FIELDS
 from test_laws import run_if_legal
+from test_reference import report_or_error
 
 # Those that read what users have in train are in test_item_groups.py.
 NAMES = sorted(name for name, info in exactk.metrics.items() if info.of_collection and not info.reads_history)
@@ -58,21 +58,12 @@ def collection_evaluations(draw: st.DrawFn, kind: str = "lists") -> Evaluation:
     return Evaluation(evaluation.truth, evaluation.predictions, [*draw(collection_strings()), *others], options)
 
 
-def outcome(evaluation: Evaluation, evaluate: Any) -> exactk.Report | exactk.InputError:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        try:
-            return evaluation.run(evaluate)
-        except exactk.InputError as error:
-            return error
-
-
 @pytest.mark.parametrize("kind", ["lists", "scores", "sparse scores"])
 @settings(max_examples=examples(300))
 @given(data=st.data())
 def test_the_core_equals_the_reference(kind: str, data: st.DataObject) -> None:
     evaluation = data.draw(collection_evaluations(kind))
-    core, reference = (outcome(evaluation, evaluate) for evaluate in (exactk.evaluate, exactk.reference.evaluate))
+    core, reference = (report_or_error(evaluation, by) for by in (exactk.evaluate, exactk.reference.evaluate))
     if isinstance(core, exactk.InputError) or isinstance(reference, exactk.InputError):
         assert type(core) is type(reference), (core, reference)
         locations = [(e.argument, e.row, e.position, e.count) for e in (core, reference)]  # type: ignore[union-attr]
@@ -102,7 +93,7 @@ def test_values_are_those_of_the_definitions(drawn: DrawnLists, data: st.DataObj
     names = [name for name in COLLECTION_METRICS if name not in refused]
     texts = [name if cutoff is None else f"{name}@{cutoff}" for name in names]
     evaluation = Evaluation(drawn.truth, drawn.lists, texts, options)
-    report = outcome(evaluation, exactk.evaluate)
+    report = report_or_error(evaluation, exactk.evaluate)
     assert isinstance(report, exactk.Report)
     counted = catalogue | ({*range(8)} if rules["foreign_items"] == "count" else set())
     lists = [[item for _, item in row if item in counted] for row in drawn.ranked(cutoff) if row is not None]

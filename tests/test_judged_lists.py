@@ -86,11 +86,7 @@ def test_lists_are_those_of_the_definition_in_every_container(chunk: int) -> Non
 @settings(max_examples=examples(300))
 @given(evaluations())
 def test_the_reference_has_the_same_lists(evaluation: Evaluation) -> None:
-    options = {
-        name: option
-        for name, option in evaluation.options.items()
-        if name not in {"weights", "groups", "per_user", "items", "base_predictions"}
-    }
+    options = {name: one for name, one in evaluation.options.items() if name in {"convention", "exclude"}}
     outcomes: list[Any] = []
     for judge in (exactk.judge, exactk.reference.judge):
         try:
@@ -134,9 +130,8 @@ def test_blocks_are_the_whole() -> None:
         blocks = list(exactk.judge_blocks(truth, lists, 5, block_users=size, convention=convention))
         assert [block.first_user for block in blocks] == list(range(0, 60, size))
         for name in ("items", "grades", "hits", "lengths", "relevant", "in_truth", "has_list", "users"):
-            np.testing.assert_array_equal(
-                np.concatenate([getattr(block, name) for block in blocks]), getattr(whole, name)
-            )
+            of_blocks = np.concatenate([getattr(block, name) for block in blocks])
+            np.testing.assert_array_equal(of_blocks, getattr(whole, name))
     assert whole.in_truth.sum() == 57
     assert whole.has_list.sum() == 57
 
@@ -160,21 +155,14 @@ def test_arrays_cannot_be_written_to() -> None:
     [
         (([[1]], [[1]], 0), {}, "k: expected a cutoff in"),
         (([[1]], [[1]], 2.0), {}, "k: expected an integer"),
-        (
-            ([[1]], [[1, 1]], 2),
-            {},
-            "predictions: expected each item once in a list, found item 1 again at row 0, position 1",
-        ),
-        (([[1]], [[0.5, 0.5]], 2), {"convention": {"ties": "optimistic"}}, "convention: expected ties of 'lowest_id'"),
+        (([[1]], [[1, 1]], 2), {}, "predictions: expected each item once in a list, found item 1 again at row 0, pos"),
+        (([[1]], np.array([[0.5, 0.5]]), 2), {"convention": {"ties": "optimistic"}}, "convention: expected ties of 'l"),
         ((iter([]), iter([([[1]], [[1]])]), 2), {}, "predictions: expected the predictions of all users"),
         ((None, [[1]], 2), {}, "truth: expected the relevant items of each user, found None"),
         (([[1]], [[1], [2]], 2), {}, "predictions: expected"),
     ],
 )
 def test_faults(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    predictions = arguments[1]
-    if isinstance(predictions, list) and isinstance(predictions[0][0], float):
-        arguments = (arguments[0], np.array(predictions), arguments[2])
     with pytest.raises((exactk.InputError, exactk.InputTypeError)) as caught:
         exactk.judge(*arguments, **options)
     assert str(caught.value).startswith(message)
@@ -210,10 +198,10 @@ def test_a_kept_block_keeps_its_own_users_alone() -> None:
 
 
 def test_warnings_speak_of_hits() -> None:
-    with pytest.warns(exactk.EvaluationWarning) as caught:
+    message = r"^the order of ties changes the number of hits for 2 of 2 users \(ties='lowest_id' in use\)$"
+    with pytest.warns(exactk.EvaluationWarning, match=message) as caught:
         exactk.judge([[1], [0]], np.zeros((2, 4)), 2)
-    messages = [str(warning.message) for warning in caught]
-    assert messages == ["the order of ties changes the number of hits for 2 of 2 users (ties='lowest_id' in use)"]
+    assert len(caught) == 1
 
 
 def test_lists_shorter_than_k_are_no_reason_to_warn() -> None:

@@ -30,20 +30,17 @@ NAMES = ["novelty", "surprisal", "arp", "popularity_rank", "aplt", "epc", "efd"]
 @pytest.mark.parametrize("metric", NAMES)
 def test_a_train_without_rows(metric: str) -> None:
     """There is nothing to take a share or the logarithm of: the items are left out."""
-    numbers = item_numbers(metric, TrainCounts((0, 0), (0, 0), 0), {**RULES, "arp_over": "max"})
-    expected = {"popularity_rank": 0.0, "aplt": 1.0}.get(metric)
-    assert numbers == ItemNumbers([expected, expected], expected, are_defined=expected is not None)
-    rules = {**RULES, "arp_over": "max", "unseen_items": "zero"}
-    of_zero = {"popularity_rank": 0.0, "aplt": 0.0}.get(metric)
-    zeros = item_numbers(metric, TrainCounts((0, 0), (0, 0), 0), rules)
-    assert zeros == ItemNumbers([of_zero, of_zero], of_zero, are_defined=of_zero is not None)
+    for unseen, of_tail in (("rare", 1.0), ("zero", 0.0)):
+        rules = {**RULES, "arp_over": "max", "unseen_items": unseen}
+        number = {"popularity_rank": 0.0, "aplt": of_tail}.get(metric)
+        numbers = item_numbers(metric, TrainCounts((0, 0), (0, 0), 0), rules)
+        assert numbers == ItemNumbers([number, number], number, are_defined=number is not None)
 
 
 def test_one_user_of_train_has_no_surprise() -> None:
-    assert item_numbers("surprisal", TrainCounts((1, 0), (1, 0), 1), RULES) == ItemNumbers(
-        [None, None], None, are_defined=False
-    )
-    for engine in (exactk.evaluate, exactk.reference.evaluate):
+    numbers = item_numbers("surprisal", TrainCounts((1, 0), (1, 0), 1), RULES)
+    assert numbers == ItemNumbers([None, None], None, are_defined=False)
+    for engine in ENGINES:
         for over in ("list", "cutoff"):
             metric = f"surprisal@2(list_mean_over={over},undefined=nan)"
             assert math.isnan(engine([[1]], [[1, 2]], metric, items=[[1, 2]])[metric])

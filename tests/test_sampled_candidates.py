@@ -23,12 +23,9 @@ SAMPLED = "every user has 11 candidates, which look like sampled negatives: "
 ADVICE = "the values are not those of all items, and may order systems otherwise; score all items"
 
 
-def rows(
-    users: int = 20, irrelevant: int = 10, *, pool: int = 30, offsets: Sequence[int] | None = None
-) -> list[list[int]]:
-    """Return the relevant item and others of a pool, from another offset for each user."""
-    starts = range(0, 2 * users, 2) if offsets is None else offsets
-    return [[RELEVANT, *(6 + (start + i) % pool for i in range(irrelevant))] for start in starts]
+def rows(irrelevant: int = 10, *, pool: int = 30, offsets: Sequence[int] = range(0, 40, 2)) -> list[list[int]]:
+    """Return the relevant item and others of a pool, from another offset for each of 20 users."""
+    return [[RELEVANT, *(6 + (start + i) % pool for i in range(irrelevant))] for start in offsets]
 
 
 def truth_of(candidates: Sequence[object]) -> list[list[int]]:
@@ -80,10 +77,10 @@ def test_negatives_drawn_with_replacement(container: str) -> None:
 
 
 def test_at_least_20_users() -> None:
-    assert is_sampled(rows(20))
-    assert not is_sampled(rows(19))
+    candidates = rows(offsets=range(0, 42, 2))
+    assert is_sampled(candidates[:20])
+    assert not is_sampled(candidates[:19])
     # Only users who have predictions and relevant items.
-    candidates = rows(21)
     assert is_sampled(candidates, [*truth_of(candidates)[:20], []])
     assert not is_sampled(candidates, [*truth_of(candidates)[:19], [], []])
     present = np.arange(21) < 20
@@ -129,9 +126,8 @@ def test_every_relevant_item_is_a_candidate() -> None:
     """A first stage that retrieves as many items for every user misses some."""
     candidates = rows()
     truth = [*truth_of(candidates)[:-1], [RELEVANT, 99]]
-    messages = messages_of(truth, sparse(candidates))
-    assert len(messages) == 1
-    assert "1 relevant item has no column in the scores" in messages[0]
+    (message,) = messages_of(truth, sparse(candidates))
+    assert "1 relevant item has no column in the scores" in message
 
 
 def test_some_candidates_are_unjudged() -> None:
@@ -147,8 +143,7 @@ def test_some_candidates_are_unjudged() -> None:
 
 def test_relevant_is_what_the_convention_says() -> None:
     candidates = [row if user % 2 == 0 else [*row, 90] for user, row in enumerate(rows())]
-    truth = [{RELEVANT: 5.0, 90: 3.0 if user % 2 else 5.0} for user in range(20)]
-    truth = [{RELEVANT: 5.0} if user % 2 == 0 else grades for user, grades in enumerate(truth)]
+    truth = [{RELEVANT: 5.0}, {RELEVANT: 5.0, 90: 3.0}] * 10
     assert is_sampled(candidates, truth)
     assert is_sampled(candidates, truth, convention={"min_grade": 3})
     assert not is_sampled(candidates, truth, convention={"min_grade": 4})
@@ -282,9 +277,7 @@ ROWS = st.none() | st.just(NO_ROWS) | st.builds(CandidateRows, st.integers(1, 3)
 
 @settings(max_examples=examples(100))
 @given(ROWS, ROWS, ROWS)
-def test_rows_of_blocks_add_up_in_any_order(
-    one: CandidateRows | None, two: CandidateRows | None, three: CandidateRows | None
-) -> None:
+def test_rows_of_blocks_add_up_in_any_order(one: Any, two: Any, three: Any) -> None:
     assert add_rows(one, two) == add_rows(two, one)
     assert add_rows(add_rows(one, two), three) == add_rows(one, add_rows(two, three))
     assert add_rows(NO_ROWS, one) == one

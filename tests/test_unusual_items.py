@@ -100,16 +100,11 @@ def test_counts_by_definition_whatever_the_threads_and_shards(
     truth = {user: [1] for user in range(len(lists))}
     whole = exactk.evaluate(truth, dict(enumerate(lists)), metrics, **options)
     assert unusual(whole) == (foreign, unseen)
-    shards = [
-        exactk.evaluate(
-            {user: truth[user] for user in range(shard, len(lists), 3)},
-            {user: lists[user] for user in range(shard, len(lists), 3)},
-            metrics,
-            **options,
-        )
-        for shard in range(min(3, len(lists)))
-    ]
-    merged = exactk.merge(shards)
+    parts = [range(shard, len(lists), 3) for shard in range(min(3, len(lists)))]
+    merged = exactk.merge([
+        exactk.evaluate({user: [1] for user in part}, {user: lists[user] for user in part}, metrics, **options)
+        for part in parts
+    ])  # fmt: skip
     assert unusual(merged) == (foreign, unseen)
     assert exactk.Report.from_json(merged.to_json()).counts == merged.counts
 
