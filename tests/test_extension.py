@@ -11,6 +11,7 @@ import itertools
 import math
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,38 +28,23 @@ ARRAYS: list[Any] = [
     np.array([0.5]), np.zeros((2, 2), np.int64), np.array([True]),
 ]  # fmt: skip
 OTHER_ARRAYS: list[Any] = [
-    np.array([math.nan, math.inf]),
-    np.array([-1.0, 1e308]),
-    np.array([2**64 - 1, 0], np.uint64),
-    np.array([2**32 - 1, 0], np.uint32),
-    np.array([-1, 0], np.int32),
-    np.array([1, 2], ">i8"),
-    np.arange(4)[::2],
-    np.arange(4)[::-1],
-    np.frombuffer(bytes(17), np.int64, 2, 1),
-    np.array(1),
-    np.array([[1]], dtype=np.int32),
-    np.zeros((0, 5), np.int64),
-    np.zeros((5, 0), np.int64),
+    np.array([math.nan, math.inf]), np.array([-1.0, 1e308]), np.array([2**64 - 1, 0], np.uint64),
+    np.array([2**32 - 1, 0], np.uint32), np.array([-1, 0], np.int32), np.array([1, 2], ">i8"), np.arange(4)[::2],
+    np.arange(4)[::-1], np.frombuffer(bytes(17), np.int64, 2, 1), np.array(1), np.array([[1]], dtype=np.int32),
+    np.zeros((0, 5), np.int64), np.zeros((5, 0), np.int64), np.broadcast_to(np.float32(1), (2, 2**40)),
     np.array([[math.nan, 1.0], [-math.inf, math.inf]], np.float16),
-    np.asfortranarray(np.array([[1.0, -0.0], [5e-324, 1e308]])),
-    np.broadcast_to(np.float32(1), (2, 2**40)),
-    np.zeros((2, 2), ">f4"),
-    np.zeros((2, 2), np.longdouble),
-    np.zeros((2, 2), np.bool_),
-    np.frombuffer(bytes(33), np.float64, 4, 1).reshape(2, 2),
-    np.array(["1", "2"]),
-    np.array([1, None]),
-    np.array([1 + 2j]),
-    np.zeros(2, [("a", "i8")]),
-    np.ma.masked_array([1, 2], [True, False]),
-    np.frombuffer(b"\x02\xff", np.bool_),
-]
+    np.asfortranarray(np.array([[1.0, -0.0], [5e-324, 1e308]])), np.zeros((2, 2), ">f4"),
+    np.zeros((2, 2), np.longdouble), np.zeros((2, 2), np.bool_), np.array(["1", "2"]), np.array([1, None]),
+    np.frombuffer(bytes(33), np.float64, 4, 1).reshape(2, 2), np.array([1 + 2j]), np.zeros(2, [("a", "i8")]),
+    np.ma.masked_array([1, 2], [True, False]), np.frombuffer(b"\x02\xff", np.bool_),
+]  # fmt: skip
 OTHERS: list[Any] = [
     "x", "", "\ud800", "x\0y", b"x", b"\xff\xfe", "x" * 100_000, 0, 1, -1, 2**31, 2**62, -(2**63), 2**63, 2**100, True,
     0.5, math.nan, math.inf, -math.inf, 1j, [], [1], [None], {}, {"gain": 1}, (), object(), int, len, ...,
 ]  # fmt: skip
 HOSTILE = [*ARRAYS, *OTHER_ARRAYS, *OTHERS]
+# Not those that take a day.
+RANKABLE = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
 
 # What is harmless: an error of ours, of an argument's type, or of a text that is none.
 HARMLESS = (exactk.ExactkError, TypeError, UnicodeError)
@@ -126,14 +112,12 @@ def sound_item_features() -> _core.ItemFeatures:
     return _core.ItemFeatures(*CALLS["ItemFeatures"][1]())
 
 
-def sound_items() -> _core.Items:
-    counts = np.array([2, 1, 0]), np.array([3, 1, 0])
-    values, groups = np.array([0.5, 2.0, math.nan]), np.array([1, -1, 0])
-    return _core.Items(np.arange(3), *counts, 2, False, values, groups, 2, features=sound_item_features())
+def sound_items(features: _core.ItemFeatures | None = None) -> _core.Items:
+    return _core.Items(*CALLS["Items"][1](), features=features or sound_item_features())
 
 
 def sound_histories() -> _core.Histories:
-    return _core.Histories(np.array([0, 0, 2]), np.array([0, 2], np.uint32))
+    return _core.Histories(*CALLS["Histories"][1]())
 
 
 # Each function and type of the module, with arguments that it takes.
@@ -226,6 +210,11 @@ def evaluate(**given: Any) -> _core.Result:
     return _core.evaluate(**arguments | given)
 
 
+def ndcg(*cutoffs: int | None, **fields: Any) -> list[_core.PlannedValue]:
+    rules = core_rules(**fields, min_grade=0.5)
+    return [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in cutoffs]
+
+
 def can_evaluate() -> bool:
     """Return whether the next call works."""
     result = evaluate(values=[_core.PlannedValue("precision", 1, 0, sound_rules())])
@@ -240,6 +229,24 @@ def has_result(call: Callable[..., Any], *arguments: Any, **given: Any) -> bool:
     except HARMLESS:
         return False
     return True
+
+
+def ways_to_rank(
+    build: Callable[[], Any],
+    *plans: list[_core.PlannedValue],
+    ties: tuple[str, ...] = ("lowest_id", "highest_id"),
+    nans: tuple[str, ...] = ("last",),
+    exclude: _core.Lists | None = None,
+) -> int:
+    """Rank what is built in these ways, if it is not refused; return how many of them had a result."""
+    try:
+        given = build()
+    except HARMLESS:
+        return 0
+    results = sum(has_result(evaluate, predictions=given, values=values) for values in plans)
+    for k, tie, nan in itertools.product([1, 5], ties, nans):
+        results += has_result(_core.topk, given, k, exclude, tie, nan, 2, "", None)
+    return results
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -288,47 +295,34 @@ def test_every_combination_of_hostile_arrays() -> None:
 
 def test_every_hostile_array_of_scores() -> None:
     """Whatever is taken for scores can be ranked, by every rule, or is refused."""
-    results = 0
-    for array, least in itertools.product([*ARRAYS, *OTHER_ARRAYS], [None, -math.inf, 0, 2**63, math.nan]):
-        if array is not None and array.size > 2**32:  # that is for a day, not for a test
-            continue
-        try:
-            given = _core.Scores(array, least, None, "hostile")
-        except HARMLESS:
-            continue
-        values = [_core.PlannedValue("ndcg", 3, 0, core_rules(nan=nan, min_grade=0.5)) for nan in ("last", "raise")]
-        for planned in ([values[0]], values):
-            results += has_result(evaluate, predictions=given, values=planned)
-        for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
-            results += has_result(_core.topk, given, k, None, ties, nan, 2, "", None)
-    assert results > 0
+    plans = ndcg(3, nan="last"), ndcg(3, nan="last") + ndcg(3, nan="raise")
+    assert sum(
+        ways_to_rank(partial(_core.Scores, array, least, None, "hostile"), *plans, nans=("last", "raise"))
+        for array, least in itertools.product(RANKABLE, [None, -math.inf, 0, 2**63, math.nan])
+    )
 
 
 def test_every_hostile_array_beside_a_matrix() -> None:
     """Whatever is taken for the rows of users, the order of ties or presence can be ranked, or is refused."""
-    rules, results = sound_rules(), 0
-    values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (3, None)]
-    matrix = np.array([[0.5, 1.0, 0.5], [2.0, 0.0, 2.0]])
+    values, matrix = ndcg(3, None), np.array([[0.5, 1.0, 0.5], [2.0, 0.0, 2.0]])
     columns = _core.Lists(np.array([0, 2]), np.array([0, 2]), None, None, "x")
-    hostile = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
-    hostile += [np.array(rows, np.int64) for rows in ([1, -1], [1, 0, 0, -1], [2, 0], [-2, 0], [2**62, 0], [3, 1, 1])]
+    rows = [[1, -1], [1, 0, 0, -1], [2, 0], [-2, 0], [2**62, 0], [3, 1, 1]]
+    hostile = [*RANKABLE, *(np.array(one, np.int64) for one in rows)]
     flags = [array for array in hostile if array is None or array.dtype == np.bool_]
-    for first, second, candidates in itertools.product(hostile, hostile, [None, columns]):
-        try:
-            scores = _core.Scores(matrix, None, candidates, first, second, "hostile")
-        except HARMLESS:
-            continue
-        results += has_result(evaluate, predictions=scores, values=values)
-        for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
-            results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
-    for present in [*flags, np.array([True, False]), np.array([False, False]), np.array([True])]:
-        try:
-            embeddings = _core.Embeddings(matrix, matrix, None, "dot", False, None, None, present, "x", "x")
-        except HARMLESS:
-            continue
-        results += has_result(evaluate, predictions=embeddings, values=values)
-        results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
-    assert results > 0
+    assert sum(
+        ways_to_rank(
+            partial(_core.Scores, matrix, None, candidates, first, second, "hostile"),
+            values,
+            ties=("lowest_id", "highest_id", "input_order", "raise"),
+        )
+        for first, second, candidates in itertools.product(hostile, hostile, [None, columns])
+    )
+    assert sum(
+        ways_to_rank(
+            partial(_core.Embeddings, matrix, matrix, None, "dot", False, None, None, present, "x", "x"), values
+        )
+        for present in [*flags, np.array([True, False]), np.array([False, False]), np.array([True])]
+    )
 
 
 @pytest.mark.parametrize(
@@ -353,30 +347,23 @@ def test_rows_of_users_are_copied() -> None:
 
 def test_every_hostile_array_of_sparse_scores() -> None:
     """Whatever is taken for the items or scores of SparseScores, or for columns, can be ranked or is refused."""
-    rules, results = sound_rules(), 0
-    values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (3, None)]
+    options: dict[str, Any] = {"ties": ("lowest_id", "highest_id", "input_order"), "exclude": sound_lists()}
+    values, results = ndcg(3, None), 0
     matrix = np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]])
-    arrays = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
-    for items, indptr, scores in itertools.product(arrays, [np.array([0, 1, 2]), np.array([0, 2])], arrays):
-        predictions: list[Any] = []
+    for items, indptr in itertools.product(RANKABLE, [np.array([0, 1, 2]), np.array([0, 2])]):
         try:
             lists = _core.Lists(items, indptr, None, None, "hostile")
-            predictions.append(_core.Scores(matrix, None, lists, "hostile"))
-            predictions.append(_core.SparseScores(lists, scores, None, "hostile"))
         except HARMLESS:
-            pass
-        for scored in predictions:
-            results += has_result(evaluate, predictions=scored, values=values)
-            for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
-                results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
+            continue
+        results += ways_to_rank(partial(_core.Scores, matrix, None, lists, "hostile"), values, **options)
+        for scores in RANKABLE:
+            results += ways_to_rank(partial(_core.SparseScores, lists, scores, None, "hostile"), values, **options)
     assert results > 0
 
 
 def test_every_hostile_array_of_embeddings() -> None:
     """Whatever is taken for vectors or biases can be ranked, by products of matrices or without, or is refused."""
-    rules, results = sound_rules(), 0
-    values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (3, None)]
-    hostile = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
+    values, results, hostile = ndcg(3, None), 0, list(RANKABLE)
     floats = [math.nan, -math.inf, 0.0, -0.0, 5e-324, 1e-160, 6e-8, 65504.0, 3e38, 1e75, 1e160, 1e308]
     with np.errstate(over="ignore"):
         hostile += [np.full((2, 2), value).astype(dtype) for value in floats for dtype in ("f2", "f4", "f8")]
@@ -384,54 +371,38 @@ def test_every_hostile_array_of_embeddings() -> None:
     pairs = [*((array, items) for array in hostile), *((users, array) for array in hostile), (items[:2], items)]
     pairs += [(array, array) for array in hostile]
     for (users, items), bias in itertools.product(pairs, [None, np.ones(20), *hostile]):
-        for similarity in ["dot", "cosine", "euclidean"]:
-            if bias is not None and similarity != "dot":
-                continue
-            try:
-                given = _core.Embeddings(users, items, bias, similarity, False, None, None, "x", "x")
-            except HARMLESS:
-                continue
-            results += has_result(evaluate, predictions=given, values=values)
-            for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
-                results += has_result(_core.topk, given, k, None, ties, "last", 2, "", None)
+        for similarity in ["dot", "cosine", "euclidean"] if bias is None else ["dot"]:
+            build = partial(_core.Embeddings, users, items, bias, similarity, False, None, None, "x", "x")
+            results += ways_to_rank(build, values)
     assert results > 0
 
 
 @pytest.mark.parametrize(
-    ("position", "wrong", "argument"),
+    ("position", "argument", "wrong"),
     [
-        (0, np.ones((2, 2, 2)), "the users"),
-        (0, np.ones(2), "the users"),
-        (0, np.ones((2, 4)), "the items"),  # which are compared with them
-        (0, np.ones((2, 3), np.int64), "the users"),
-        (0, np.ones((2, 3), ">f8"), "the users"),
-        (0, np.ones((3, 2)).T, "the users"),
-        (0, np.ones((2, 6))[:, ::2], "the users"),
-        (0, np.ones((2, 3))[:, ::-1], "the users"),
-        (0, np.frombuffer(bytes(49), np.float64, 6, 1).reshape(2, 3), "the users"),
-        (1, np.ones(3), "the items"),
-        (1, np.ones((5, 3), np.longdouble), "the items"),
-        (1, np.ones((5, 3), np.uint16), "the items"),  # as large as half precision
-        (1, np.asfortranarray(np.ones((5, 3))), "the items"),
-        (1, np.frombuffer(bytes(31), np.float16, 15, 1).reshape(5, 3), "the items"),
-        (1, np.ones((5, 0)), "the items"),
-        (1, np.broadcast_to(np.float32(1), (2**33, 3)), "the items"),
-        (2, np.ones(4), "item_bias"),
-        (2, np.ones((5, 1)), "item_bias"),
-        (2, np.ones(5, np.int32), "item_bias"),
-        (2, np.frombuffer(bytes(41), np.float64, 5, 1), "item_bias"),
-        (3, "dot product", "similarity"),
-        (3, "", "similarity"),
-        (3, "cosine", "item_bias"),
-        (5, math.nan, "the items"),
+        (0, "users", [
+            np.ones((2, 2, 2)), np.ones(2), np.ones((2, 3), np.int64), np.ones((2, 3), ">f8"), np.ones((3, 2)).T,
+            np.ones((2, 6))[:, ::2], np.ones((2, 3))[:, ::-1], np.frombuffer(bytes(49), np.float64, 6, 1).reshape(2, 3),
+        ]),
+        (0, "items", [np.ones((2, 4))]),  # which are compared with the users
+        (1, "items", [
+            np.ones(3), np.ones((5, 3), np.longdouble), np.ones((5, 0)), np.asfortranarray(np.ones((5, 3))),
+            np.ones((5, 3), np.uint16),  # as large as half precision
+            np.frombuffer(bytes(31), np.float16, 15, 1).reshape(5, 3), np.broadcast_to(np.float32(1), (2**33, 3)),
+        ]),
+        (2, "item_bias", [
+            np.ones(4), np.ones((5, 1)), np.ones(5, np.int32), np.frombuffer(bytes(41), np.float64, 5, 1),
+        ]),
+        (3, "similarity", ["dot product", ""]), (3, "item_bias", ["cosine"]), (5, "items", [math.nan]),
     ],
-)
-def test_embeddings_that_are_none(position: int, wrong: object, argument: str) -> None:
-    vectors = (np.ones((2, 3)), np.ones((5, 3)), np.ones(5))
-    given: list[Any] = [*vectors, "dot", False, None, None, "the users", "the items"]
-    given[position] = wrong
-    with pytest.raises(exactk.ExactkError, match=argument):
-        _core.Embeddings(*given)
+)  # fmt: skip
+def test_embeddings_that_are_none(position: int, argument: str, wrong: list[Any]) -> None:
+    sound: list[Any] = [np.ones((2, 3)), np.ones((5, 3)), np.ones(5), "dot", False, None, None, "users", "items"]
+    for one in wrong:
+        given = sound.copy()
+        given[position] = one
+        with pytest.raises(exactk.ExactkError, match=f"{argument}: expected "):
+            _core.Embeddings(*given)
 
 
 def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
@@ -480,20 +451,11 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
         call()
 
 
-@pytest.mark.parametrize("metric", ["", "ndcg@10", "NDCG", "precision\0", "x" * 10_000, "pr\u00e9cision"])
-def test_metrics_that_are_none(metric: str) -> None:
-    value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
+@pytest.mark.parametrize(("metric", "cutoff"), [("precision\0", 3), ("precision", 0), ("precision", 2**32 + 3)])
+def test_values_that_are_none(metric: str, cutoff: int) -> None:
+    value = _core.PlannedValue(metric, cutoff, 0.5, sound_rules())
     with pytest.raises(exactk.InputError, match="metric"):
         evaluate(values=[value], num_threads=1)
-
-
-@pytest.mark.parametrize("cutoff", [0, -1, 2**31, 2**62, -(2**63)])
-@pytest.mark.parametrize("parameter", [0.5, -1.0, math.nan, math.inf, 1e308])
-def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> None:
-    for metric in exactk.metrics:
-        value = _core.PlannedValue(metric, cutoff, parameter, sound_rules())
-        with pytest.raises(exactk.InputError):
-            evaluate(values=[value], num_threads=1)
 
 
 @pytest.mark.parametrize(("name", "values"), [
@@ -525,18 +487,13 @@ def sound_vocabulary() -> _core.Vocabulary:
     return vocabulary
 
 
-def arrow_column(values: list[Any], dtype: Any = None) -> _core.ArrowColumn:
+def arrow_table(values: list[Any], dtype: Any = None) -> _core.ArrowTable:
     stream: Any = pl.DataFrame({"item": pl.Series(values, dtype=dtype)}).__arrow_c_stream__()
-    return _core.ArrowTable(stream, "x").columns[0][1]
-
-
-def sound_table() -> _core.ArrowTable:
-    stream: Any = pl.DataFrame({"item": [1, 2]}).__arrow_c_stream__()
     return _core.ArrowTable(stream, "x")
 
 
-def sound_line_fault() -> Any:
-    return _core.read_trec("run", io.BytesIO(b"one field\n").read)
+def arrow_column(values: list[Any], dtype: Any = None) -> _core.ArrowColumn:
+    return arrow_table(values, dtype).columns[0][1]
 
 
 def sound_result() -> _core.Result:
@@ -563,12 +520,12 @@ SOUND: dict[str, Callable[[], Any]] = {
     "MetricInfo": lambda: _core.metric_table()[0],
     "MetricParameter": lambda: exactk.metrics["fbeta"].parameter,
     "ConventionField": lambda: _core.convention_fields()[0],
-    "LineFault": sound_line_fault,
+    "LineFault": lambda: _core.read_trec("run", io.BytesIO(b"one field\n").read),
     "TrecColumns": lambda: _core.read_trec("run", io.BytesIO(b"q Q0 d 1 0.5 t\n").read),
     "IntegerRows": lambda: _core.integer_rows([[1, 2], None], None, "x", "grades"),
     "TextRows": lambda: _core.text_rows(_core.Vocabulary(False), [{"a": 1.0}], False, float, "x", "grades"),
     "Vocabulary": sound_vocabulary,
-    "ArrowTable": sound_table,
+    "ArrowTable": lambda: arrow_table([1, 2]),
     "ArrowColumn": lambda: arrow_column([1, 2]),
 }
 CLASSES = {name: kind for name, kind in vars(_core).items() if isinstance(kind, type)}
@@ -605,12 +562,10 @@ def test_f45_what_was_never_constructed_is_of_no_use(name: str) -> None:
             """Leave out the constructor of the base."""
 
     for bare in (kind.__new__(kind), Subclass.__new__(Subclass)):
-        assert not isinstance(bare, (int, str))
-        for attribute in [
-            attribute for attribute in vars(kind) if not attribute.startswith("__") or attribute == "__len__"
-        ]:
-            with pytest.raises(TypeError):
-                getattr(bare, attribute)()
+        for attribute in vars(kind):
+            if not attribute.startswith("__") or attribute == "__len__":
+                with pytest.raises(TypeError):
+                    getattr(bare, attribute)()
         for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
             with pytest.raises((TypeError, AttributeError, pickle.PicklingError)):
                 pickle.dumps(bare, protocol)
@@ -618,14 +573,9 @@ def test_f45_what_was_never_constructed_is_of_no_use(name: str) -> None:
     for none, member in itertools.product([None, object(), 0], filter(callable, members)):
         with pytest.raises(TypeError):
             member(none)
-    with pytest.raises(TypeError):
-        Subclass()
-    with pytest.raises(TypeError):
-        kind()
-    with pytest.raises(TypeError):
-        kind.__new__(object)
-    with pytest.raises(TypeError):
-        kind.__new__(int)
+    for make in (Subclass, kind, partial(kind.__new__, object), partial(kind.__new__, int)):
+        with pytest.raises(TypeError):
+            make()
     assert can_evaluate()
 
 
@@ -672,10 +622,9 @@ THREADED: dict[str, Callable[[int], Any]] = {
 @pytest.mark.parametrize("users", [2**63 - 1, 2**62, -1, -(2**63)])
 def test_f43_a_number_of_users_that_cannot_be_is_refused(users: int) -> None:
     codes = np.array([1, 0], np.uint32)
-    with pytest.raises((exactk.InputError, exactk.CapacityError), match="users"):
-        _core.group_by_user(codes, users, [], 1, "x")
-    with pytest.raises((exactk.InputError, exactk.CapacityError), match="users"):
-        _core.order_by_user(codes, users, None, "x")
+    for call, last in ((_core.group_by_user, ([], 1, "x")), (_core.order_by_user, (None, "x"))):
+        with pytest.raises((exactk.InputError, exactk.CapacityError), match="users"):
+            call(codes, users, *last)
 
 
 def test_f43_every_function_that_takes_threads_is_tested() -> None:
@@ -727,8 +676,6 @@ def test_objects_that_were_never_constructed() -> None:
 )
 def test_vectors_of_items_have_a_number_for_each_feature(features: list[Any], message: str) -> None:
     arguments = CALLS["evaluate"][1]()
-    counts = np.array([2, 1, 0]), np.array([3, 1, 0])
-    vectors, groups = _core.ItemFeatures(*features), np.array([1, -1, 0])
-    arguments[13] = _core.Items(np.arange(3), *counts, 2, False, np.ones(3), groups, 2, features=vectors)
+    arguments[13] = sound_items(_core.ItemFeatures(*features))
     with pytest.raises(exactk.InputError, match=f"features: expected {message}"):
         _core.evaluate(*arguments)
