@@ -8,7 +8,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QRELS = "q1 0 d1 1\nq1 0 d2 2\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 3 t\nq1 Q0 d9 2 2 t\nq2 Q0 d7 1 1 t\n"
@@ -38,6 +41,21 @@ def write_files(texts: Mapping[str, str]) -> None:
     for name, text in texts.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text, encoding="utf-8")
+
+
+def write_frame(frame: pd.DataFrame, path: str) -> None:
+    """Write a frame in the format that the name's ending selects."""
+    if path.endswith(".run"):
+        lines = [f"{user} Q0 {item} 0 {score!r} tag\n" for user, item, score in frame.to_numpy().tolist()]
+        Path(path).write_text("".join(lines), encoding="utf-8")
+    elif path.endswith(".parquet"):
+        frame.to_parquet(path, index=False, row_group_size=7)
+    elif path.endswith(".arrow"):
+        frame.reset_index(drop=True).to_feather(path)
+    elif path.endswith(".jsonl"):
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in path else ",")
 
 
 FORKS = """

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -431,11 +432,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     file = tmp_path / "a.state"
     write_file(file, b"old")
     with monkeypatch.context() as patch:
-
-        def fail(_: int) -> None:
-            raise OSError(28, "No space left on device")
-
-        patch.setattr(os, "fsync", fail)
+        patch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
         with pytest.raises(OSError, match="No space"):
             write_file(file, b"new")
     assert file.read_bytes() == b"old"
@@ -447,18 +444,16 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
 def test_a_written_file_has_reached_the_disk_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events = []
-    fsync, replace = os.fsync, Path.replace
 
-    def record_fsync(file: int) -> None:
-        events.append("fsync")
-        fsync(file)
+    def recorded(call: Callable[..., object]) -> Callable[..., object]:
+        def record(*arguments: Any) -> object:
+            events.append(call.__name__)
+            return call(*arguments)
 
-    def record_replace(source: Path, target: Path) -> None:
-        events.append("replace")
-        replace(source, target)
+        return record
 
-    monkeypatch.setattr(os, "fsync", record_fsync)
-    monkeypatch.setattr(Path, "replace", record_replace)
+    monkeypatch.setattr(os, "fsync", recorded(os.fsync))
+    monkeypatch.setattr(Path, "replace", recorded(Path.replace))
     write_file(tmp_path / "a.state", b"data")
     assert events == ["fsync", "replace", "fsync"]
 

@@ -168,15 +168,13 @@ def broken_files() -> Iterator[tuple[str, bool]]:
 def empty_tables() -> Iterator[tuple[str, bool]]:
     """Make files without rows, or without columns, and yield their paths and whether they are no fault."""
     table = pa.schema(COLUMNS).empty_table()
-    Path("rows.csv").write_text("user,item,score\n", encoding="utf-8")
-    Path("rows.tsv").write_text("user\titem\tscore\n", encoding="utf-8")
+    write_files({"rows.csv": "user,item,score\n", "rows.tsv": "user\titem\tscore\n"})
+    write_files({"rows.jsonl": '{"user": "q1", "items": [], "scores": []}\n'})
     pa.parquet.write_table(table, "rows.parquet")
     pa.feather.write_feather(table, "rows.feather")
-    Path("rows.jsonl").write_text('{"user": "q1", "items": [], "scores": []}\n', encoding="utf-8")
     yield from ((f"rows{ending}", True) for ending in (".csv", ".tsv", ".parquet", ".feather", ".jsonl"))
-    Path("columns.csv").write_text("a,b\n", encoding="utf-8")
+    write_files({"columns.csv": "a,b\n", "columns.jsonl": "{}\n"})
     pa.parquet.write_table(pa.table({}), "columns.parquet")
-    Path("columns.jsonl").write_text("{}\n", encoding="utf-8")
     np.savez("columns.npz")
     yield from ((f"columns{ending}", False) for ending in (".csv", ".parquet", ".jsonl", ".npz"))
     np.savez("offsets.npz", indptr=np.zeros(0, np.int64), items=np.zeros(0, np.int64))
@@ -289,8 +287,7 @@ def test_f71_sums_stay_sums(run: Run) -> None:
 
 
 def test_f71_a_key_breaks_no_line(run: Run) -> None:
-    Path("t.csv").write_text('user,item\n"a\tb\nc",x\n', encoding="utf-8")
-    Path("p.csv").write_text('user,item,score\n"a\tb\nc",x,1\n', encoding="utf-8")
+    write_files({"t.csv": 'user,item\n"a\tb\nc",x\n', "p.csv": 'user,item,score\n"a\tb\nc",x,1\n'})
     result = run("evaluate", "t.csv", "p.csv", "--format", "trec", "-q", "-m", "P.1")
     assert [line.split("\t")[1] for line in result.out.splitlines()] == ["a\\tb\\nc", "all"]
 
@@ -315,8 +312,7 @@ def test_f71_keys_that_are_bytes_go_out_as_they_are(capfdbinary: pytest.CaptureF
 def test_an_empty_file_does_not_pass_for_a_bad_model(
     files: tuple[str, str], argument: str, bound: tuple[str, str], run: Run
 ) -> None:
-    Path("empty.run").touch()
-    Path("empty.csv").write_text("user,item,score\n", encoding="utf-8")
+    write_files({"empty.run": "", "empty.csv": "user,item,score\n"})
     assert run("evaluate", *files, "-m", "ndcg@10").code == 0
     result = run("evaluate", *files, "-m", "ndcg@10", *bound, "--state", "s")
     assert (result.code, result.out, Path("s").exists()) == (2, "", False)
@@ -331,8 +327,7 @@ def test_an_empty_file_does_not_pass_for_a_bad_model(
 
 @pytest.mark.parametrize("files", [("q.qrels", "empty"), ("empty", "r.run"), ("q.qrels", "other.run")])
 def test_f71_no_evaluated_user_is_an_error(files: tuple[str, str], run: Run) -> None:
-    Path("empty").touch()
-    Path("other.run").write_text("q9 Q0 d1 1 1 t\n", encoding="utf-8")
+    write_files({"empty": "", "other.run": "q9 Q0 d1 1 1 t\n"})
     result = run("evaluate", *files, "--format", "trec", "--convention", "trec_eval_9", "--state", "s")
     assert (result.code, result.out, Path("s").exists()) == (2, "", False)
     assert result.err.endswith("exactk: error: predictions: expected a user to evaluate, found none\n")

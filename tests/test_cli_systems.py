@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import exactk
-from commands import assert_refused, write_files
+from commands import assert_refused, write_files, write_frame
 from exactk._cli.systems import find_systems
 from exactk._files import source
 from strategies import in_pairs
@@ -64,25 +64,11 @@ def draw_frames(seed: int, order: str, *, text: bool) -> tuple[pd.DataFrame, pd.
     return truth, frame[["user", "item", order]].sample(frac=1, random_state=seed)
 
 
-def write(frame: pd.DataFrame, path: str) -> None:
-    if path.endswith(".run"):
-        lines = [f"{user} Q0 {item} 0 {score!r} tag\n" for user, item, score in frame.to_numpy().tolist()]
-        Path(path).write_text("".join(lines), encoding="utf-8")
-    elif path.endswith(".parquet"):
-        frame.to_parquet(path, index=False, row_group_size=7)
-    elif path.endswith(".arrow"):
-        frame.reset_index(drop=True).to_feather(path)
-    elif path.endswith(".jsonl"):
-        frame.to_json(path, orient="records", lines=True)
-    else:
-        frame.to_csv(path, index=False, sep="\t" if ".tsv" in path else ",")
-
-
 def write_shards(frame: pd.DataFrame, ending: str, begin: str = "runs/als-") -> None:
     cuts = [0, 11, 11, 60, len(frame)]  # one of them has no rows, which JSON lines cannot say
     for index, (start, end) in enumerate(pairwise(cuts)):
         if start < end or not ending.endswith("jsonl"):
-            write(frame[start:end], f"{begin}{index}{ending}")
+            write_frame(frame[start:end], f"{begin}{index}{ending}")
 
 
 def _without_rows_in_memory(text: str) -> list[str]:
@@ -107,8 +93,8 @@ def test_f65_shards_equal_the_whole(
 ) -> None:
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
     truth, frame = draw_frames(5, order, text=ending == ".run")
-    write(truth, "truth.csv")
-    write(frame, f"whole{ending}")
+    write_frame(truth, "truth.csv")
+    write_frame(frame, f"whole{ending}")
     write_shards(frame, ending)
     options = (*METRICS, "--format", "json", "--by-user")
     whole = run("evaluate", "truth.csv", f"whole{ending}", *options, "whole.json")
@@ -133,7 +119,7 @@ def test_f65_ids_are_integers_if_those_of_all_files_are(large: bool, run: Run, m
     assert values_of(result) == {"P@1": 1.0}
     write_files({"truth.csv": "user,item\n1,7\n2,8\n"})
     write_files({"runs/1.csv": "user,item,score\n2,8,2\n1,9,3\n"})
-    write(pd.DataFrame({"user": [1, 2], "item": [7, 8]}), "truth.parquet")
+    write_frame(pd.DataFrame({"user": [1, 2], "item": [7, 8]}), "truth.parquet")
     result = run("evaluate", "truth.parquet", "runs", "-m", "P@1", "--format", "json")
     assert values_of(result) == {"P@1": 0.5}
 
@@ -219,11 +205,11 @@ def test_f65_errors_of_systems(arguments: str, files: dict[str, str], message: s
 def test_f65_files_whose_ids_differ_in_kind_are_named(large: bool, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
     write_files({"truth.csv": "user,item\nann,1\n"})
-    write(pd.DataFrame({"user": ["ann"], "item": [1], "score": [1.0]}), "runs/0.parquet")
-    write(pd.DataFrame({"user": ["bob"], "item": ["x"], "score": [1.0]}), "runs/1.parquet")
+    write_frame(pd.DataFrame({"user": ["ann"], "item": [1], "score": [1.0]}), "runs/0.parquet")
+    write_frame(pd.DataFrame({"user": ["bob"], "item": ["x"], "score": [1.0]}), "runs/1.parquet")
     kinds = "integer item ids with scores in runs/0.parquet and text item ids with scores in runs/1.parquet"
     assert_refused(run("evaluate", "truth.csv", "runs"), f"found {kinds}")
-    write(pd.DataFrame({"user": [3], "item": [1], "score": [1.0]}), "runs/1.parquet")
+    write_frame(pd.DataFrame({"user": [3], "item": [1], "score": [1.0]}), "runs/1.parquet")
     assert_refused(run("evaluate", "truth.csv", "runs"), "found int in runs/1.parquet; ")
 
 
@@ -281,8 +267,8 @@ def test_f65_the_library_says_that_systems_look_like_parts() -> None:
 
 def test_f65_a_system_of_shards_beside_others(run: Run) -> None:
     truth, frame = draw_frames(7, "score", text=False)
-    write(truth, "truth.csv")
-    write(frame, "whole.csv")
+    write_frame(truth, "truth.csv")
+    write_frame(frame, "whole.csv")
     write_shards(frame, ".parquet")
     result = run("compare", "truth.csv", "als=runs/*.parquet", "whole.csv", *METRICS, "--format", "json")
     comparison = exactk.Comparison.from_json(result.out)

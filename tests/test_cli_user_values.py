@@ -9,16 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 
 import exactk
-from commands import assert_refused, write_files
+from commands import assert_refused, write_files, write_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from commands import CommandResult, Run
 
 QRELS = "7 0 tea 2\n7 0 rice 1\n8 0 milk 1\n9 0 bread 1\n"
@@ -48,17 +44,10 @@ def report_of(result: CommandResult) -> exactk.Report:
 
 def write(name: str, values: dict[str, Any], column: str) -> str:
     """Write the users and their values in the format that the name's ending selects."""
-    frame = pd.DataFrame({"user": list(values), column: list(values.values())})
-    writers: dict[str, Callable[[], object]] = {
-        ".csv": lambda: frame.to_csv(name, index=False),
-        ".tsv": lambda: frame.to_csv(name, index=False, sep="\t"),
-        ".gz": lambda: frame.to_csv(name, index=False),
-        ".jsonl": lambda: frame.to_json(name, orient="records", lines=True),
-        ".json": lambda: Path(name).write_text(json.dumps(values), encoding="utf-8"),
-        ".parquet": lambda: frame.to_parquet(name),
-        ".arrow": lambda: pyarrow.feather.write_feather(frame, name),
-    }
-    writers[Path(name).suffix]()
+    if name.endswith(".json"):
+        write_files({name: json.dumps(values)})
+    else:
+        write_frame(pd.DataFrame({"user": list(values), column: list(values.values())}), name)
     return name
 
 
@@ -76,17 +65,11 @@ def test_groups_and_weights_give_the_report_of_python(run: Run, name: str) -> No
     assert digests == {argument: sha256(Path(file).read_bytes()).hexdigest() for argument, file in files.items()}
 
 
-def test_integers_are_groups_in_their_order(run: Run) -> None:
-    groups = write("g.csv", {"7": 10, "8": 2, "9": 10}, "group")
-    report = report_of(run("evaluate", "qrels.txt", "one.run", "--groups", groups, "--text-ids", "--format", "json"))
-    assert list(report.by_group) == [2, 10]
-
-
-def test_ordered_categories_keep_their_order(run: Run) -> None:
-    stages = pd.Categorical(["new", "old", "new"], categories=["old", "new"], ordered=True)
+@pytest.mark.parametrize("stages", [[10, 2, 10], pd.Categorical(["new", "old", "new"], ["old", "new"], ordered=True)])
+def test_integers_and_categories_are_groups_in_their_order(run: Run, stages: Any) -> None:
     pd.DataFrame({"user": ["7", "8", "9"], "stage": stages}).to_parquet("g.parquet")
-    result = run("evaluate", "qrels.txt", "one.run", "--groups", "g.parquet", "--format", "json")
-    assert list(report_of(result).by_group) == ["old", "new"]
+    result = run("evaluate", "qrels.txt", "one.run", "--groups", "g.parquet", "--text-ids", "--format", "json")
+    assert list(report_of(result).by_group) == [stages[1], stages[0]]
 
 
 def test_users_of_several_columns(run: Run) -> None:
