@@ -407,28 +407,6 @@ def test_f32_any_bytes_are_read_or_refused(tmp_path: Path, monkeypatch: pytest.M
 
 
 class TestArchives:
-    @pytest.mark.parametrize(
-        ("data", "message"),
-        [
-            (npz(indptr=[0, 1], items=np.array([object()])), "objects in items.npy"),
-            (npz(indptr=[0, 1], items=[[1]]), "one dimension of items, found 2"),
-            (npz(items=[1]), "an array indptr, found arrays items"),
-            (npz(), "an array indptr, found none"),
-            (npz(indptr=[0, 1], items=[1.5]), "integer ids"),
-            (npz(indptr=[0, 1], items=[1], users=["a", "b"]), "equal length, found 2 and 1"),
-            (npz(indptr=[0, 1, 2], items=[1, 2], users=["a", "a"]), "each user once, found 'a' again"),
-            (npz(indptr=[0, 1], items=[1], scores=[1.0, 2.0]), "one score per item"),
-            (npz_of_matrix(scipy.sparse.csc_array([[1.0]])), "a matrix in CSR form, found another format"),
-            (b"PK\3\4", "an archive of NumPy arrays"),
-            (b"", "an archive of NumPy arrays"),
-        ],
-    )
-    def test_f32_are_refused_with_what_is_wrong(self, tmp_path: Path, data: bytes, message: str) -> None:
-        path = write_file(tmp_path, "a.npz", data)
-        with pytest.raises((exactk.InputError, exactk.InputTypeError), match=re.escape(message)) as caught:
-            exactk.read(path, "predictions")
-        assert str(path) in str(caught.value)
-
     def test_f32_what_does_not_fit_the_memory_is_not_decompressed(self, tmp_path: Path) -> None:
         data = bytearray(npz(np.savez_compressed, indptr=[0, 1], items=[1]))
         for signature, offset in ((b"PK\1\2", 24), (b"PK\3\4", 22)):  # what its headers say of their sizes

@@ -373,6 +373,7 @@ class TestArchives:
             ({"indices": np.array([-1])}, "item ids in [0, 2^63), found -1 at row 0, position 0"),
             ({"indptr": np.array([True, True])}, "predictions.indptr: expected integers, found bool"),
             ({"data": np.array([0.5], dtype=object)}, "objects in data.npy"),
+            ({"format": np.bytes_("csc")}, "a matrix in CSR form, found another format"),
         ],
     )
     def test_f48_of_a_matrix(self, tmp_path: Path, parts: dict[str, Any], message: str) -> None:
@@ -390,6 +391,12 @@ class TestArchives:
             ({"indptr": np.zeros(0, np.int64), "items": [1]}, "an offset in indptr, found none"),
             ({"indptr": [0, 1.5], "items": [1]}, "indptr: expected integers, found float64"),
             ({"indptr": [0, 1], "items": [1.5]}, "integer ids"),
+            ({"indptr": [0, 1], "items": np.array([object()])}, "objects in items.npy"),
+            ({"indptr": [0, 1], "items": [[1]]}, "one dimension of items, found 2"),
+            ({"items": [1]}, "an array indptr, found arrays items"),
+            ({}, "an array indptr, found none"),
+            ({"indptr": [0, 1], "items": [1], "users": ["a", "b"]}, "equal length, found 2 and 1"),
+            ({"indptr": [0, 1, 2], "items": [1, 2], "users": ["a", "a"]}, "each user once, found 'a' again"),
         ],
     )
     def test_f48_of_rows(self, tmp_path: Path, arrays: dict[str, Any], message: str, role: str) -> None:
