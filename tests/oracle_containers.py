@@ -18,7 +18,7 @@ import exactk
 from oracle import User
 from oracle_items import Item
 
-FRAMES = {"pandas", "polars", "arrow"}
+FRAMES: dict[str, Callable[[dict[str, Any]], Any]] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
 BLOCK_FORMS = {"list", "dense", "pairs"}
 KEYED_MATRICES = {"keyed dense", "pivoted", "keyed embeddings"}
 DENSE_FORMS = {"dense", "dense float32", "min score", "embeddings"} | KEYED_MATRICES
@@ -52,7 +52,7 @@ class Form:
 
     @property
     def has_ranks(self) -> bool:
-        return self.predictions in FRAMES | {"batches"}
+        return self.predictions in {*FRAMES, "batches"}
 
     def build(self, users: Users) -> tuple[Any, Any, dict[str, Any]]:
         """Return truth, predictions and options."""
@@ -115,7 +115,7 @@ class Form:
     def held(self, user: User, key: Any) -> User:
         """Return the user as these containers can hold one: a frame has no empty list, a matrix no missing user."""
         ranking, scores = user.ranking, user.scores
-        if self.predictions in FRAMES | {"batches"}:
+        if self.has_ranks:
             ranking, scores = ranking or None, scores or None
         if self.predictions == "padded":
             ranking = ranking or []
@@ -148,18 +148,10 @@ class Form:
         return [(item, scores.get(item, 0.5)) for item in self.columns if item in columns]
 
 
-def _frame(form: str, columns: dict[str, list[Any]]) -> Any:
-    if form == "pandas":
-        return pd.DataFrame(columns)
-    if form == "polars":
-        return pl.DataFrame(columns)
-    return pa.table(columns)
-
-
 def _truth_frame(form: str) -> Callable[[Users, random.Random], Any]:
     def make(users: Users, rng: random.Random) -> Any:
         rows = [(key, item, grade) for key, user in users.items() for item, grade in user.truth or ()]
-        return _frame(form, _columns(_mixed(rows, rng), ["user", "item", "grade"], users))
+        return FRAMES[form](_columns(_mixed(rows, rng), ["user", "item", "grade"], users))
 
     return make
 
@@ -182,7 +174,7 @@ def _columns(rows: Sequence[tuple[Any, Item, Any]], names: list[str], users: Use
 
 def _prediction_frame(form: str) -> Callable[[Users, random.Random], Any]:
     def make(users: Users, rng: random.Random) -> Any:
-        return _frame(form, _prediction_columns(users, rng, is_mixed=True))
+        return FRAMES[form](_prediction_columns(users, rng, is_mixed=True))
 
     return make
 

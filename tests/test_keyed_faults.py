@@ -6,7 +6,6 @@ import datetime as dt
 import decimal
 import re
 import signal
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -450,22 +449,6 @@ def test_f20_containers_that_hold_themselves() -> None:
     users: dict[Any, Any] = {}
     users["ann"] = users
     refusal_of("truth: expected numbers as grades, found dict", TRUTH, truth=users)
-
-
-def test_f20_a_truth_that_two_threads_use() -> None:
-    truth = exactk.as_truth({f"u{i}": [f"i{i}"] for i in range(500)})
-    predictions = {f"u{i}": [f"i{i}", f"new{i}"] for i in range(400, 900)}
-    expected = evaluate_keyed(predictions, truth, per_user=True)
-    reports: list[Any] = []
-    threads = [
-        threading.Thread(target=lambda: reports.append(evaluate_keyed(predictions, truth, per_user=True)))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert reports == [expected] * 4
 
 
 def test_rows_of_a_struct_that_are_not_there() -> None:

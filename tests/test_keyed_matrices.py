@@ -136,9 +136,7 @@ FRAME: Any = pd.DataFrame(VALUES)
 FAULTS: dict[str, tuple[Any, str]] = {
     "too few users": (lambda: scores(users=["ann"]), r"users: expected one key per row \(3\), found 1"),
     "too few items": (lambda: scores(items=ITEMS[:2]), r"items: expected one key per column \(4\), found 2"),
-    "a user twice": (
-        lambda: scores(users=["ann", "bob", "ann"]), "users: expected distinct keys, found 'ann' again at position 2"
-    ),
+    "a user twice": (lambda: scores(users=["ann", "bob", "ann"]), "users: expected distinct keys, found 'ann' again at position 2"),
     "long format": (
         lambda: exactk.Scores(pd.DataFrame({"user_id": [1, 2], "movieId": [3, 4], "score": [0.5, 0.25]})),
         "values: expected users in the index and items in the columns, found the columns user_id, movieId, score; a frame",
@@ -257,8 +255,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
         "candidates: expected item keys, as in the scores, found column numbers of a matrix",
     ),
     "exclude by row": (
-        lambda: evaluate(exclude=[["film"]]),
-        r"exclude: expected user keys, .*; exclude=dict\(zip\(users, exclude\)\) adds them",
+        lambda: evaluate(exclude=[["film"]]), r"exclude: expected user keys, .*; exclude=dict\(zip\(users, exclude\)\) adds them"
     ),
     "weights by row": (lambda: evaluate(weights=[1.0, 2.0, 3.0]), "weights: expected entries with user keys"),
     "candidates by row": (

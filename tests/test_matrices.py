@@ -76,11 +76,10 @@ def test_f63_the_hints_can_be_pasted() -> None:
     code = as_grades.removeprefix("truth=").removesuffix(" if they are grades")
     assert values_of(eval(code, names)) == values_of(exactk.Truth.from_dense(matrix))  # noqa: S307
     assert values_of(eval(as_ids.removesuffix(" if they are ids"), names)) == values_of([{0, 1, 2}] * 2)  # noqa: S307
+    flags = np.array([[1, 0, 0], [0, 1, 0]])
+    calls: tuple[Any, ...] = ((exactk.evaluate, [[1], [2]], SCORES, "mrr"), (exactk.topk, SCORES, 3))
     for argument in ("exclude", "candidates"):
-        flags = np.array([[1, 0, 0], [0, 1, 0]])
-        calls: tuple[Any, ...] = (exactk.evaluate, exactk.topk)
-        for call in calls:
-            arguments: Any = ([[1], [2]], SCORES, "mrr") if call is exactk.evaluate else (SCORES, 3)
+        for call, *arguments in calls:
             with pytest.raises(exactk.InputError, match=f"{argument}: expected ids or flags, found") as caught:
                 call(*arguments, **{argument: flags})
         code = str(caught.value).partition(f"; {argument}=")[2].partition(" if they are flags")[0]
@@ -106,9 +105,8 @@ def test_f63_other_shapes_are_ids() -> None:
         values_of(GRADES[:, :2])
     with pytest.raises(exactk.InputTypeError, match=r"truth: expected integer ids, found float64; truth=exactk\.Truth"):
         values_of(GRADES, [[0, 1, 2], [2, 1, 0]])
-    assert values_of(exactk.Truth.from_dense(GRADES), [[0, 1, 2], [2, 1, 0]]) == values_of(
-        LISTS, [[0, 1, 2], [2, 1, 0]]
-    )
+    truth = exactk.Truth.from_dense(GRADES)
+    assert values_of(truth, [[0, 1, 2], [2, 1, 0]]) == values_of(LISTS, [[0, 1, 2], [2, 1, 0]])
     with pytest.raises(exactk.InputError, match="truth: expected grades or ids"):  # and no word of float ids
         values_of(GRADES.tolist())
 
@@ -201,25 +199,19 @@ def test_from_padded() -> None:
 
 VALUES = [[0.5, 0.25, 0.75], [0.125, 0.5, 0.25]]
 ITEMS, USERS = ["film", "book", "song"], ["ann", "bob"]
+KEYED: tuple[Any, Any] = {"ann": ["song"], "bob": ["film"]}, exactk.Scores(VALUES, users=USERS, items=ITEMS)
 PIVOTED: dict[str, tuple[Any, Any, Any]] = {
     "without keys": (pd.DataFrame(VALUES), [[2], [0]], np.array(VALUES)),
     "items": (pd.DataFrame(VALUES, columns=ITEMS), [["song"], ["film"]], exactk.Scores(VALUES, items=ITEMS)),
     "users": (pd.DataFrame(VALUES, index=USERS), {"ann": [2], "bob": [0]}, exactk.Scores(VALUES, users=USERS)),
     "pivot table": (
-        pd.DataFrame(VALUES, columns=pd.Index(ITEMS, name="item"), index=pd.Index(USERS, name="user")),
-        {"ann": ["song"], "bob": ["film"]},
-        exactk.Scores(VALUES, users=USERS, items=ITEMS),
+        pd.DataFrame(VALUES, columns=pd.Index(ITEMS, name="item"), index=pd.Index(USERS, name="user")), *KEYED
     ),
     "pivot table of numbers": (
-        pd.DataFrame(VALUES, index=pd.Index([7, 9], name="user"), columns=[30, 10, 20]),
-        {7: [20], 9: [30]},
+        pd.DataFrame(VALUES, index=pd.Index([7, 9], name="user"), columns=[30, 10, 20]), {7: [20], 9: [30]},
         exactk.Scores(VALUES, users=[7, 9], items=[30, 10, 20]),
     ),
-    "nullable": (
-        pd.DataFrame(VALUES, index=USERS, columns=ITEMS).astype({"film": "Float64", "book": "float32"}),
-        {"ann": ["song"], "bob": ["film"]},
-        exactk.Scores(VALUES, users=USERS, items=ITEMS),
-    ),
+    "nullable": (pd.DataFrame(VALUES, USERS, ITEMS).astype({"film": "Float64", "book": "float32"}), *KEYED),
 }  # fmt: skip
 """A frame that can only be a matrix, its truth, and what says the same."""
 
@@ -239,20 +231,15 @@ MATRIX_FRAMES: dict[str, tuple[Any, Any, Any]] = {
     "Polars": (pl.DataFrame(VALUES, orient="row"), [[2], [0]], np.array(VALUES)),
     "Polars, lazy": (pl.LazyFrame(VALUES, orient="row"), [[2], [0]], np.array(VALUES)),
     "integers": (
-        pd.DataFrame([[2, 1, 3], [1, 3, 2]], USERS, ITEMS), {"ann": ["song"], "bob": ["film"]},
+        pd.DataFrame([[2, 1, 3], [1, 3, 2]], USERS, ITEMS), KEYED[0],
         exactk.Scores([[2, 1, 3], [1, 3, 2]], users=USERS, items=ITEMS),
     ),
-    "a column of users": (
-        pd.DataFrame(VALUES, columns=ITEMS).assign(user_id=USERS), {"ann": ["song"], "bob": ["film"]},
-        exactk.Scores(VALUES, users=USERS, items=ITEMS),
-    ),
+    "a column of users": (pd.DataFrame(VALUES, columns=ITEMS).assign(user_id=USERS), *KEYED),
     "Polars, a column of users": (
-        pl.DataFrame(VALUES, ITEMS, orient="row").insert_column(1, pl.Series("user_id", USERS)),
-        {"ann": ["song"], "bob": ["film"]}, exactk.Scores(VALUES, users=USERS, items=ITEMS),
+        pl.DataFrame(VALUES, ITEMS, orient="row").insert_column(1, pl.Series("user_id", USERS)), *KEYED
     ),
     "Polars, lazy, a column of users": (
-        pl.DataFrame(VALUES, ITEMS, orient="row").insert_column(0, pl.Series("user_id", USERS)).lazy(),
-        {"ann": ["song"], "bob": ["film"]}, exactk.Scores(VALUES, users=USERS, items=ITEMS),
+        pl.DataFrame(VALUES, ITEMS, orient="row").insert_column(0, pl.Series("user_id", USERS)).lazy(), *KEYED
     ),
 }  # fmt: skip
 """A frame that may be a matrix, its truth, and what says the same."""

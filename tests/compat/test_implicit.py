@@ -61,9 +61,8 @@ class OppositeUsers(MatrixFactorizationBase):
 def _implicit(monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = ModuleType("implicit.cpu.matrix_factorization_base")
     module.MatrixFactorizationBase = MatrixFactorizationBase
-    monkeypatch.setattr(
-        MatrixFactorizationBase.recommend, "__module__", module.__name__
-    )  # which `update_wrapper` copies
+    # Which `update_wrapper` copies.
+    monkeypatch.setattr(MatrixFactorizationBase.recommend, "__module__", module.__name__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
 
 

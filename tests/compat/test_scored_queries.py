@@ -47,20 +47,16 @@ def test_equal_scores_share_their_gains_and_count_half_in_the_area() -> None:
 
 
 def test_what_depends_on_the_order_of_equal_scores_is_told() -> None:
-    scored = queries.ScoredQueries(
-        np.array([3, 3, 3, 1, 1]), np.array([1, 1, 0, 2, 1], np.float32), np.array([0, 1, 1, 1, 0])
-    )
-    lists = scored.ranked()
+    indexes, scores = np.array([3, 3, 3, 1, 1]), np.array([1, 1, 0, 2, 1], np.float32)
+    lists = queries.ScoredQueries(indexes, scores, np.array([0, 1, 1, 1, 0])).ranked()
     assert lists.depends_on_order(lists.target).tolist() == [False, True]
     assert lists.depends_on_cut(lists.target, np.array([1, 1])).tolist() == [False, True]
     assert lists.depends_on_cut(lists.target, np.array([1, 2])).tolist() == [False, False]
 
 
 def test_scores_that_are_no_numbers_are_told() -> None:
-    assert queries.ScoredQueries(np.array([0, 1]), np.array([np.nan, 1], np.float32), np.ones(2)).has_nan.tolist() == [
-        True,
-        False,
-    ]
+    scored = queries.ScoredQueries(np.array([0, 1]), np.array([np.nan, 1], np.float32), np.ones(2))
+    assert scored.has_nan.tolist() == [True, False]
 
 
 def test_the_module_lists_its_classes_without_the_library() -> None:

@@ -148,10 +148,8 @@ def test_weights_without_a_label_of_the_samples_are_refused_as_there() -> None:
 @pytest.mark.parametrize("name", [*RANKINGS, "ndcg_score", "dcg_score"])
 def test_missing_numbers_of_pandas_are_a_value_error(name: str) -> None:
     labels = pd.DataFrame({"a": [1, 0], "b": [0, 1]})
-    for gains, scores in (
-        (labels.astype("Int64").mask(labels > 0), labels),
-        (labels, labels.astype("Float64").mask(labels > 0)),
-    ):
+    missing = [labels.astype(dtype).mask(labels > 0) for dtype in ("Int64", "Float64")]
+    for gains, scores in ((missing[0], labels), (labels, missing[1])):
         for module in (metrics, replacement):
             with pytest.raises(ValueError, match="NaN"):
                 getattr(module, name)(gains, scores)

@@ -13,10 +13,7 @@ from golden.cases import Case
 from golden.libraries._surprise import MIN_SCORE, RATINGS, UNKNOWN
 from golden.record import read_recording
 
-FUNCTIONS = {
-    "surprise": surprise.precision_recall_at_k,
-    "surprise_article": surprise.precision_recall_at_k_article,
-}
+FUNCTIONS = {"surprise": surprise.precision_recall_at_k, "surprise_article": surprise.precision_recall_at_k_article}
 
 
 def predictions_of(case: Case) -> list[tuple[Any, ...]]:
