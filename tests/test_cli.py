@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 
 import numpy as np
 import pandas as pd
@@ -35,22 +35,18 @@ DOCUMENTS = range(100, 160)
 
 
 def write_qrels(path: Path, draw: np.random.Generator, queries: Sequence[str]) -> Path:
-    lines = [
-        f"{query} 0 d{document} {draw.choice([0, 1, 1, 2])}"
-        for query in queries
-        for document in draw.choice(DOCUMENTS, 12, replace=False)
-    ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with path.open("w", encoding="utf-8") as file:
+        for query in queries:
+            for document in draw.choice(DOCUMENTS, 12, replace=False):
+                file.write(f"{query} 0 d{document} {draw.choice([0, 1, 1, 2])}\n")
     return path
 
 
 def write_run(path: Path, draw: np.random.Generator, queries: Sequence[str]) -> Path:
-    lines = [
-        f"{query} Q0 d{document} {rank} {draw.integers(30) / 4} tag"
-        for query in queries
-        for rank, document in enumerate(draw.choice(DOCUMENTS, draw.integers(1, 40), replace=False))
-    ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with path.open("w", encoding="utf-8") as file:
+        for query in queries:
+            for rank, document in enumerate(draw.choice(DOCUMENTS, draw.integers(1, 40), replace=False)):
+                file.write(f"{query} Q0 d{document} {rank} {draw.integers(30) / 4} tag\n")
     return path
 
 
@@ -77,16 +73,14 @@ def test_metrics_lists_all(run: Run) -> None:
 
 def test_metrics_describes_one_by_any_of_its_names(run: Run) -> None:
     text = run("metrics", "MAP", "fbeta").out
-    for name in ("average_precision", "fbeta"):
-        for part in (exactk.metrics[name].formula, exactk.metrics[name].source):
-            assert part in text
+    assert text == run("metrics", "average_precision", "fbeta").out
     assert "beta, 0 to inf, default 1" in text
 
 
 def test_metrics_describes_each(run: Run) -> None:
     for name, info in exactk.metrics.items():
         text = run("metrics", name).out
-        assert info.summary in text
+        assert all(part in text for part in (info.summary, info.formula, info.source))
         assert ("required" in text) == (info.parameter is not None and info.parameter.standard is None)
 
 
@@ -154,28 +148,22 @@ def test_excluded_items(run: Run, tmp_path: Path, qrels: Path, bm25: Path) -> No
 
 
 def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    reads: list[Any] = []
-
-    def read(path: Path, **columns: Any) -> Any:
-        reads.append((path.name, columns))
-        return [[1]]
-
+    read = Mock(return_value=[[1]])
     monkeypatch.setattr(exactk, "read", read, raising=False)
     given = ["--user", "u", "--user", "day", "--item", "i", "--score", "s", "--grade", "g", "--exclude", "x.csv"]
     assert run("evaluate", "t.csv", "p.csv", *given).code == 0
-    assert reads == [
-        ("t.csv", {"text_ids": False, "role": "truth", "user": ["u", "day"], "item": "i", "grade": "g"}),
-        ("x.csv", {"text_ids": False, "role": "exclude", "user": ["u", "day"], "item": "i"}),
-        (
-            "p.csv",
-            {"text_ids": False, "role": "predictions", "user": ["u", "day"], "item": "i", "score": "s", "rank": None},
-        ),
+    keys: dict[str, Any] = {"text_ids": False, "user": ["u", "day"], "item": "i"}
+    assert read.call_args_list == [
+        call(Path("t.csv"), role="truth", grade="g", **keys),
+        call(Path("x.csv"), role="exclude", **keys),
+        call(Path("p.csv"), role="predictions", score="s", rank=None, **keys),
     ]
-    reads.clear()
+    read.reset_mock()
     assert run("evaluate", "t", "p.csv", "--user", "u", "--rank", "r", "--text-ids").code == 0
-    assert reads[0] == ("t", {"text_ids": True, "role": "truth"})  # qrels have no columns
-    columns = {"user": "u", "item": None, "score": None, "rank": "r"}
-    assert reads[1][1] == {"text_ids": True, "role": "predictions", **columns}
+    assert read.call_args_list == [
+        call(Path("t"), text_ids=True, role="truth"),  # qrels have no columns
+        call(Path("p.csv"), text_ids=True, role="predictions", user="u", item=None, score=None, rank="r"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -352,7 +340,7 @@ def test_values_are_kept_within_bounds(run: Run, qrels: Path, bm25: Path, dense:
     values = expected_result(qrels, bm25, dense)["ndcg@10"]
     low, high = sorted(values, key=values.__getitem__)
     bound = values[high]
-    call = ("compare", qrels, bm25, dense)
+    command = ("compare", qrels, bm25, dense)
     below = f"exactk: below --min: nDCG@10 of {low} is {values[low]!r}, expected at least {bound!r}"
     above = f"exactk: above --max: ndcg@10 of {high} is {bound!r}, expected at most {values[low]!r}"
     for options, expected in (
@@ -362,7 +350,7 @@ def test_values_are_kept_within_bounds(run: Run, qrels: Path, bm25: Path, dense:
         (["--min", f"{high}:ndcg@10={math.nextafter(bound, 1)!r}"], [f"exactk: below --min: ndcg@10 of {high}"]),
         (["--max", f"{high}:ndcg@10={math.nextafter(bound, 0)!r}"], [f"exactk: above --max: ndcg@10 of {high}"]),
     ):
-        result = run(*call, *options)
+        result = run(*command, *options)
         lines = [line for line in result.err.splitlines() if "warning" not in line]
         assert (result.code, len(lines)) == (bool(expected), len(expected))
         assert all(line.startswith(begin) for line, begin in zip(lines, expected, strict=True)), lines
@@ -445,10 +433,10 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 def test_a_written_file_has_reached_the_disk_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events = []
 
-    def recorded(call: Callable[..., object]) -> Callable[..., object]:
+    def recorded(function: Callable[..., object]) -> Callable[..., object]:
         def record(*arguments: Any) -> object:
-            events.append(call.__name__)
-            return call(*arguments)
+            events.append(function.__name__)
+            return function(*arguments)
 
         return record
 

@@ -81,16 +81,12 @@ def test_every_option_that_has_a_choice_is_one_of_the_command() -> None:
         (("--baseline", "new"), {"baseline": "new"}),
         (("--test", "sign", "--adjust", "bonferroni"), {"test": "sign", "adjust": "bonferroni"}),
         (("--test", "wilcoxon"), {"test": "wilcoxon", "per_user": True}),
-        (("--test", "permutation"), {"test": "permutation"}),
         (
             ("--test", "permutation", "--adjust", "max_t", "--permutations", "199", "--seed", "7", "--interval", "bca"),
             {"test": "permutation", "adjust": "max_t", "permutations": 199, "seed": 7, "interval": "bca"},
         ),
         (("--interval", "percentile", "--resamples", "199"), {"interval": "percentile", "resamples": 199}),
-        (
-            ("--test", "permutation", "--clusters", "homes.csv", "--groups", "groups.csv"),
-            {"test": "permutation", "clusters": HOMES, "groups": GROUPS},
-        ),
+        (("--test", "permutation", "--clusters", "homes.csv"), {"test": "permutation", "clusters": HOMES}),
         (("--alternative", "greater", "--family", "all"), {"alternative": "greater", "family": "all"}),
         (("--confidence", "0.9", "--missing", "error"), {"confidence": 0.9, "missing": "error"}),
         (("--margin", "20%"), {"margin": "20%"}),

@@ -259,12 +259,6 @@ def test_f65_no_pattern_is_advised_that_matches_other_files(run: Run) -> None:
     assert "different users" in result.err
 
 
-def test_f65_the_library_says_that_systems_look_like_parts() -> None:
-    systems = {"a": {"ann": [1]}, "b": {"bob": [2]}}
-    with pytest.warns(exactk.EvaluationWarning, match="if they are parts of one system, concatenate them$"):
-        exactk.compare({"ann": [1], "bob": [2]}, systems, "P@1")
-
-
 def test_f65_a_system_of_shards_beside_others(run: Run) -> None:
     truth, frame = draw_frames(7, "score", text=False)
     write_frame(truth, "truth.csv")
