@@ -273,8 +273,8 @@ def test_digits_and_tables_of_text(report: exactk.Report, comparison: exactk.Com
 def test_rounded_csv(report: exactk.Report) -> None:
     rows = list(csv.DictReader(io.StringIO(report.to_csv(digits=3))))
     assert [float(row["value"]) for row in rows] == [round(value, 3) for value in report.values()]
-    wide = list(csv.DictReader(io.StringIO(report.to_csv(wide=True))))
-    assert {name: float(cell) for name, cell in wide[0].items()} == dict(report)
+    (wide,) = csv.DictReader(io.StringIO(report.to_csv(wide=True)))
+    assert {name: float(cell) for name, cell in wide.items()} == dict(report)
 
 
 @pytest.mark.parametrize("digits", [-1, 18, 10**30, True, 2.0, "2", None])

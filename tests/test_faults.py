@@ -397,16 +397,6 @@ def test_f13_grade_0_is_judged_and_not_relevant() -> None:
     assert list(report.values()) == [1, 2 / 3, 1 / 3, 0]
 
 
-@pytest.mark.parametrize(
-    ("policy", "recall", "evaluated"), [("skip", 1.0, 1), ("zero", 0.5, 2), ("one", 1.0, 2), ("compute", 0.5, 2)]
-)
-def test_f14_empty_truth(policy: str, recall: float, evaluated: int) -> None:
-    report = exactk.evaluate([[1], []], [[1], [2]], "recall@1", convention={"empty_truth": policy})
-    assert report["recall@1"] == recall
-    assert report.counts["evaluated"]["recall@1"] == evaluated
-    assert report.counts["empty_truth"] == 1
-
-
 def test_f14_empty_truth_as_an_error() -> None:
     truth, lists = [[1], [], [2], []], [[1]] * 4
     error = error_of(lambda: exactk.evaluate(truth, lists, "recall@1", convention={"empty_truth": "error"}))

@@ -115,12 +115,6 @@ class TestTrec:
             assert without == exactk.evaluate(judged, ranked, metrics, exclude={"q1": ["d7"]})
         assert users_of(truth) == ["q1", "q2"]
 
-    def test_either_is_excluded(self, tmp_path: Path) -> None:
-        for name, data in {"qrels": QRELS, "run": RUN}.items():
-            exclude = exactk.read(write_file(tmp_path, name, data), "exclude")
-            assert isinstance(exclude, exactk.Exclusions)
-            assert len(exclude.items) == 3
-
     def test_the_role_says_which_of_the_two_it_must_be(self, tmp_path: Path) -> None:
         with pytest.raises(exactk.InputError, match=r"truth: expected 4 fields \(query iteration"):
             exactk.read(write_file(tmp_path, "a", RUN), "truth")
@@ -260,10 +254,6 @@ class TestIds:
             exactk.read(write_file(tmp_path, "a.npz", npz(**CSR)), "truth", text_ids=True)
         with pytest.raises(exactk.InputTypeError, match="text_ids: expected True or False, found 'yes'"):
             exactk.read(write_file(tmp_path, "a.csv", CSV), "truth", text_ids="yes")  # type: ignore[call-overload]
-
-    def test_of_trec_are_strings(self, tmp_path: Path) -> None:
-        truth = exactk.read(write_file(tmp_path, "a", text("7 0 8 1", "07 0 8 1")), "truth")
-        assert users_of(truth) == ["7", "07"]
 
 
 class TestColumns:

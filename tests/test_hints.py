@@ -53,14 +53,10 @@ def error_of(call: Callable[..., object], *arguments: object, **keywords: object
     return str(caught.value)
 
 
-CONVENTIONS: tuple[Any, ...] = (
-    "standard",
-    "recmetrics",
-    exactk.conventions["standard"].replace(gain="exp2", overrides={"recall": {"min_grade": 1}}),
-)
+CHANGED = exactk.conventions["standard"].replace(gain="exp2", overrides={"recall": {"min_grade": 1}})
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("convention", ["standard", "recmetrics", CHANGED])
 @pytest.mark.parametrize("field", FAULTS)
 def test_f66_a_hint_of_the_convention_keeps_the_rest_of_it(field: str, convention: Any) -> None:
     truth, predictions, refusing = FAULTS[field]

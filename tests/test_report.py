@@ -59,9 +59,7 @@ def test_equal_values_do_not_deviate(options: dict[str, Any]) -> None:
     assert list(report.standard_deviation.values()) == [0.0, 0.0]
 
 
-def test_weights() -> None:
-    report = exactk.evaluate([[1]] * 3, [[1], [2], [1]], ["P@1", "P@1(average=micro)"], weights=[1.0, 2.0, 0.5])
-    assert list(report.values()) == [1.5 / 3.5, 1.5 / 3.5]
+def test_weights_of_0_are_nobody() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="weight"):
         nobody = exactk.evaluate([[1]], [[1]], "P@1", weights=[0.0])
     assert math.isnan(nobody["P@1"])

@@ -43,10 +43,7 @@ def by_mteb(qrels: Any, results: Any) -> Any:
     return tuple(mteb._evaluators.retrieval_metrics.calculate_retrieval_scores(results, qrels, CUTOFFS))
 
 
-PROGRAMS = {
-    "BEIR": (beir.retrieval.evaluation, by_beir),
-    "MTEB": (mteb._evaluators.retrieval_metrics, by_mteb),
-}
+PROGRAMS = {"BEIR": (beir.retrieval.evaluation, by_beir), "MTEB": (mteb._evaluators.retrieval_metrics, by_mteb)}
 
 
 class Counted(pytrec_eval.RelevanceEvaluator):
