@@ -166,10 +166,7 @@ def duckdb_relation(columns: dict[str, list[Any]]) -> Any:
 ALL, INT, STR, BYTES = ("int", "str", "bytes"), ("int",), ("str",), ("bytes",)
 FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]] = {
     "pandas": ((*ALL, "uuid"), pd.DataFrame),
-    "pandas, objects": (
-        (*ALL, "uuid"),
-        lambda columns: pd.DataFrame(columns).astype({"user": object, "item": object}),
-    ),
+    "pandas, objects": ((*ALL, "uuid"), lambda columns: pd.DataFrame(columns).astype({"user": object, "item": object})),
     "pandas, int32": (INT, lambda columns: pandas_frame(columns, "int32")),
     "pandas, uint64 and float32": (INT, lambda columns: pandas_frame(columns, "uint64", "float32")),
     "pandas, big endian": (INT, lambda columns: pandas_frame(columns, ">i8", ">f8")),
@@ -177,30 +174,18 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "pandas, nullable UInt32": (INT, lambda columns: pandas_frame(columns, "UInt32", "Float32")),
     "pandas, strings of Python": (STR, lambda columns: pandas_frame(columns, "string[python]")),
     "pandas, strings of Arrow": (STR, lambda columns: pandas_frame(columns, "string[pyarrow]")),
-    "pandas, Arrow's integers": (
-        INT,
-        lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.int64()), pd.ArrowDtype(pa.float64())),
-    ),
+    "pandas, Arrow's integers": (INT, lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.int64()), pd.ArrowDtype(pa.float64()))),
     "pandas, Arrow's strings": (STR, lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.large_string()))),
     "pandas, Arrow's bytes": (BYTES, lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.binary()))),
-    "pandas, Arrow's dictionaries": (
-        STR,
-        lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
-    ),
+    "pandas, Arrow's dictionaries": (STR, lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string())))),
     "pandas, categories": (ALL, categories),
     "pandas, index": (ALL, lambda columns: pd.DataFrame(columns).set_index("user")),
     "pandas, MultiIndex": (ALL, lambda columns: pd.DataFrame(columns).set_index(["user", "item"])),
     "pandas, MultiIndex of categories": (ALL, lambda columns: categories(columns).set_index(["user", "item"])),
-    "pandas, every other row": (
-        ALL,
-        lambda columns: pd.DataFrame(columns).loc[np.repeat(range(len(columns["user"])), 2)][::2],
-    ),
+    "pandas, every other row": (ALL, lambda columns: pd.DataFrame(columns).loc[np.repeat(range(len(columns["user"])), 2)][::2]),
     "Polars": (ALL, pl.DataFrame),
     "Polars, lazy": (ALL, pl.LazyFrame),
-    "Polars, chunks": (
-        ALL,
-        lambda columns: pl.concat([pl.DataFrame(columns)[:2], pl.DataFrame(columns)[2:]], rechunk=False),
-    ),
+    "Polars, chunks": (ALL, lambda columns: pl.concat([pl.DataFrame(columns)[:2], pl.DataFrame(columns)[2:]], rechunk=False)),
     "Polars, UInt16": (INT, lambda columns: polars_frame(columns, pl.UInt16)),
     "Polars, Categorical": (STR, lambda columns: polars_frame(columns, pl.Categorical)),
     "Polars, Enum": (STR, polars_enums),
@@ -211,13 +196,7 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "Arrow, dictionaries": (ALL, lambda columns: encode_dictionaries(arrow_table(columns))),
     "Arrow, a dictionary a chunk": (ALL, lambda columns: chunks_with_separate_dictionaries(arrow_table(columns))),
     "Arrow, int8": (INT, lambda columns: arrow_table(columns, pa.int8(), pa.float32())),
-    "Arrow, uint64": (
-        INT,
-        lambda columns: arrow_table(
-            {name: list(map(np.float16, column)) if name == "score" else column for name, column in columns.items()},
-            pa.uint64(),
-        ),
-    ),
+    "Arrow, uint64 and float16": (INT, lambda columns: arrow_table(columns, pa.uint64(), pa.float16())),
     "Arrow, large_string": (STR, lambda columns: arrow_table(columns, pa.large_string())),
     "Arrow, string_view": (STR, lambda columns: slice_table(arrow_table(columns, pa.string_view()))),
     "Arrow, large_binary": (BYTES, lambda columns: arrow_table(columns, pa.large_binary())),
@@ -227,7 +206,7 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "Arrow, reader": (ALL, lambda columns: split_into_chunks(arrow_table(columns)).to_reader()),
     "Arrow, a stream and no more": (ALL, lambda columns: ArrowStream(arrow_table(columns))),
     "DuckDB": (ALL, duckdb_relation),
-}
+}  # fmt: skip
 
 
 MAPPINGS: dict[str, Callable[[LongFormat], Any]] = {

@@ -66,11 +66,6 @@ def test_exclude(exclude: str) -> None:
     assert report.counts["excluded_recommended"] == 2
 
 
-def test_items_after_an_excluded_one_move_up() -> None:
-    report = exactk.evaluate([[7]], [[1, 2, 7, 3]], ["reciprocal_rank", "P@2"], exclude=[[1, 50]])
-    assert list(report.values()) == [0.5, 0.5]
-
-
 def test_immutable_and_picklable() -> None:
     truth = exactk.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.0, 3.0], users=["a", "b"])
     with pytest.raises(AttributeError):
@@ -101,14 +96,6 @@ def test_present_tells_a_missing_list_from_an_empty_one() -> None:
         exactk.evaluate([[1], [1]], exactk.Rankings([0, 1, 2], [1, 1], present=[True, False]), "P@1")
 
 
-def test_keys_of_users() -> None:
-    truth = exactk.Truth([0, 1, 2], [1, 2], users=["ann", "bob"])
-    report = exactk.evaluate(truth, [[1], [1]], "recall@1", per_user=True)
-    assert dict(zip(report.users.tolist(), report.per_user["recall@1"], strict=True)) == {"ann": 1.0, "bob": 0.0}
-    with pytest.raises(exactk.InputError, match="users"):
-        exactk.Truth([0, 1, 2], [1, 2], users=["ann"])
-
-
 def test_blocks_must_be_pairs_of_equal_size() -> None:
     one, two = [[1]], [[1], [2]]
     wrong: list[tuple[str, Any, Any, dict[str, Any]]] = [
@@ -120,11 +107,6 @@ def test_blocks_must_be_pairs_of_equal_size() -> None:
     for argument, truth, block, options in wrong:
         with pytest.raises(exactk.InputError, match=argument):
             exactk.evaluate(truth, iter([block]), "P@1", **options)
-
-
-def test_no_block_at_all_is_nobody() -> None:
-    with pytest.warns(exactk.EvaluationWarning, match="no user"):
-        assert exactk.evaluate(None, iter([]), "P@1").counts["users"] == 0
 
 
 @pytest.mark.parametrize(

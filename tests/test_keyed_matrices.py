@@ -6,6 +6,7 @@ import pickle
 import re
 import uuid
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,8 @@ def evaluate(truth: Any = TRUTH, predictions: Any = SCORES, metric: str = "recal
 ], ids=["for all", "by key"])  # fmt: skip
 @pytest.mark.filterwarnings("ignore:[12] relevant items?")
 def test_blocks_of_keyed_scores(candidates: Any) -> None:
-    options: dict[str, Any] = {
-        "candidates": candidates, "exclude": {"ann": ["film"]}, "weights": {"ann": 1.0, "bob": 3.0, "kim": 2.0, "eve": 1.0},
-        "per_user": True,
-    }  # fmt: skip
+    weights = {"ann": 1.0, "bob": 3.0, "kim": 2.0, "eve": 1.0}
+    options = {"candidates": candidates, "exclude": {"ann": ["film"]}, "weights": weights, "per_user": True}
     whole = evaluate(**options)
     blocks = [
         ({"ann": TRUTH["ann"]}, scores(VALUES[2:, ::-1], users=["ann"], items=ITEMS[::-1])),
@@ -396,14 +395,15 @@ def test_candidates_take_the_names_of_columns() -> None:
     assert exactk.topk(SCORES, 1, candidates=frame, **names).ids.tolist() == [["game"], ["song"], ["film"]]
     for candidates in (frame, frame.assign(n=1).set_index(["member", "sku"])["n"]):
         assert evaluate({"ann": ["film"], "bob": ["song"]}, candidates=candidates, **names)["recall@1"] == 1
-    with pytest.raises(
-        exactk.InputError, match=r"candidates=exactk\.as_exclusions\(candidates, user='member'\) names it"
-    ):
-        exactk.Embeddings(VALUES, np.eye(4), users=USERS, items=ITEMS, candidates=frame)
-    vectors = exactk.Embeddings(
-        VALUES, np.eye(4), users=USERS, items=ITEMS, candidates=exactk.as_exclusions(frame, **names)
-    )
-    assert exactk.topk(vectors, 1).ids.tolist() == [["game"], ["song"], ["film"]]
+    vectors = partial(exactk.Embeddings, VALUES, np.eye(4), users=USERS, items=ITEMS)
+    message = r"candidates=exactk\.as_exclusions\(candidates, user='member'\) names it"
+    with pytest.raises(exactk.InputError, match=message):
+        vectors(candidates=frame)
+    assert exactk.topk(vectors(candidates=exactk.as_exclusions(frame, **names)), 1).ids.tolist() == [
+        ["game"],
+        ["song"],
+        ["film"],
+    ]
 
 
 TRAIN = {"bob": [2], "eve": [0]}
@@ -506,9 +506,8 @@ def test_missing_lists_of_a_series(missing: Any, first: int) -> None:
     expected = exactk.evaluate(truth, dict(zip(["ann", "bob"], LISTS, strict=True)), "mrr")
     assert expected["mrr"] == 0.5
     as_rows = pa.array(predictions.where(predictions.notna(), None).tolist())
-    assert exactk.evaluate([truth[user] for user in users], as_rows, "mrr") == exactk.evaluate(
-        [truth[user] for user in users], pl.Series(as_rows), "mrr"
-    )
+    in_order = [truth[user] for user in users]
+    assert exactk.evaluate(in_order, as_rows, "mrr") == exactk.evaluate(in_order, pl.Series(as_rows), "mrr")
     for series in (predictions, arrow):
         assert exactk.evaluate(truth, series, "mrr") == expected
         assert exactk.evaluate(series, truth, "mrr").counts["missing_truth"] == 1

@@ -178,26 +178,18 @@ def test_positions_are_those_of_a_loop(data: st.DataObject) -> None:
     distances = np.array([order_row(data.draw(row)) for _ in range(users)])
     lengths = np.array([data.draw(st.integers(0, width)) for _ in range(users)])
     ids = np.where(np.arange(width) < lengths[:, None], np.arange(width), -1)
-    steps = [
-        (user, position, float(np.sign(distances[user, position] - distances[user, position - 1])))
-        for user in range(users)
-        for position in range(1, lengths[user])
-        if distances[user, position] != distances[user, position - 1]
-    ]
-    nans = [
-        (user, position)
-        for user in range(users)
-        for position in range(lengths[user])
-        if np.isnan(distances[user, position])
-    ]
-    signs = [sign for *_, sign in steps]
+    cells = [(user, position) for user in range(users) for position in range(lengths[user])]
+    nans = [cell for cell in cells if np.isnan(distances[cell])]
+    pairs = [(cell, distances[cell], distances[cell[0], cell[1] - 1]) for cell in cells if cell[1] > 0]
+    steps = [(cell, float(np.sign(number - before))) for cell, number, before in pairs if number != before]
+    signs = [sign for _, sign in steps]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbor_lists, "_CHUNK_SIZE", data.draw(st.sampled_from([1, 2 * width, 1 << 20])))
         if nans:
             assert row_location(rankings_error((ids, distances))) == (*nans[0], len(nans))
         elif len(set(signs)) == 2:
             wrong = -signs[0] if signs.count(signs[0]) >= signs.count(-signs[0]) else signs[0]
-            faults = [step[:2] for step in steps if step[2] == wrong]
+            faults = [cell for cell, sign in steps if sign == wrong]
             assert row_location(rankings_error((ids, distances))) == (*faults[0], len(faults))
         else:
             assert lists(exactk.as_rankings((ids, distances))) == [list(range(length)) for length in lengths]

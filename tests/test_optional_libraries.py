@@ -20,7 +20,7 @@ from exactk._runtime import optional
 NEEDS: dict[str, list[tuple[str, str]]] = {
     "dask": [("exactk.dask", "__import__('exactk.dask').dask.evaluate(TRUTH, SCORES)")],
     "ir_measures": [
-        ("exactk.compat.ir_measures", "__import__('exactk.compat.ir_measures').compat.ir_measures.first()"),
+        ("exactk.compat.ir_measures", "__import__('exactk.compat.ir_measures').compat.ir_measures.first()")
     ],
     "jinja2": [("to_html()", "report.to_html()")],
     "matplotlib": [("plot()", "report.plot()")],

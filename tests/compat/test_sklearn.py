@@ -21,6 +21,11 @@ RANKINGS = ("label_ranking_average_precision_score", "label_ranking_loss", "cove
 SHAPES = ((700, 40), (30, 1500))
 
 
+def assert_alike(name: str, *arguments: Any, **options: Any) -> None:
+    expected, found = (getattr(module, name)(*arguments, **options) for module in (metrics, replacement))
+    assert found == pytest.approx(expected, rel=1e-12), (name, options)
+
+
 def one_hot(labels: Any, scores: Any, function: Any, **options: Any) -> float:
     return float(function(np.eye(scores.shape[1])[labels], scores, **options))
 
@@ -66,13 +71,9 @@ def test_gains_of_many_labels(shape: tuple[int, int], dtype: str, has_ties: bool
     weights = generator.random(shape[0])
     for k in (None, 1, 10, 60):
         for name in ("ndcg_score", "dcg_score"):
-            expected, found = (
-                getattr(module, name)(gains, scores, k=k, sample_weight=weights) for module in (metrics, replacement)
-            )
-            assert found == pytest.approx(expected, rel=1e-12), (name, k)
+            assert_alike(name, gains, scores, k=k, sample_weight=weights)
         if not has_ties and dtype in {"float64", "float32", "int64"}:
-            expected = metrics.ndcg_score(gains, scores, k=k, ignore_ties=True)
-            assert replacement.ndcg_score(gains, scores, k=k, ignore_ties=True) == pytest.approx(expected, rel=1e-12)
+            assert_alike("ndcg_score", gains, scores, k=k, ignore_ties=True)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +84,7 @@ def test_indicators_of_many_labels(shape: tuple[int, int], share: float, name: s
     generator = np.random.default_rng(3)
     scores, labels = generator.integers(0, 100, shape).astype(dtype), (generator.random(shape) < share).astype(int)
     labels[0], labels[1] = 0, 1
-    expected = getattr(metrics, name)(labels, scores)
-    assert getattr(replacement, name)(labels, scores) == pytest.approx(expected, rel=1e-12)
+    assert_alike(name, labels, scores)
 
 
 def test_samples_beyond_a_block() -> None:
@@ -92,8 +92,7 @@ def test_samples_beyond_a_block() -> None:
     generator = np.random.default_rng(4)
     scores, labels = generator.integers(0, 50, (900, 400)) / 4, (generator.random((900, 400)) < 0.4).astype(int)
     for name in (*RANKINGS, "ndcg_score"):
-        expected = getattr(metrics, name)(labels, scores)
-        assert getattr(replacement, name)(labels, scores) == pytest.approx(expected, rel=1e-12)
+        assert_alike(name, labels, scores)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])
@@ -133,9 +132,7 @@ def test_a_base_that_is_no_finite_number_is_refused(log_base: float) -> None:
 def test_weights_are_taken_as_the_library_takes_them(weights: Any) -> None:
     """It asks a Series for labels."""
     labels, scores = [[1, 0, 1], [0, 1, 0], [1, 0, 0]], [[3, 2, 1], [3, 2, 1], [1, 2, 3]]
-    name = "label_ranking_average_precision_score"
-    expected = getattr(metrics, name)(labels, scores, sample_weight=weights)
-    assert getattr(replacement, name)(labels, scores, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
+    assert_alike("label_ranking_average_precision_score", labels, scores, sample_weight=weights)
 
 
 def test_weights_without_a_label_of_the_samples_are_refused_as_there() -> None:
@@ -157,11 +154,9 @@ def test_missing_numbers_of_pandas_are_a_value_error(name: str) -> None:
 
 def test_scores_may_be_lists_of_arrays_of_objects() -> None:
     gains, scores = np.array([[1, 0, 2], [0, 1, 3]]), np.array([[3, 1, 2], [1, 2, 3]])
-    found = replacement.ndcg_score(gains, list(scores.astype(object)))
-    assert found == pytest.approx(metrics.ndcg_score(gains, list(scores.astype(object))), rel=1e-12)
+    assert_alike("ndcg_score", gains, list(scores.astype(object)))
 
 
 def test_classes_may_be_dates() -> None:
     days, scores = np.array(["2026-01-03", "2026-01-01", "2026-01-02"], "M8[D]"), np.eye(3)
-    expected = metrics.top_k_accuracy_score(days, scores, k=1)
-    assert replacement.top_k_accuracy_score(days, scores, k=1) == expected
+    assert_alike("top_k_accuracy_score", days, scores, k=1)
