@@ -54,8 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ]
         write_files({f"{name}.run": "".join(rows)})
     for name, values in {"groups": GROUPS, "homes": HOMES}.items():
-        rows = [f"{user},{value}\n" for user, value in values.items()]
-        write_files({f"{name}.csv": f"user,{name}\n" + "".join(rows)})
+        write_files({f"{name}.csv": f"user,{name}\n" + "".join(f"{user},{one}\n" for user, one in values.items())})
     write_files({"homes.json": json.dumps(HOMES)})
     return tmp_path
 
@@ -336,8 +335,7 @@ def test_clusters_are_an_input(run: Run) -> None:
 
 @pytest.mark.parametrize("others", [(), ("--groups", "people.csv")])
 def test_clusters_have_the_user_column_that_is_named(run: Run, others: Sequence[str]) -> None:
-    rows = [f"{home},{user}\n" for user, home in HOMES.items()]
-    Path("people.csv").write_text("home,person\n" + "".join(rows), encoding="utf-8")
+    write_files({"people.csv": "home,person\n" + "".join(f"{home},{user}\n" for user, home in HOMES.items())})
     result = run(*TWO, "--clusters", "people.csv", "--user", "person", *others, "--format", "json")
     assert result.code == 0, result.err
     differences = exactk.Comparison.from_json(result.out).differences

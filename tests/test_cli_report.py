@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +14,6 @@ import exactk
 from commands import Run, assert_refused
 from exactk._runtime import optional
 from html_pages import results
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 USERS, ITEMS = 30, 40
 THREE = "truth.csv base=base.csv new=new.csv old=old.csv"
@@ -44,8 +41,7 @@ def made(run: Run, *words: str, code: int = 0) -> str:
     """Return the page that a command writes; it prints nothing."""
     result = run("report", *words, "-o", "page.html")
     assert (result.code, result.out) == (code, ""), result.err
-    with open("page.html", encoding="utf-8") as file:  # noqa: PTH123 - of the working folder
-        return file.read()
+    return Path("page.html").read_text(encoding="utf-8")
 
 
 def test_several_systems(run: Run) -> None:
@@ -85,8 +81,7 @@ def test_the_page_says_how_it_was_made(run: Run) -> None:
     page = made(run, *words)
     plain = results(page)
     assert plain["command"] == ["exactk", "report", *words, "-o", "page.html"]
-    with open("new.csv", "rb") as file:  # noqa: PTH123 - as above
-        digest = hashlib.sha256(file.read()).hexdigest()
+    digest = hashlib.sha256(Path("new.csv").read_bytes()).hexdigest()
     assert {"argument": "predictions", "system": "new", "path": "new.csv", "sha256": digest} in plain["inputs"]
     assert digest in page
     assert "seed 3, 9,999 flips" in page

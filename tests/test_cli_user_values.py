@@ -122,10 +122,9 @@ def test_column_options_apply_to_files_with_columns(run: Run) -> None:
 
 def test_mappings_beside_columns(run: Run) -> None:
     """JSON has no columns, so the option is for the truth alone."""
-    Path("truth.csv").write_text("who,item\n7,tea\n8,milk\n9,bread\n", encoding="utf-8")
-    Path("g.json").write_text(json.dumps(GROUPS), encoding="utf-8")
+    write_files({"truth.csv": "who,item\n7,tea\n8,milk\n9,bread\n", "g.json": json.dumps(GROUPS)})
+    write_files({"g.csv": "who,group\n7,new\n8,old\n9,new\n"})
     call = ("evaluate", "truth.csv", "one.run", "--user", "who", "--text-ids", "--format", "json")
-    Path("g.csv").write_text("who,group\n7,new\n8,old\n9,new\n", encoding="utf-8")
     states = [report_of(run(*call, "--groups", name)).state for name in ("g.json", "g.csv")]
     assert states[0] == states[1]
     assert states[0].groups is not None
