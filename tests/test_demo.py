@@ -185,9 +185,8 @@ def test_the_recommenders_do_what_they_say(shape: tuple[int, int], monkeypatch: 
 
 def test_columns_may_be_in_any_order_and_ids_any_number(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
-    path.write_bytes(
-        b'\xef\xbb\xbf"tag","timestamp","rating","movieId","userId"\r\n\xe9,5,4.5,-7,1000000000000\r\n\r\nb,4,1,9,2\r\n'
-    )
+    header = b'\xef\xbb\xbf"tag","timestamp","rating","movieId","userId"\r\n'
+    path.write_bytes(header + b"\xe9,5,4.5,-7,1000000000000\r\n\r\nb,4,1,9,2\r\n")
     ratings = demo.read_ratings(path)
     assert ratings.users.tolist() == [1, 0]
     assert ratings.items.tolist() == [0, 1]
@@ -324,9 +323,7 @@ def test_the_command_without_a_file_is_the_synthetic_demo(
 
 def test_a_fault_of_the_input_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert demo.main(["absent.csv"]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err == "error: cannot read absent.csv: No such file or directory\n"
+    assert capsys.readouterr() == ("", "error: cannot read absent.csv: No such file or directory\n")
 
 
 @pytest.mark.parametrize("which", ["small_demo", "movielens_demo"])

@@ -571,8 +571,7 @@ def test_words_that_no_tracker_accepts(comparison: exactk.Comparison, wrong: dic
 
 
 def test_groups_of_several_systems_keep_the_order_of_their_categories() -> None:
-    systems = {"a": LISTS, "b": LISTS[::-1]}
-    comparison = exactk.compare(TRUTH, systems, "P@1", groups=ORDERED["pandas"])
+    comparison = exactk.compare(TRUTH, {"a": LISTS, "b": LISTS[::-1]}, "P@1", groups=ORDERED["pandas"])
     frame = comparison.to_pandas("by_group")["group"]
     assert frame.tolist() == ["5-9", "30-39"] * 2
     assert frame.cat.categories.tolist() == ORDER
