@@ -205,13 +205,12 @@ def test_f78_batches(column: str, grouped: bool, sizes: list[int], library: str)
     borders = np.cumsum([0, *sizes]).tolist()
     whole = FRAMES[library](columns)
     batches = exactk.Batches(lambda: (whole[begin:end] for begin, end in pairwise(borders)))
-    calls: list[Callable[[], object]] = [
-        lambda: exactk.evaluate(TRUTH, batches, "ndcg@3"),
-        lambda: exactk.evaluate(TRUTH, exactk.as_predictions(batches), "ndcg@3"),
-        lambda: exactk.topk(batches, 2),
+    errors = [
+        evaluation_error(TRUTH, batches),
+        error_of(lambda: exactk.evaluate(TRUTH, exactk.as_predictions(batches), "ndcg@3")),
+        error_of(exactk.topk, batches, 2),
     ]
-    for call in calls:
-        error = error_of(call)
+    for error in errors:
         row, batch = row_and_batch_of(error)
         assert row < sizes[batch]
         assert is_at_fault(borders[batch] + row)
@@ -357,12 +356,10 @@ def test_f78_a_user_who_is_missing_is_in_no_row() -> None:
     """A row for each user with a list; a user of the other argument comes after them."""
     frame = pl.DataFrame({"user": ["a", "b"], "item": [["x"], ["y"]]})
     convention = {"users": "union", "empty_truth": "error", "missing_list": "error"}
-    lists = {"a": ["x"], "zed": ["x"]}
+    lists = {"a": ["x"], "zed": ["x"], "b": ["x"]}
     calls: tuple[tuple[str, Any, Any], ...] = (
-        ("truth", frame, lists | {"b": ["x"]}),
-        ("truth", exactk.as_truth(frame), lists | {"b": ["x"]}),
-        ("predictions", lists | {"b": ["x"]}, frame),
-    )
+        ("truth", frame, lists), ("truth", exactk.as_truth(frame), lists), ("predictions", lists, frame),
+    )  # fmt: skip
     for argument, truth, predictions in calls:
         with pytest.raises(exactk.InputError, match=r"found (none|no list) \(user 'zed'\)") as caught:
             exactk.evaluate(truth, predictions, "recall@1", convention=convention)

@@ -51,12 +51,11 @@ TRUTH = [[4, 50], [3]]
 # --- against the reference
 
 
-def best_or_error(topk: Any, *arguments: Any, **options: Any) -> exactk.TopK | exactk.InputError:
+def best_or_error(topk: Any, *arguments: Any, **options: Any) -> Any:
     try:
-        best: exactk.TopK = topk(*arguments, **options)
+        return topk(*arguments, **options)
     except exactk.InputError as error:
         return error
-    return best
 
 
 @settings(max_examples=examples(900))
@@ -120,10 +119,8 @@ def test_sparse_scores_are_the_lists_that_they_rank(data: st.DataObject) -> None
     ties = data.draw(st.sampled_from(TIES))
     lists: list[Any] = []
     for user in range(users):
-        ids, row = (
-            predictions.lists.row(user),
-            predictions.scores[predictions.indptr[user] : predictions.indptr[user + 1]],
-        )
+        begin, end = predictions.indptr[user : user + 2]
+        ids, row = predictions.items[begin:end], predictions.scores[begin:end]
         # The item of a column of NumPy's sort is a position here, once the row is in the order of the tie rule.
         order = {"lowest_id": ids, "highest_id": ids.max(initial=0) - ids, "input_order": np.zeros(len(ids))}[ties]
         by_tie = np.argsort(order, kind="stable")
@@ -151,11 +148,9 @@ def test_a_restriction_excludes_all_the_others(data: st.DataObject) -> None:
     ties: Any = data.draw(st.sampled_from(TIES))
     options = {"convention": with_rules(ties=ties), "per_user": True}
     predictions = exactk.Scores(matrix)
-    one = run_if_legal(
-        Evaluation(truth, predictions, EVERY_METRIC, options | {"candidates": candidates, "exclude": exclude})
-    )
-    other = run_if_legal(Evaluation(truth, predictions, EVERY_METRIC, options | {"exclude": others}))
-    assert has_same_values(one, other)
+    evaluation = Evaluation(truth, predictions, EVERY_METRIC, options)
+    one = run_if_legal(evaluation, candidates=candidates, exclude=exclude)
+    assert has_same_values(one, run_if_legal(evaluation, exclude=others))
     best = exactk.topk(predictions, 3, exclude, candidates=candidates, ties=ties)
     assert best.ids.tolist() == exactk.topk(predictions, 3, others, ties=ties).ids.tolist()
 
@@ -165,11 +160,7 @@ def test_a_restriction_excludes_all_the_others(data: st.DataObject) -> None:
 def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -> None:
     users, k = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 12))
     predictions = data.draw(sparse_scores(users, nan=False, repeats=False))
-    metrics = [
-        spell(name, k)
-        for name, info in exactk.metrics.items()
-        if not info.pairwise and name not in {"r_precision", "bpref"}
-    ]
+    metrics = [spell(name, k) for name in exactk.metrics if name not in {"r_precision", "bpref", "auc"}]
     truth = data.draw(truths(users))
     of_sparse_scores = run_if_legal(Evaluation(truth, predictions, metrics, {"per_user": True}))
     best = exactk.topk(predictions, k)
@@ -732,10 +723,8 @@ def test_f10_stored_values_of_one_column_are_not_added_up(form: str) -> None:
     error = error_of(lambda: exactk.evaluate([[3]], sparse, "mrr"))
     assert location_of(error) == ("predictions", 0, 2, 1)
     assert error_of(lambda: exactk.topk(sparse, 1)).argument == "scores"
-    report = exactk.evaluate(
-        [[3]], sparse, ["num_hits", "num_recommended"], convention=with_rules(duplicate_items="count")
-    )
-    assert list(report.values()) == [2, 3]
+    count = with_rules(duplicate_items="count")
+    assert list(exactk.evaluate([[3]], sparse, ["num_hits", "num_recommended"], convention=count).values()) == [2, 3]
     assert sparse.nnz == 3
 
 
@@ -763,9 +752,8 @@ def test_sparse_forms_are_the_same(predictions: exactk.SparseScores, form: str) 
     sparse = stored(form, array, users, items, (4, 41))
     rules = {"convention": with_rules(duplicate_items="count"), "per_user": True}
     truth = [[1, 5], [2], [3, 8], [4]]
-    expected = run_if_legal(
-        Evaluation(truth, exactk.SparseScores(predictions.indptr, items, array), EVERY_METRIC, rules)
-    )
+    same = exactk.SparseScores(predictions.indptr, items, array)
+    expected = run_if_legal(Evaluation(truth, same, EVERY_METRIC, rules))
     assert run_if_legal(Evaluation(truth, sparse, EVERY_METRIC, rules)) == expected
 
 
@@ -818,11 +806,7 @@ def test_f58_stored_values_that_are_no_grades(form: str) -> None:
     wrong: list[tuple[list[float], str, str]] = [
         ([1.0, np.nan, 1.0], "f8", "truth: expected finite grades, found nan at row 0, position 1"),
         ([1.0, np.inf, 1.0], "f4", "truth: expected finite grades, found inf at row 0, position 1"),
-        (
-            [1, 2**53 + 1, 1],
-            "i8",
-            r"truth\.data: expected integers from -2\^53 to 2\^53, found 9007199254740993 at position 1",
-        ),
+        ([1, 2**53 + 1, 1], "i8", r"truth\.data: expected integers from .* found 9007199254740993 at position 1"),
         ([1, 1, 1], "c16", r"truth\.data: expected integers or floats of at most 64 bits, found complex128"),
     ]
     for values, dtype, message in wrong:

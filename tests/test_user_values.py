@@ -138,13 +138,11 @@ def test_f62_values_with_keys_beside_rows(container: str) -> None:
 
 @pytest.mark.parametrize("container", [name for name in KEYED if name not in {"dict", "Series, index of categories"}])
 def test_f62_a_user_twice_or_not_at_all(container: str) -> None:
-    twice = KEYED[container](WEIGHTS)
-    if isinstance(twice, pd.Series | pd.DataFrame):
-        twice = pd.concat([twice, twice[:1]])
-    elif isinstance(twice, pa.Table):
-        twice = pa.concat_tables([twice, twice[:1]])
-    else:
-        twice = pl.concat([twice, twice.head(1)])
+    once = KEYED[container](WEIGHTS)
+    concat: Any = {pa.Table: pa.concat_tables, pl.DataFrame: pl.concat, pl.LazyFrame: pl.concat}.get(
+        type(once), pd.concat
+    )
+    twice = concat([once, once[:1]])
     with pytest.raises(exactk.InputError, match="weights: expected each user once, found 'ann' again at row 3"):
         evaluate(twice)
     extra = KEYED[container](WEIGHTS | {"dan": 100.0})
@@ -266,8 +264,9 @@ def test_groups_do_not_lose_characters() -> None:
         exactk.evaluate([[1], [2]], [[1], [2]], "recall@1", groups=["a", "a\0"])
 
 
-@pytest.mark.parametrize("groups", [{"new": ["ann"], "old": ["bob", "eve"]}, pd.Series({"new": ["ann"], "old": ["bob", "eve"]})], ids=["mapping", "Series"])  # fmt: skip
-def test_a_mapping_from_group_is_turned_round(groups: Any) -> None:
+@pytest.mark.parametrize("make", [dict, pd.Series])
+def test_a_mapping_from_group_is_turned_round(make: Any) -> None:
+    groups = make({"new": ["ann"], "old": ["bob", "eve"]})
     truth = {"ann": [1], "bob": [2], "eve": [3]}
     with pytest.raises(exactk.InputTypeError, match="groups: expected integers or strings, found list; ") as caught:
         exactk.evaluate(truth, truth, "recall@1", groups=groups)
