@@ -250,10 +250,21 @@ ON_A_LINE = Sample(
     frozenset({"weights"}),
 )
 
+# All users of one system have the same value, whose logarithm is rounded.
+ONE_CONSTANT = replace(
+    ON_A_LINE,
+    users={
+        "u0": User(1, (0, 0, 0), 1.0, 3.0),
+        "u1": User(1, (0, 0, 0), 1.0, 0.1),
+        "u2": User(2, (0, 0, 2), 1.0, 0.1),
+    },
+)
+
 
 @law
 @given(samples(tests=("t",), least=2), st.integers(-8, 8))
 @example(ON_A_LINE, 1)
+@example(ONE_CONSTANT, 2)
 def test_the_interval_of_a_geometric_mean_is_in_its_unit(sample: Sample, power: int) -> None:
     """Of values above 0, which are not taken as the least one."""
     of_dcg = replace(

@@ -138,11 +138,17 @@ class _Logarithms(NamedTuple):
         contrast, (_, covariance, baseline_variance, divisor) = estimate.contrast(), estimate.covariances
         variance = contrast.variance + added
         of_baseline = Fraction(baseline_variance, divisor) + estimate.baseline_runs.variance + added / 2
-        slope, rest = Fraction(0), variance
+        shared, slope, rest = Fraction(covariance, divisor), Fraction(0), variance
+        # A huge quantile, as of few weighted users, would show the rounding of what does not vary.
+        rounding = variance * _ROUNDING_OF_SUMS
+        if of_baseline <= rounding:
+            of_baseline = Fraction(0)
+        elif variance - of_baseline + 2 * shared <= rounding:  # the variance of the other logarithm
+            shared, of_baseline = Fraction(0), variance
         if variance and of_baseline:
-            slope = Fraction(covariance, divisor) / of_baseline - 1
+            slope = shared / of_baseline - 1
             rest = variance - slope**2 * of_baseline
-            if rest <= variance * _ROUNDING_OF_SUMS:  # a huge quantile, as of few weighted users, would show it
+            if rest <= rounding:
                 rest = Fraction(0)
         numbers = contrast.difference, estimate.baseline_value, variance, of_baseline, slope, rest
         return cls(*map(float, numbers))
