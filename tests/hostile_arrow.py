@@ -40,12 +40,9 @@ ArrowArray._fields_ = [
     ("dictionary", POINTER(ArrowArray)), ("release", ARRAY_RELEASE), ("private_data", c_void_p),
 ]  # fmt: skip
 ArrowArrayStream._fields_ = [
-    ("get_schema", GET_SCHEMA),
-    ("get_next", GET_NEXT),
-    ("get_last_error", GET_LAST_ERROR),
-    ("release", STREAM_RELEASE),
+    ("get_schema", GET_SCHEMA), ("get_next", GET_NEXT), ("get_last_error", GET_LAST_ERROR), ("release", STREAM_RELEASE),
     ("private_data", c_void_p),
-]
+]  # fmt: skip
 
 
 class Column:
@@ -68,19 +65,11 @@ class Column:
         self.buffers = (c_void_p * max(1, len(buffers)))(*addresses)
         self.schema_children = (POINTER(ArrowSchema) * max(1, len(children)))(*(pointer(c.schema) for c in children))
         self.array_children = (POINTER(ArrowArray) * max(1, len(children)))(*(pointer(c.array) for c in children))
-        self.schema: Struct = ArrowSchema(
-            format=format.encode(),
-            name=name.encode(),
-            n_children=len(children),
-            children=cast(self.schema_children, POINTER(POINTER(ArrowSchema))),
-        )
-        self.array: Struct = ArrowArray(
-            length=length,
-            n_buffers=len(buffers),
-            n_children=len(children),
-            buffers=cast(self.buffers, POINTER(c_void_p)),
-            children=cast(self.array_children, POINTER(POINTER(ArrowArray))),
-        )
+        schemas = cast(self.schema_children, POINTER(POINTER(ArrowSchema)))
+        arrays = cast(self.array_children, POINTER(POINTER(ArrowArray)))
+        sizes = {"length": length, "n_buffers": len(buffers), "n_children": len(children)}
+        self.schema: Struct = ArrowSchema(format.encode(), name.encode(), n_children=len(children), children=schemas)
+        self.array: Struct = ArrowArray(**sizes, buffers=cast(self.buffers, POINTER(c_void_p)), children=arrays)
         if dictionary is not None:
             self.schema.dictionary, self.array.dictionary = pointer(dictionary.schema), pointer(dictionary.array)
 

@@ -676,20 +676,19 @@ def test_integer_keys_of_columns_alone() -> None:
 def test_rows_with_keys() -> None:
     """Offsets and items as CSR has them, with the keys of users and items beside them."""
     users, keys = [f"user {user}" for user in range(4)], np.array([f"item {item:02}" for item in range(12)])
-    (indptr, items, grades), (score_indptr, score_items, scores) = csr_arrays(GRADED), csr_arrays(SCORED)
+    indptr, items, grades = csr_arrays(GRADED)
     exclude_indptr, exclude_items, _ = csr_arrays(EXCLUDED)
     order = np.array([2, 0, 3, 1])  # the users of the scores come in another order
-    shuffled = scipy.sparse.csr_array((scores, score_items, score_indptr), shape=(4, 12))[order]
+    shuffled = csr_array(SCORED)[order]
     truth, predictions, exclude = (
         {users[user]: {str(keys[item]): value for item, value in row.items()} for user, row in data.rows.items()}
         for data in (GRADED, SCORED, EXCLUDED)
     )
     expected = evaluate_per_user(truth, predictions, exclude)
+    in_order = [users[user] for user in order]
     report = evaluate_per_user(
         exactk.Truth(indptr, keys[items], grades, users=users),
-        exactk.SparseScores(
-            shuffled.indptr, keys[shuffled.indices], shuffled.data, users=[users[user] for user in order]
-        ),
+        exactk.SparseScores(shuffled.indptr, keys[shuffled.indices], shuffled.data, users=in_order),
         exactk.Exclusions(exclude_indptr, keys[exclude_items], users=users),
     )
     assert report == expected
@@ -799,10 +798,8 @@ def test_values_of_users_in_a_frame_by_index() -> None:
     assert exactk.evaluate(truth, predictions, "P@1", weights=frame)["P@1"] == 0.25
     report = evaluate_per_user(truth, predictions, None, groups=frame.assign(weight=["old", "new"]))
     assert {group: values["num_hits@1"] for group, values in report.by_group.items()} == {"new": 1.0, "old": 0.0}
-    with pytest.raises(
-        exactk.InputError,
-        match=r"weights: expected one column beside the index, found weight and age; weights=weights\['weight'\]",
-    ):
+    message = r"weights: expected one column beside the index, found weight and age; weights=weights\['weight'\]"
+    with pytest.raises(exactk.InputError, match=message):
         exactk.evaluate(truth, predictions, "P@1", weights=frame.assign(age=1))
 
 
@@ -908,9 +905,8 @@ def test_a_truth_from_a_frame(make: Callable[[dict[str, list[Any]]], Any]) -> No
     assert truth.columns == expected.columns
     assert pickle.loads(pickle.dumps(truth)).rows().grades.tolist() == [4.0, 1.0, 0.0]  # noqa: S301 - our own
     for value in (GAINS, [[1]], truth, "truth.csv"):
-        with pytest.raises(
-            exactk.InputTypeError, match=r"truth: expected a data frame, found .*; exactk.as_truth takes"
-        ):
+        message = r"truth: expected a data frame, found .*; exactk.as_truth takes"
+        with pytest.raises(exactk.InputTypeError, match=message):
             exactk.Truth.from_frame(value)  # type: ignore[arg-type]
     with pytest.raises(exactk.InputError, match=r"truth: expected the item column 'other'"):
         exactk.Truth.from_frame(frame, user="who", item="other")

@@ -197,7 +197,7 @@ def test_refusals(evaluate: Any) -> None:
         with pytest.raises(exactk.InputError, match=message.format(found)):
             evaluate([[1]], [[1]], "exposure@2", items=items)
     for argument in ("weights", "groups"):
-        with pytest.raises(exactk.InputError, match=f"{argument}: expected None with exposure@2"):
+        with pytest.raises(exactk.InputError, match=f"{argument}: expected None with exposure@2, .* found {argument}"):
             evaluate([[1]], [[1]], "exposure@2", items=ITEMS, **{argument: [1]})
     with pytest.raises(exactk.InputError, match="items of the catalogue"):
         evaluate([[1]], [[1, 9]], "exposure@2", items=ITEMS)

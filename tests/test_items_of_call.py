@@ -189,7 +189,6 @@ def test_items_without_users_are_a_catalogue(tmp_path: Path, form: str) -> None:
     frame = pd.DataFrame({"item": ["a", "b"]})
     frame.to_csv(tmp_path / "items.csv", index=False)
     value: Any = frame if form == "frame" else tmp_path / "items.csv"
-    with pytest.raises(
-        exactk.InputError, match=r"^items: .*; exactk\.Items\(path\) or exactk\.Items\(frame\[name\]\) has a"
-    ):
+    message = r"^items: .*; exactk\.Items\(path\) or exactk\.Items\(frame\[name\]\) has a"
+    with pytest.raises(exactk.InputError, match=message):
         exactk.evaluate([["a"]], [["a"]], "coverage", items=value)

@@ -54,10 +54,3 @@ def test_an_average_of_all_lists_together_is_refused() -> None:
         exactk.evaluate(None, LISTS, "coverage@1(average=micro)", items=TRAIN)
     report = exactk.evaluate(None, LISTS, "coverage@1", items=TRAIN, convention={"average": "micro"})
     assert report["coverage@1"] == 1 / 3
-
-
-@pytest.mark.parametrize("argument", ["weights", "groups"])
-def test_what_users_have_is_refused_by_its_name(argument: str) -> None:
-    options: Any = {argument: {"ann": 1}}
-    with pytest.raises(exactk.InputError, match=f"{argument}: expected None with coverage@1, .* found {argument}"):
-        exactk.evaluate(None, LISTS, "coverage@1", items=TRAIN, **options)

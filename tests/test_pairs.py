@@ -127,8 +127,6 @@ def test_pairs_of_exclude_warn_in_each_function() -> None:
         values_of([[5], [6], [7]], [[5], [6], [7]], exclude=pairs)
     with pytest.warns(exactk.EvaluationWarning, match="^exclude: each pair of integers is read"):
         exactk.topk(np.eye(3, 13), 2, pairs)
-    with pytest.warns(exactk.EvaluationWarning, match="^train: each pair of integers is read"):
-        exactk.Items(train=pairs)
 
 
 @pytest.mark.parametrize("argument", ONE_ARGUMENT)

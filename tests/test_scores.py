@@ -154,9 +154,8 @@ def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -
     matrix = data.draw(score_matrices(users, nan=False))
     metrics = [spell(name, k) for name in exactk.metrics if name not in {"r_precision", "bpref", "auc"}]
     truth = data.draw(truths(users))
-    of_scores = run_if_legal(Evaluation(truth, exactk.Scores(matrix), metrics, {"per_user": True}))
-    of_ids = run_if_legal(Evaluation(truth, exactk.topk(matrix, k).ids, metrics, {"per_user": True}))
-    assert has_same_values(of_scores, of_ids)
+    both = exactk.Scores(matrix), exactk.topk(matrix, k).ids
+    assert has_same_values(*(run_if_legal(Evaluation(truth, one, metrics, {"per_user": True})) for one in both))
 
 
 @settings(max_examples=examples(200))
@@ -396,9 +395,8 @@ def test_f08_items_of_score_nan_are_as_good_as_excluded(data: st.DataObject) -> 
     items = data.draw(st.lists(st.sets(IDS, max_size=6), min_size=users, max_size=users))
     truth = [sorted(row - set(excluded)) for row, excluded in zip(items, exclude, strict=True)]
     metrics = ["ndcg", "average_precision", "reciprocal_rank", "recall@3", "P@3", "rbp"]
-    last = run_if_legal(
-        Evaluation(truth, np.where(holes, np.nan, matrix), metrics, {"convention": with_rules(nan="last")})
-    )
+    with_holes = np.where(holes, np.nan, matrix)
+    last = run_if_legal(Evaluation(truth, with_holes, metrics, {"convention": with_rules(nan="last")}))
     without = run_if_legal(Evaluation(truth, matrix, metrics, {"exclude": exclude}))
     assert last.state.totals == without.state.totals
 
@@ -508,9 +506,7 @@ with warnings.catch_warnings():
 
 
 NO_SCORES: dict[str, Any] = {
-    **{
-        f"dtype {dtype}": np.zeros((2, 5), dtype) for dtype in ("?", "g", "c8", "O", "S1", "U1", "M8[s]", "m8[s]", "V4")
-    },
+    **{f"dtype {name}": np.zeros((2, 5), name) for name in ("?", "g", "c8", "O", "S1", "U1", "M8[s]", "m8[s]", "V4")},
     "record": np.zeros((2, 5), [("a", "f4")]),
     "masked": np.ma.masked_array(SCORES),
     "matrix": MATRIX,

@@ -351,9 +351,8 @@ def test_f06_layouts_are_read_where_they_lie() -> None:
         predictions = exactk.SparseScores([0, 3, 5], items, view)
         assert np.shares_memory(predictions.items, items)
         assert np.shares_memory(predictions.scores, view) == (view.dtype == np.float32)
-        assert run_if_legal(Evaluation(TRUTH, predictions, EVERY_METRIC)) == run_if_legal(
-            Evaluation(TRUTH, SPARSE, EVERY_METRIC)
-        )
+        of_view, expected = (Evaluation(TRUTH, one, EVERY_METRIC) for one in (predictions, SPARSE))
+        assert run_if_legal(of_view) == run_if_legal(expected)
     one = np.broadcast_to(np.float64(1), 5)
     assert exactk.topk(exactk.SparseScores([0, 3, 5], items, one), 2).ids.tolist() == [[4, 7], [3, 21]]
 
@@ -389,10 +388,9 @@ def test_f10_repeated_items() -> None:
         assert location_of(error) == ("predictions", 1, 3, 2)
         assert "item 7 again" in str(error)
         for repeats, hits in (("first", [1, 1]), ("count", [2, 3])):
-            report = evaluator(
-                truth, predictions, ["num_hits@3", "num_hits", "num_recommended", "mrr"], per_user=True,
-                convention=with_rules(duplicate_items=repeats),
-            )  # fmt: skip
+            convention = with_rules(duplicate_items=repeats)
+            metrics = ["num_hits@3", "num_hits", "num_recommended", "mrr"]
+            report = evaluator(truth, predictions, metrics, per_user=True, convention=convention)
             assert [report.per_user[name][1] for name in ("num_hits@3", "num_hits")] == hits
             assert report.per_user["num_recommended"].tolist() == [1, 5]
             assert report.per_user["mrr"].tolist() == [1, 0.5]

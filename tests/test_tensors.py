@@ -43,12 +43,11 @@ TENSORS = {
     "mps": ({"device": "mps:0"}, "found Tensor on device mps:0; {0}={0}.cpu()"),
     "sparse": ({"layout": "torch.sparse_coo"}, "found Tensor of layout torch.sparse_coo; {0}={0}.to_dense()"),
     "sparse, cuda": (
-        {"layout": "torch.sparse_csr", "device": "cuda:1"},
-        "found Tensor of layout torch.sparse_csr; {0}={0}.to_dense()",
+        {"layout": "torch.sparse_csr", "device": "cuda:1"}, "found Tensor of layout torch.sparse_csr; {0}={0}.to_dense()"
     ),
     "meta": ({"device": "meta"}, "found Tensor on device meta, which holds no values"),
     "gradients": ({"requires_grad": True}, "found Tensor that requires gradients; {0}={0}.detach()"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
