@@ -50,9 +50,8 @@ def test_distance_of_hits_from_the_history(metric: str, expected: float) -> None
 def test_the_same_shares_are_calibrated() -> None:
     given = items(TAGS, train={7: [1, 3]})
     assert value("calibration", given, lists={7: [2]}) == 0
-    assert value("calibration", given, lists={7: [1]}) == pytest.approx(
-        0.5 * math.log(0.5 / (0.99 + 0.01 * 0.5)) + 0.5 * math.log(1 / 0.01), rel=1e-14
-    )
+    expected = 0.5 * math.log(0.5 / (0.99 + 0.01 * 0.5)) + 0.5 * math.log(1 / 0.01)
+    assert value("calibration", given, lists={7: [1]}) == pytest.approx(expected, rel=1e-14)
     assert value("calibration(alpha=1)", given, lists={7: [1]}) == 0
     assert exactk.metrics["calibration"].direction == "lower"
 

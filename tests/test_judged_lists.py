@@ -42,9 +42,8 @@ def check_user(judged: exactk.JudgedLists, row: int, user: User, rules: Any) -> 
         slot = slots.get(rank)
         assert item in ({None, -1} if slot is None else {slot.item}), (rank, item, slot)
         assert hit == (slot is not None and slot.is_relevant)
-        assert (math.nan if slot is None or slot.grade is None else float(slot.grade)) == pytest.approx(
-            grade, nan_ok=True, abs=0
-        )
+        expected_grade = math.nan if slot is None or slot.grade is None else float(slot.grade)
+        assert grade == pytest.approx(expected_grade, nan_ok=True, abs=0)
 
 
 def check_case(case: Case, k: int, ties: Any) -> None:

@@ -150,9 +150,8 @@ def test_the_nearest_misses_are_printed_where_none_matches() -> None:
     shown = [distances[line.split()[2].rstrip(",")] for line in lines[2:7]]
     assert shown == sorted(shown)
     assert shown[-1] <= min(distances[row.convention] for row in result.rows if row.convention not in repr(result))
-    assert {row.convention: row.distance for row in result.rows} == pytest.approx(
-        {name: math.inf if math.isnan(distance) else distance for name, distance in distances.items()}
-    )
+    expected = {name: math.inf if math.isnan(distance) else distance for name, distance in distances.items()}
+    assert {row.convention: row.distance for row in result.rows} == pytest.approx(expected)
     assert not any(row.is_match for row in result.rows)
 
 

@@ -16,10 +16,10 @@ SOME = exactk.Items(["a", "b"], train=TRAIN)
 OUTSIDE = r"items: 1 item of train outside the catalogue: the sums, the ranks and the highest popularity in "
 
 
-@pytest.mark.parametrize(
-    "metric",
-    ["arp@2(arp_over=max)", "arp@2(arp_over=interactions)", "popularity_rank@2", "aplt@2", "novelty@2(popularity=interactions,novelty_over=interactions)"],
-)  # fmt: skip
+@pytest.mark.parametrize("metric", [
+    "arp@2(arp_over=max)", "arp@2(arp_over=interactions)", "popularity_rank@2", "aplt@2",
+    "novelty@2(popularity=interactions,novelty_over=interactions)",
+])  # fmt: skip
 def test_a_catalogue_smaller_than_train_is_warned_of(metric: str) -> None:
     with pytest.warns(exactk.EvaluationWarning, match=OUTSIDE):
         exactk.evaluate(None, LISTS, metric, items=SOME)

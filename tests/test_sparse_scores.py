@@ -95,9 +95,8 @@ def test_sparse_scores_of_all_columns_are_the_scores(data: st.DataObject) -> Non
     evaluation = data.draw(score_evaluations(min_users=1))
     matrix, min_score = evaluation.predictions.values, evaluation.predictions.min_score
     users, items = matrix.shape
-    all_columns = exactk.SparseScores(
-        np.arange(users + 1) * items, np.tile(np.arange(items), users), matrix.ravel(), min_score
-    )
+    indptr, ids = np.arange(users + 1) * items, np.tile(np.arange(items), users)
+    all_columns = exactk.SparseScores(indptr, ids, matrix.ravel(), min_score)
     expected = run_if_legal(evaluation, per_user=True)
     for other in (
         run_if_legal(Evaluation(evaluation.truth, all_columns, evaluation.metrics, evaluation.options), per_user=True),
@@ -192,9 +191,8 @@ def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: Any) -> None
     truth = [rng.choice(ids, min(size, 100), replace=False), ids[:20]]
     metrics = ["ndcg@[1,10,100]", "average_precision", "reciprocal_rank"]
     options: dict[str, Any] = {"convention": with_rules(ties=ties), "per_user": True, "exclude": exclude}
-    assert has_same_values(
-        *(run_if_legal(Evaluation(truth, source, metrics, options)) for source in (predictions, expected))
-    )
+    both = (run_if_legal(Evaluation(truth, source, metrics, options)) for source in (predictions, expected))
+    assert has_same_values(*both)
 
 
 # --- examples worked by hand

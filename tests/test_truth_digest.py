@@ -349,8 +349,7 @@ def test_digests_outlive_json_pickles_and_merges() -> None:
         pickle.loads(pickle.dumps(report)).state,  # noqa: S301 - just written
         report.without_users().state,
     ):
-        assert again == report.state
-        assert again.truth_digest == digest
+        assert (again, again.truth_digest) == (report.state, digest)
     assert f'"truth_digest": "{digest:#034x}"' in report.to_json()
 
 
