@@ -36,9 +36,8 @@ def main(rank: int, size: int, folder: str) -> None:
     torch.distributed.init_process_group("gloo", f"file://{folder}/rendezvous", rank=rank, world_size=size)
     truth, scores, weights = data()
     found: dict[str, Any] = {}
-    of_users: dict[str, dict[str, Any]] = {"equal": {}, "weighted": {"weights": weights}, "catalogue": {}}
-    for name, options in of_users.items():
-        metrics, setup = SETUPS[name]
+    for name, (metrics, setup) in SETUPS.items():
+        options: dict[str, Any] = {"weights": weights} if name == "weighted" else {}
         metric = RetrievalMetrics(metrics, **setup)
         users_of_process = np.arange(50)[rank::size] if rank else np.arange(50)[::size][::-1]
         for index, users in enumerate(np.array_split(users_of_process, 3 + rank)):

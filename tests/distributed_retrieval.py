@@ -33,12 +33,8 @@ def data(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     indexes = rng.integers(0, 25, 400)
     targets = rng.choice([0, 0, 1, -1], 400) * (indexes > 2)  # some queries have no target
     scores = rng.permutation(400).astype(np.float32) / 512
-    return (
-        indexes,
-        scores,
-        targets,
-        rng.integers(0, size, 400) % (1 + indexes % size),
-    )  # some queries are in one process
+    processes = rng.integers(0, size, 400) % (1 + indexes % size)  # some queries are in one process
+    return indexes, scores, targets, processes
 
 
 def values(module: Any, name: str, torch: Any, parts: list[np.ndarray], **options: Any) -> list[Any]:

@@ -88,14 +88,8 @@ def frames(engine: Any, **tables: pa.Table) -> dict[str, Any]:
 
 def of_processes(program: ModuleType, size: int, folder: Path) -> list[dict[str, Any]]:
     """Run a program in several processes together; return what each wrote."""
-    running = [
-        subprocess.Popen(  # noqa: S603 - our own
-            [sys.executable, str(program.__file__), str(rank), str(size), str(folder)],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(size)
-    ]
+    commands = [[sys.executable, str(program.__file__), str(rank), str(size), str(folder)] for rank in range(size)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]  # noqa: S603 - our own
     for process in running:
         _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors

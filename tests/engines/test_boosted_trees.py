@@ -74,14 +74,8 @@ def test_xgboost() -> None:
 
 def test_catboost() -> None:
     metric = catboost_metric(METRICS[1], (LABELS[HALF], GROUPS[HALF]))
-    parameters = {
-        "loss_function": "YetiRank",
-        "eval_metric": metric,
-        "iterations": 5,
-        "thread_count": 2,
-        "verbose": False,
-    }
-    model = catboost.CatBoost(parameters | {"allow_writing_files": False, "use_best_model": False})
+    parameters = {"loss_function": "YetiRank", "eval_metric": metric, "iterations": 5, "thread_count": 2}
+    model = catboost.CatBoost(parameters | dict.fromkeys(("allow_writing_files", "use_best_model", "verbose"), False))
     valid = catboost.Pool(FEATURES[HALF], LABELS[HALF], group_id=GROUPS[HALF])
     model.fit(catboost.Pool(FEATURES, LABELS, group_id=GROUPS), eval_set=valid)
     rounds = model.get_evals_result()["validation"]

@@ -82,21 +82,12 @@ def pandas_columns(table: pa.Table, kind: str) -> Any:
     return dd.from_pandas(rows, npartitions=4).astype(dict.fromkeys(keys, kind))
 
 
+OF_INTEGERS = ["int64", "Int64", "uint32", "object", "category", "known category"]
+OF_STRINGS = ["string", "string[pyarrow]", "object", "category", "known category"]
+
+
 @pytest.mark.parametrize(
-    ("key", "kind"),
-    [
-        ("int64", "int64"),
-        ("int64", "Int64"),
-        ("int64", "uint32"),
-        ("int64", "object"),
-        ("int64", "category"),
-        ("int64", "known category"),
-        ("string", "string"),
-        ("string", "object"),
-        ("string", "string[pyarrow]"),
-        ("string", "category"),
-        ("string", "known category"),
-    ],
+    ("key", "kind"), [*(("int64", kind) for kind in OF_INTEGERS), *(("string", kind) for kind in OF_STRINGS)]
 )
 def test_types_of_pandas(key: str, kind: str) -> None:
     case = Case(key)
@@ -105,14 +96,15 @@ def test_types_of_pandas(key: str, kind: str) -> None:
     assert report.state == whole.state
 
 
-def objects(*partitions: list[Any]) -> Any:
-    """Return predictions whose users are Python objects, in these partitions."""
-    parts = [
-        pd.DataFrame({"user": pd.Series(users, dtype=object), "item": np.ones(len(users), int), "score": 0.5})
-        for users in partitions
-    ]
+def of_partitions(*parts: pd.DataFrame) -> Any:
+    """Return a frame of Dask whose columns are those of pandas."""
     with dask.config.set({"dataframe.convert-string": False}):
         return dd.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
+
+
+def objects(users: list[Any]) -> pd.DataFrame:
+    """Return predictions whose users are Python objects."""
+    return pd.DataFrame({"user": pd.Series(users, dtype=object), "item": np.ones(len(users), int), "score": 0.5})
 
 
 @pytest.mark.parametrize(
@@ -132,16 +124,14 @@ def objects(*partitions: list[Any]) -> Any:
 def test_python_objects_of_several_kinds_are_refused(partitions: list[Any], message: str) -> None:
     truth = dd.from_pandas(pd.DataFrame({"user": [1, 2], "item": [1, 1]}), npartitions=1)
     with pytest.raises(exactk.InputTypeError, match=message):
-        exactk.dask.evaluate(truth, objects(*partitions), "ndcg@2")
+        exactk.dask.evaluate(truth, of_partitions(*map(objects, partitions)), "ndcg@2")
 
 
 def test_the_first_partition_may_have_empty_lists_alone() -> None:
     truth = pd.DataFrame({"user": [1, 2], "item": [1, 2]})
     lists = pd.DataFrame({"user": [1, 2], "items": [[], [1, 2]]})
-    parts = [lists.iloc[:1], lists.iloc[1:]]
-    with dask.config.set({"dataframe.convert-string": False}):
-        of_dask = dd.from_map(lambda part: part, parts, meta=lists.iloc[:0])
-        report = exactk.dask.evaluate(dd.from_pandas(truth, npartitions=1), of_dask, "mrr")
+    of_dask = of_partitions(lists.iloc[:1], lists.iloc[1:])
+    report = exactk.dask.evaluate(dd.from_pandas(truth, npartitions=1), of_dask, "mrr")
     assert report.state == exactk.evaluate(truth, lists, "mrr").state
 
 
@@ -149,9 +139,8 @@ def test_scores_of_several_widths_are_not_made_equal() -> None:
     truth = dd.from_pandas(pd.DataFrame({"user": [1, 2], "item": [1, 2]}), npartitions=1)
     narrow = pd.DataFrame({"user": [1], "item": [1], "score": np.array([0.5], np.float32)})
     wide = pd.DataFrame({"user": [2, 2], "item": [1, 2], "score": [1.0, 1.0 + 1e-12]})
-    predictions = dd.from_map(lambda part: part, [narrow, wide], meta=narrow.iloc[:0])
     with pytest.raises(exactk.InputTypeError, match=r"predictions.score: expected float in every .* found double"):
-        exactk.dask.evaluate(truth, predictions, "mrr")
+        exactk.dask.evaluate(truth, of_partitions(narrow, wide), "mrr")
 
 
 def test_columns_of_the_same_name_are_refused() -> None:

@@ -42,15 +42,6 @@ def test_the_state_is_that_of_one_evaluation(engine: Any, kind: str, truth_kind:
     assert dict(report) == dict(whole)
 
 
-@pytest.mark.parametrize("convention", ["replay", "trec_eval", {"ties": "expected"}])
-def test_conventions(engine: Any, convention: Any) -> None:
-    case = Case("int64")
-    whole = exactk.evaluate(case.truth, case.predictions, METRICS, convention=convention)
-    inputs = frames(engine, truth=case.truth, predictions=case.predictions)
-    report = engine.MODULE.evaluate(**inputs, metrics=METRICS, convention=convention, num_buckets=5)
-    assert report.state == whole.state
-
-
 def test_columns_of_the_truth_as_weights_and_groups(engine: Any) -> None:
     case = Case("string")
     whole = exactk.evaluate(case.truth, case.predictions, METRICS, weights=case.weights, groups=case.groups)
@@ -173,8 +164,7 @@ def test_warnings_come_once_on_the_driver(engine: Any) -> None:
         with warnings.catch_warnings(action="always", record=True) as caught:
             module.evaluate(**inputs, metrics="ndcg@[5,500]")
         found.append([str(one.message) for one in caught if issubclass(one.category, exactk.EvaluationWarning)])
-    assert found[0] == found[1]
-    assert found[0]
+    assert found[0] == found[1] != []
 
 
 def test_faults_name_the_user(engine: Any) -> None:
@@ -196,16 +186,11 @@ def test_what_the_types_show_needs_no_task(engine: Any) -> None:
     case = Case("string")
     rows, size = case.predictions, len(case.predictions)
     truth, predictions = engine.frame(case.truth), engine.frame(rows)
+    keys = "expected keys of integers or strings, found"
     faulty = [
         (rows.set_column(0, "user_id", pa.array(np.ones(size, int))), "user: expected ids of one kind"),
-        (
-            rows.set_column(0, "user_id", pa.array(np.ones(size))),
-            "predictions.user_id: expected keys of integers or strings, found double",
-        ),
-        (
-            rows.set_column(1, "item_id", pa.array(np.ones(size, bool))),
-            "predictions.item_id: expected .* found bool",
-        ),
+        (rows.set_column(0, "user_id", pa.array(np.ones(size))), f"predictions.user_id: {keys} double"),
+        (rows.set_column(1, "item_id", pa.array(np.ones(size, bool))), f"predictions.item_id: {keys} bool"),
         (rows.drop_columns("score"), "predictions: expected a score or rank column"),
     ]
     of_engine = [(engine.frame(table), message) for table, message in faulty]

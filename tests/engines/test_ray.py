@@ -42,12 +42,13 @@ def test_lists_of_items(container: str) -> None:
     if container == "pandas":
         predictions = ray.data.from_pandas([lists.slice(start, 150).to_pandas() for start in range(0, len(lists), 150)])
     else:
-        lists = pa.table(
-            {"user_id": lists["user_id"], "items": pa.array([[one, one + 1] for one in range(len(lists))])}
+        pairs = pa.array([[one, one + 1] for one in range(len(lists))])
+        lists = pa.table({"user_id": lists["user_id"], "items": pairs})
+        users, items = (
+            ray.data.from_numpy(np.array(lists[name].to_pylist())).rename_columns({"data": name})
+            for name in ("user_id", "items")
         )
-        columns = {name: np.array(lists[name].to_pylist()) for name in lists.column_names}
-        predictions = ray.data.from_numpy(columns["user_id"]).rename_columns({"data": "user_id"})
-        predictions = predictions.zip(ray.data.from_numpy(columns["items"]).rename_columns({"data": "items"}))
+        predictions = users.zip(items)
     whole = exactk.evaluate(case.truth, lists, METRICS)
     assert exactk.ray.evaluate(frame(case.truth), predictions, METRICS, num_buckets=4).state == whole.state
 
@@ -67,19 +68,16 @@ def test_a_dataset_without_columns_is_refused() -> None:
 
 def test_blocks_of_several_kinds_are_refused() -> None:
     truth = ray.data.from_items([{"user": 1, "item": 1}, {"user": 2, "item": 1}])
-
-    def of_users(*blocks: list[Any]) -> Any:
-        return ray.data.from_pandas(
-            [pd.DataFrame({"user": pd.Series(users, dtype=object), "item": 1, "score": 0.5}) for users in blocks]
-        )
-
-    for blocks, message in (
+    cases: list[tuple[tuple[list[Any], ...], str]] = [
         (([1, 2], ["a"]), "predictions.user: expected int64 in every partition, found"),
         (([1, "a"],), "predictions.user: expected keys of integers or strings, found values that"),
         ((["a"], ["b"]), "user: expected ids of one kind, found int in truth.user and str in predictions.user"),
-    ):
+    ]
+    for blocks, message in cases:
+        users = [pd.Series(block, dtype=object) for block in blocks]
+        predictions = ray.data.from_pandas([pd.DataFrame({"user": one, "item": 1, "score": 0.5}) for one in users])
         with pytest.raises(exactk.InputTypeError, match=message):
-            exactk.ray.evaluate(truth, of_users(*blocks), "ndcg@2", num_buckets=2)
+            exactk.ray.evaluate(truth, predictions, "ndcg@2", num_buckets=2)
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

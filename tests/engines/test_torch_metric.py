@@ -7,6 +7,7 @@ import io
 import pickle
 import warnings
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,10 @@ WHOLE = exactk.evaluate(TRUTH, SCORES, METRICS)
 BLOCKS = [slice(0, 7), slice(7, 30), slice(30, 60)]
 
 
-def filled(metrics: Any = METRICS, **options: Any) -> Any:
-    metric = RetrievalMetrics(metrics, **options)
-    for block in BLOCKS:
+def filled(metric: Any = None, blocks: list[slice] = BLOCKS) -> Any:
+    """Return a metric after updates with these users."""
+    metric = RetrievalMetrics(METRICS) if metric is None else metric
+    for block in blocks:
         metric.update(TRUTH[block], SCORES[block])
     return metric
 
@@ -87,15 +89,6 @@ def test_forward_warns_of_no_batch_and_compute_warns_once() -> None:
         metric.report()
 
 
-def test_reset_forgets_the_users() -> None:
-    metric = filled()
-    metric.reset()
-    assert metric.report().counts["users"] == 0
-    for block in BLOCKS:
-        metric.update(TRUTH[block], SCORES[block])
-    assert is_whole(metric)
-
-
 def through_pickle(metric: Any) -> Any:
     return pickle.loads(pickle.dumps(metric))  # noqa: S301 - our own
 
@@ -132,15 +125,11 @@ def test_a_state_dict_has_the_sums_where_it_is_asked_for() -> None:
     other = RetrievalMetrics("recall@5")
     other.load_state_dict(dict(metric.state_dict()))
     for use in (other.compute, other.report, lambda: other.update(TRUTH, SCORES)):
-        with pytest.raises(
-            exactk.InputError, match=r"^state: expected int64 of shape .* another metric's state was loaded"
-        ):
+        with pytest.raises(exactk.InputError, match=r"^state: expected int64 of shape .* another metric's state was "):
             use()
     other = RetrievalMetrics(METRICS, convention="ranx")
     other.load_state_dict(dict(metric.state_dict()))
-    with pytest.raises(
-        exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention and items"
-    ):
+    with pytest.raises(exactk.StateMismatchError, match=r"^state: expected sums of the same metrics, convention "):
         other.compute()
 
 
@@ -150,9 +139,7 @@ def test_a_state_dict_has_the_sums_where_it_is_asked_for() -> None:
     lambda metric: metric.to("cpu"), lambda metric: metric.type(torch.int32), lambda metric: metric.cpu(),
 ], ids=["half", "float", "bfloat16", "set_dtype", "module", "to", "type", "cpu"])  # fmt: skip
 def test_no_change_of_type_or_device_changes_a_bit(change: Callable[[Any], Any]) -> None:
-    metric = RetrievalMetrics(METRICS)
-    for block in BLOCKS[:2]:
-        metric.update(TRUTH[block], SCORES[block])
+    metric = filled(blocks=BLOCKS[:2])
     values = metric.compute()  # kept until the next update
     metric = change(metric)
     assert metric.compute() == values
@@ -160,26 +147,20 @@ def test_no_change_of_type_or_device_changes_a_bit(change: Callable[[Any], Any])
     metric(TRUTH[BLOCKS[2]], SCORES[BLOCKS[2]])
     assert is_whole(change(metric))
     metric.reset()
-    for block in BLOCKS:
-        metric.update(TRUTH[block], SCORES[block])
-    assert is_whole(metric)
+    assert metric.report().counts["users"] == 0
+    assert is_whole(filled(metric))
 
 
 def test_states_merge() -> None:
-    metric, other = RetrievalMetrics(METRICS), RetrievalMetrics(METRICS)
-    metric.update(TRUTH[:20], SCORES[:20])
-    other.update(TRUTH[20:], SCORES[20:])
+    metric, other = filled(blocks=BLOCKS[:1]), filled(blocks=BLOCKS[1:])
     metric.merge_state(other)
     assert is_whole(metric)
-    assert other.report().counts["users"] == 40
+    assert other.report().counts["users"] == 53
 
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "keys": ({"truth": {"ann": [1]}, "predictions": {"ann": [1]}}, "truth: expected rows without user keys"),
-    "groups": (
-        {"truth": [[1]], "predictions": [[1]], "groups": ["a"]},
-        "groups: expected None, as the number of groups",
-    ),
+    "groups": ({"truth": [[1]], "predictions": [[1]], "groups": ["a"]}, "groups: expected None, as the number of "),
     "weights": ({"truth": [[1]], "predictions": [[1]], "weights": [1.0]}, "weights: expected "),
     "items": ({"truth": [[1]], "predictions": [[1, 1]]}, "predictions: "),
     "nan": ({"truth": [[1]], "predictions": torch.tensor([[0.5, float("nan")]])}, "predictions: "),
@@ -190,9 +171,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("how", ["update", "forward"])
 def test_an_update_that_fails_adds_nothing(case: str, how: str) -> None:
     arguments, message = FAULTS[case]
-    metric = RetrievalMetrics(METRICS)
-    for block in BLOCKS[:2]:
-        metric.update(TRUTH[block], SCORES[block])
+    metric = filled(blocks=BLOCKS[:2])
     if (case, how) == ("weights", "forward"):  # whose values are those of this batch alone
         metric(**arguments)
         with pytest.raises(exactk.StateMismatchError, match=r"^weights: expected weights in all updates or in none"):
@@ -242,7 +221,8 @@ def test_directions() -> None:
 def test_all_arguments_are_those_of_an_evaluator() -> None:
     exclude, candidates = TRUTH[:, :1], torch.arange(30)
     weights, items = torch.linspace(0, 3, 60), exactk.Items(train=[[0, 1, 2], [1, 3]], catalogue=range(40))
-    metrics: list[Any] = ["ndcg@5", "recall@5", "novelty@5", exactk.custom("shortest", shortest, k=2, version="1")]
+    shortest = exactk.custom("shortest", attrgetter("lengths"), k=2, version="1")
+    metrics: list[Any] = ["ndcg@5", "recall@5", "novelty@5", shortest]
     convention = exactk.conventions["standard"].replace(ties="highest_id", empty_truth="zero")
     options: dict[str, Any] = {"convention": convention, "items": items}
     metric, evaluator = RetrievalMetrics(metrics, num_threads=1, **options), exactk.Evaluator(metrics, **options)
@@ -255,17 +235,12 @@ def test_all_arguments_are_those_of_an_evaluator() -> None:
     assert through_pickle(metric).report() == evaluator.compute()
 
 
-def shortest(judged: Any) -> Any:
-    return judged.lengths / 2
-
-
 @pytest.mark.parametrize("size", [2, 3])
 def test_processes_give_the_state_of_one_call(size: int, tmp_path: Path) -> None:
     truth, scores, weights = distributed_metrics.data()
     found = of_processes(distributed_metrics, size, tmp_path)
-    of_users: dict[str, dict[str, Any]] = {"equal": {}, "weighted": {"weights": weights}, "catalogue": {}}
-    for name, options in of_users.items():
-        metrics, setup = distributed_metrics.SETUPS[name]
+    for name, (metrics, setup) in distributed_metrics.SETUPS.items():
+        options: dict[str, Any] = {"weights": weights} if name == "weighted" else {}
         whole = exactk.evaluate(truth, scores, metrics, **options, **setup)
         for of_process in found:
             assert of_process[name] == dict(whole)
@@ -300,13 +275,8 @@ def test_lightning_logs_the_values() -> None:
             self.metric.reset()
 
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(TRUTH, SCORES), batch_size=25)
-    quiet = {
-        "logger": False,
-        "enable_checkpointing": False,
-        "enable_progress_bar": False,
-        "enable_model_summary": False,
-    }
-    trainer = lightning.Trainer(accelerator="cpu", **quiet)
+    noise = ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")
+    trainer = lightning.Trainer(accelerator="cpu", **dict.fromkeys(noise, False))
     model = Model()
     for _ in range(2):  # the second has forgotten the users of the first
         trainer.validate(model, loader, verbose=False)
