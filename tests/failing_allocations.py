@@ -39,11 +39,6 @@ def top_ids(scores: Any, exclude: Any = None) -> object:
     return exactk.topk(scores, 2, exclude).ids.tolist()
 
 
-def make_each(*kinds: Callable[[], object]) -> None:
-    for make in kinds:
-        make()
-
-
 def plain(arrays: Iterable[Any]) -> list[Any]:
     return [array if array is None else array.tolist() for array in arrays]
 
@@ -131,13 +126,13 @@ CALLS: dict[str, Callable[[], Any]] = {
     "TREC": lambda: read_run(RUN),
     "a_fault_of_TREC": lambda: _core.read_trec("run", io.BytesIO(b"q d 1\n").read).expected,  # type: ignore[union-attr]
     "padded": lambda: _core.padded_lengths(np.array([[1, -1], [2, 3]]), "x").tolist(),  # type: ignore[union-attr]
-    "rules": lambda: make_each(*[lambda: core_rules(gain="exp2", ties="raise", gain_table=[1.0, 2.0])] * 3),
-    "planned_value": lambda: make_each(lambda: _core.PlannedValue("ndcg", 3, 0.5, core_rules(gain_table=[1.0]))),
+    "rules": lambda: [type(core_rules(gain="exp2", ties="raise", gain_table=[1.0, 2.0])) for _ in range(3)],
+    "planned_value": lambda: type(_core.PlannedValue("ndcg", 3, 0.5, core_rules(gain_table=[1.0]))),
     "metric_table": lambda: [
         (info.name, info.aliases, info.formula, info.parameter and info.parameter.name) for info in _core.metric_table()
     ],
     "convention_fields": lambda: [
-        (field.name, field.choices, field.names, field.standard) for field in _core.convention_fields()
+        (one.name, one.choices, one.names, one.standard) for one in _core.convention_fields()
     ],
     "isas": lambda: (_core.isas(), _core.built_with()),
     "an_input_error": refuse,

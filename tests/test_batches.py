@@ -119,20 +119,17 @@ def test_no_batch_at_all() -> None:
 
 
 def test_batches_that_do_not_belong_together() -> None:
-    frames = [
-        pl.DataFrame({"user": [1], "item": [2], "score": [0.5]}),
-        pl.DataFrame({"user": [2], "item": [2], "rank": [1]}),
+    others: list[tuple[dict[str, Any], type[exactk.ExactkError], str]] = [
+        ({"user": [2], "item": [2], "rank": [1]}, exactk.InputError, "batches with the same columns"),
+        ({"user": [2], "item": ["a"], "score": [1.0]}, exactk.InputError, "batches with the same columns"),
+        ({"user": ["a"], "item": [2], "score": [1.0]}, exactk.InputTypeError, "type int, as in the truth, found str"),
     ]
-    with pytest.raises(exactk.InputError, match="batches with the same columns"):
-        exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
-    frames[1] = pl.DataFrame({"user": ["a"], "item": [2], "score": [1.0]})
-    with pytest.raises(exactk.InputTypeError, match=r"users of type int, as in the truth, found str"):
-        exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
-    frames[1] = pl.DataFrame({"user": [2], "item": ["a"], "score": [1.0]})
-    with pytest.raises(exactk.InputError, match="batches with the same columns"):
-        exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
+    for other, error, message in others:
+        frames = [pl.DataFrame({"user": [1], "item": [2], "score": [0.5]}), pl.DataFrame(other)]
+        with pytest.raises(error, match=message):
+            exactk.evaluate({1: [2]}, exactk.Batches(frames.copy), "recall@5")
     with pytest.raises(exactk.InputTypeError, match="callable"):
-        exactk.Batches(frames)  # type: ignore[arg-type]
+        exactk.Batches([])  # type: ignore[arg-type]
 
 
 def test_weights_of_users_who_are_not_in_the_truth() -> None:

@@ -258,18 +258,15 @@ def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
 
 
 def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
-    job = uniform_lists(50_000, 50)
-    expected = job.predictions.core
+    job, rules = uniform_lists(50_000, 50), core_rules(min_grade=0.5)
+    arguments = (1, [_core.PlannedValue("reciprocal_rank", None, 0, rules)], rules, False, 2, "", None, *NO_ITEMS)
     lists = _core.Lists(np.array(job.predictions.items), job.predictions.indptr, None, None, "x")
     waste = np.full(len(job.predictions.items), 3, np.int32)  # over what was freed, if it was
-    rules = core_rules(min_grade=0.5)
-    values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
-    truth = job.truth.core
-    result, expected_result = (
-        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "", None, *NO_ITEMS)
-        for each in (lists, expected)
+    found, expected = (
+        plain_result(_core.evaluate(job.truth.core, None, each, None, None, None, *arguments))
+        for each in (lists, job.predictions.core)
     )
-    assert plain_result(result) == plain_result(expected_result)
+    assert found == expected
     assert waste[-1] == 3
 
 

@@ -554,11 +554,24 @@ def test_metrics_may_be_an_iterator_or_change_later() -> None:
         assert list(again.compute()) == ["mrr", "recall@1"]
 
 
+def of_user(user: Any, relevant: Any, recommended: Any, **options: Any) -> dict[str, Any]:
+    """Return an update of one user with one item."""
+    return {"truth": {user: [relevant]}, "predictions": {user: [recommended]}, **options}
+
+
+def of_scores(scores: Any) -> dict[str, Any]:
+    """Return an update of users whose relevant item is that of the first column."""
+    return {"truth": [[0]] * len(scores), "predictions": scores}
+
+
 ITEMS = exactk.Items(train=[[0, 1], [1]])
+OF_OTHERS = exactk.Items(train={"bob": ["film", "song", "book"]}, features=TAGS)
+SAMPLED = np.random.default_rng(0).random((30, 9))
+FILMS = {"ann": ["film"], "bob": ["film"]}
 RATED = pd.DataFrame({"user": ["ann", "bob"], "item": [1, 2], "rating": [1.0, 5.0]})
 FEW_FEATURES = exactk.Items(train={"ann": ["film"], "bob": ["silk"], "eve": ["silk"]}, features={"film": ["a", "b"]})
 WARNED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "ties": ({"truth": [[0]] * 9, "predictions": np.zeros((9, 5))}, {}),
+    "ties": (of_scores(np.zeros((9, 5))), {}),
     "empty lists": ({"truth": [[0]] * 9, "predictions": [[]] * 9}, {"metrics": "popularity_rank@2", "items": ITEMS}),
     "disjoint users": ({"truth": {1: [2]}, "predictions": {3: [2]}}, {}),
     "disjoint items": ({"truth": {1: ["a"], 2: ["a"]}, "predictions": {1: ["b"], 2: ["b"]}}, {}),
@@ -567,18 +580,12 @@ WARNED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "all weights are 0": ({"truth": [[2]], "predictions": [[2]], "weights": [0.0]}, {}),
     "ratings": ({"truth": RATED, "predictions": {"ann": [1], "bob": [2]}}, {}),
     "unreached cutoffs": ({"truth": [[1]], "predictions": [[1]]}, {"metrics": "recall@50"}),
-    "train": (
-        {"truth": {"ann": ["film"]}, "predictions": {"ann": ["film"]}},
-        {"metrics": "calibration@1", "items": exactk.Items(train={"bob": ["film", "song", "book"]}, features=TAGS)},
-    ),
+    "train": (of_user("ann", "film", "film"), {"metrics": "calibration@1", "items": OF_OTHERS}),
     "train without features": (
-        {"truth": {"ann": ["film"], "bob": ["film"]}, "predictions": {"ann": ["film"], "bob": ["film"]}},
+        {"truth": FILMS, "predictions": FILMS},
         {"metrics": "calibration@1(missing_features=skip)", "items": FEW_FEATURES},
     ),
-    "sampled candidates": (
-        {"truth": [[0]] * 30, "predictions": np.random.default_rng(0).random((30, 9))},
-        {"metrics": "recall@2"},
-    ),
+    "sampled candidates": (of_scores(SAMPLED), {"metrics": "recall@2"}),
 }
 
 
@@ -594,11 +601,6 @@ def test_warnings_come_with_the_values(case: str) -> None:
     assert warnings_of(pickle.loads(pickle.dumps(evaluator)).compute) == found  # noqa: S301 - our own
 
 
-def of_user(user: Any, relevant: Any, recommended: Any, **options: Any) -> dict[str, Any]:
-    """Return an update of one user with one item."""
-    return {"truth": {user: [relevant]}, "predictions": {user: [recommended]}, **options}
-
-
 MERGED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "ratings": (of_user("ann", 1, 1, truth=RATED[:1]), of_user("bob", 2, 2, truth=RATED[1:]), {}),
     "shared items": (of_user("ann", "film", "song"), of_user("bob", "song", "film"), {}),
@@ -609,12 +611,8 @@ MERGED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
         case: (of_user("ann", "film", "film"), of_user("bob", "film", "film"), WARNED[case][1])
         for case in ("train", "train without features")
     },
-    "ties": ({"truth": [[0]] * 9, "predictions": np.zeros((9, 5))}, {"truth": [[0]], "predictions": [[0]]}, {}),
-    "sampled candidates": (
-        {"truth": [[0]] * 15, "predictions": np.random.default_rng(0).random((15, 9))},
-        {"truth": [[0]] * 15, "predictions": np.random.default_rng(1).random((15, 9))},
-        {"metrics": "recall@2"},
-    ),
+    "ties": (of_scores(np.zeros((9, 5))), {"truth": [[0]], "predictions": [[0]]}, {}),
+    "sampled candidates": (of_scores(SAMPLED[:15]), of_scores(SAMPLED[15:]), {"metrics": "recall@2"}),
     "incomplete scores": (
         {"truth": [[1], [9]], "predictions": np.eye(2, 5)},
         {"truth": [[1]], "predictions": [[(1, 0.5), (2, 0.25)]]},
@@ -680,17 +678,14 @@ def test_threads_take_turns() -> None:
     truth, scores = rng.random((400, 30)) < 0.1, rng.random((400, 30))
     evaluator = exactk.Evaluator(METRICS, num_threads=1)
     with ThreadPoolExecutor(4) as pool:
-        for _ in pool.map(lambda i: evaluator.update(truth[i : i + 4], scores[i : i + 4]), range(0, 400, 4)):
-            pass
+        list(pool.map(lambda i: evaluator.update(truth[i : i + 4], scores[i : i + 4]), range(0, 400, 4)))
     assert evaluator.state == exactk.evaluate(truth, scores, METRICS).state
 
 
 def test_what_it_prints() -> None:
-    evaluator = filled()
-    assert repr(evaluator) == "<Evaluator of 2 users: ndcg@2, recall@2, map; convention standard>"
-    assert repr(exactk.Evaluator("mrr", convention={"ties": "highest_id"})).startswith(
-        "<Evaluator of 0 users: mrr; convention"
-    )
+    assert repr(filled()) == "<Evaluator of 2 users: ndcg@2, recall@2, map; convention standard>"
+    other = exactk.Evaluator("mrr", convention={"ties": "highest_id"})
+    assert repr(other).startswith("<Evaluator of 0 users: mrr; convention")
 
 
 def test_sums_are_all_that_is_kept() -> None:

@@ -147,17 +147,11 @@ VECTORS: dict[str, Callable[[], Call]] = {
 
 def paired_sums(tables: int = 4, users: int = 500_000, **options: Any) -> Call:
     """Return a call that sums over every pair of systems, with weights."""
-    arguments: dict[str, Any] = {
-        "tables": [random_numbers(2, users, dtype=np.float64)] * tables,
-        "values": [_core.PairedValue([0, 1], -1, False, False, True), _core.PairedValue([0], 0, True, True, False)],
-        "pairs": list(itertools.combinations(range(tables), 2)),
-        "weights": random_numbers(users, dtype=np.float64),
-        "groups": None,
-        "group_count": 1,
-        "clusters": None,
-        "cluster_count": 1,
-    } | options
-    return lambda threads: _core.paired_sums(**arguments, num_threads=threads, isa="", progress=None)
+    values = [_core.PairedValue([0, 1], -1, False, False, True), _core.PairedValue([0], 0, True, True, False)]
+    numbers, weights = random_numbers(2, users, dtype=np.float64), random_numbers(users, dtype=np.float64)
+    given = ([numbers] * tables, values, list(itertools.combinations(range(tables), 2)), weights)
+    groups: dict[str, Any] = {"groups": None, "group_count": 1, "clusters": None, "cluster_count": 1} | options
+    return lambda threads: _core.paired_sums(*given, **groups, num_threads=threads, isa="", progress=None)
 
 
 def drawn_codes(count: int, size: int) -> Any:

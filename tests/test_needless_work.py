@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -91,41 +92,25 @@ KEYS: dict[str, Callable[[int], Any]] = {
 }
 
 
-def values_of(keys: str, values: str, count: int) -> dict[Any, Any]:
-    return {KEYS[keys](number): VALUES[values](number) for number in range(count)}
+OF_USERS = [("groups", "strings"), ("groups", "integers"), ("weights", "floats")]
+OF_ITEMS = [("item_groups", "strings"), ("item_groups", "integers"), ("values", "floats"), ("values", "integers")]
 
 
 @pytest.mark.parametrize("to_container", [dict, pd.Series])
-@pytest.mark.parametrize("keys", KEYS)
-@pytest.mark.parametrize(("argument", "values"), [("groups", "strings"), ("groups", "integers"), ("weights", "floats")])
-def test_values_of_users_are_encoded_without_a_call_per_user(
-    argument: str, values: str, keys: str, to_container: Any
-) -> None:
-    def evaluated(count: int) -> Callable[[], object]:
-        given = values_of(keys, values, count)
-        lists = exactk.as_rankings({user: [1] for user in given})
-        truth = exactk.as_truth({user: [1] for user in given})
-        options: Any = {argument: to_container(given)}
+@pytest.mark.parametrize(
+    ("of", "keys"), [*itertools.product(OF_USERS, KEYS), *itertools.product(OF_ITEMS, ["strings", "integers"])]
+)
+def test_values_are_encoded_without_a_call_for_each(of: tuple[str, str], keys: str, to_container: Any) -> None:
+    def call_on(count: int) -> Callable[[], object]:
+        given = {KEYS[keys](number): VALUES[of[1]](number) for number in range(count)}
+        options: Any = {of[0]: to_container(given)}
+        if of in OF_ITEMS:
+            return lambda: exactk.Items(list(given), **options)
+        rows = {user: [1] for user in given}
+        truth, lists = exactk.as_truth(rows), exactk.as_rankings(rows)
         return lambda: exactk.evaluate(truth, lists, "mrr", **options)
 
-    assert_no_call_for_each(evaluated)
-
-
-@pytest.mark.parametrize("to_container", [dict, pd.Series])
-@pytest.mark.parametrize("keys", ["strings", "integers"])
-@pytest.mark.parametrize(
-    ("argument", "values"),
-    [("item_groups", "strings"), ("item_groups", "integers"), ("values", "floats"), ("values", "integers")],
-)
-def test_values_of_items_are_encoded_without_a_call_per_item(
-    argument: str, values: str, keys: str, to_container: Any
-) -> None:
-    def made(count: int) -> Callable[[], object]:
-        given = values_of(keys, values, count)
-        options: Any = {argument: to_container(given)}
-        return lambda: exactk.Items(list(given), **options)
-
-    assert_no_call_for_each(made)
+    assert_no_call_for_each(call_on)
 
 
 @pytest.mark.parametrize("value", [[0.5, 1.5], ["a", "b"], {"a", "b"}])

@@ -41,15 +41,11 @@ def of_blocks(users: int) -> Call:
     return lambda **options: exactk.evaluate(None, iter(blocks), job.metrics, **options)
 
 
-def truth_of(users: int) -> Any:
-    return uniform_lists(users, 2).truth
-
-
 def score_matrix(users: int) -> Any:
     return np.broadcast_to(np.random.default_rng(7).random(ITEMS, np.float32), (users, ITEMS))
 
 
-def sparse_scores_of_users(users: int) -> exactk.SparseScores:
+def sparse_scores(users: int) -> exactk.SparseScores:
     items, scores = np.tile(np.arange(8), users), np.tile(np.random.default_rng(7).random(8), users)
     return exactk.SparseScores(np.arange(users + 1) * 8, items, scores)
 
@@ -59,10 +55,10 @@ FORMS: dict[str, Callable[[int], Call]] = {
     "groups": lambda users: partial(uniform_lists(users, 20).run, groups=np.arange(users) % 3),
     "systems": of_systems,
     "blocks": of_blocks,
-    "scores": lambda users: partial(exactk.evaluate, truth_of(users), score_matrix(users), FEW),
-    "sparse scores": lambda users: partial(exactk.evaluate, truth_of(users), sparse_scores_of_users(users), FEW),
+    "scores": lambda users: partial(exactk.evaluate, uniform_lists(users, 2).truth, score_matrix(users), FEW),
+    "sparse scores": lambda users: partial(exactk.evaluate, uniform_lists(users, 2).truth, sparse_scores(users), FEW),
     "topk": lambda users: partial(exactk.topk, score_matrix(users), 5),
-    "topk of sparse scores": lambda users: partial(exactk.topk, sparse_scores_of_users(users), 5),
+    "topk of sparse scores": lambda users: partial(exactk.topk, sparse_scores(users), 5),
 }
 
 

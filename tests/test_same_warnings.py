@@ -169,14 +169,9 @@ def test_exclusions_of_other_users(case: str, make: Callable[[Any], Any]) -> Non
     message = (
         "exclude: no user with exclusions is in the truth or the predictions: check that all use the same user ids"
     )
-    predictions: list[Callable[[], Any]] = [
-        lambda: lists,
-        lambda: frame,
-        lambda: exactk.Batches(lambda: [frame[:2], frame[2:]]),
-        lambda: exactk.Batches(lambda: [frame[::2], frame[1::2]]),
-    ]
-    for build in predictions:
-        assert warnings_of(TRUTH, build(), exclude=make(exclude)) == [message] * warns
+    together, apart = [frame[:2], frame[2:]], [frame[::2], frame[1::2]]
+    for predictions in (lists, frame, exactk.Batches(together.copy), exactk.Batches(apart.copy)):
+        assert warnings_of(TRUTH, predictions, exclude=make(exclude)) == [message] * warns
     assert warnings_of(None, iter([(TRUTH, lists)]), exclude=make(exclude)) == [message] * warns
     systems = {"one": lists, "other": frame}
     for truth, value in ((TRUTH, systems), (None, iter([(TRUTH, systems)]))):

@@ -90,10 +90,8 @@ def drawn_tables(draw: st.DrawFn) -> Tables:
     others: dict[str, Any] = {}
     if draw(st.booleans()):
         others["exclude"] = draw_rows(random, users + 2, 1, items, 4)
-    for argument, values in (
-        ("weights", random.integers(0, 5, users + 3) / 4),
-        ("groups", random.integers(0, 3, users + 3)),
-    ):
+    of_users = {"weights": random.integers(0, 5, users + 3) / 4, "groups": random.integers(0, 3, users + 3)}
+    for argument, values in of_users.items():
         kind = draw(st.sampled_from(["none", "frame", "column"]))
         if kind == "frame":
             others[argument] = pa.table({"user_id": np.arange(users + 3), argument: values})
@@ -292,12 +290,10 @@ COMPARISONS: list[dict[str, Any]] = [
 ]
 
 
-@given(
-    st.lists(drawn_tables(), min_size=3, max_size=3),
-    st.sampled_from(COMPARISONS),
-    st.integers(1, 6),
-    st.integers(0, 99),
-)
+THREE_TABLES = st.lists(drawn_tables(), min_size=3, max_size=3)
+
+
+@given(THREE_TABLES, st.sampled_from(COMPARISONS), st.integers(1, 6), st.integers(0, 99))
 @settings(max_examples=examples(60))
 @quiet
 def test_f43_comparisons_have_the_differences_of_one_call(

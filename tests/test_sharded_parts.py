@@ -49,13 +49,10 @@ def partitions_of(table: pa.Table, cuts: list[int]) -> list[pa.Table]:
     return [table.slice(start, end - start) for start, end in pairwise(bounds)]
 
 
-@given(
-    st.integers(0, 2**32),
-    st.booleans(),
-    st.sampled_from([1, 2]),
-    st.lists(st.integers(0, 60), max_size=4),
-    st.integers(1, 9),
-)
+CUTS = st.lists(st.integers(0, 60), max_size=4)
+
+
+@given(st.integers(0, 2**32), st.booleans(), st.sampled_from([1, 2]), CUTS, st.integers(1, 9))
 @settings(max_examples=examples(200))
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_f43_any_partitions(seed: int, text: bool, columns: int, cuts: list[int], buckets: int) -> None:

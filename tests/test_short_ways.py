@@ -359,12 +359,7 @@ WARNED: dict[str, tuple[Any, Any, Any, Any]] = {
     "ties": ([[1], [2]], np.array([[0.5, 0.5, 0], [0, 1, 1]]), ["mrr", "recall@1"], "standard"),
     "all tie": ([[1], [2]], np.zeros((2, 3), np.float32), ["mrr", "recall@1"], {"ties": "highest_id"}),
     "no column": ([[1], [7]], np.array([[0.25, 0.5, 0], [0, 0.5, 1]]), "mrr", "standard"),
-    "dropped": (
-        [[1], [2]],
-        np.array([[0.25, -np.inf, 0], [0, 0.5, 1]]),
-        "mrr",
-        {"nan": "last", "negative_infinity": "exclude"},
-    ),
+    "dropped": ([[1], [2]], np.array([[0.25, -np.inf, 0], [0, 0.5, 1]]), "mrr", {"negative_infinity": "exclude"}),
     "samples": ([[0]] * 30, np.random.default_rng(1).random((30, 100)), "mrr", "standard"),
 }
 

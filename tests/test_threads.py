@@ -59,13 +59,11 @@ def evaluate_in_workers(method: str, when: str, what: str) -> None:
     assert call() == 0.5
 
 
+CHILDREN = [(method, *use) for method in ("fork", "spawn", "forkserver") for use in USES]
+
+
 @pytest.mark.parametrize(
-    ("method", "when", "what"),
-    [
-        pytest.param(method, *use, marks=() if (method, *use) in BY_DAY else at_night)
-        for method in ("fork", "spawn", "forkserver")
-        for use in USES
-    ],
+    ("method", "when", "what"), [pytest.param(*one, marks=() if one in BY_DAY else at_night) for one in CHILDREN]
 )
 def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when: str, what: str) -> None:
     run_child(evaluate_in_workers, method, when, what)
