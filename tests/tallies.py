@@ -127,19 +127,12 @@ class DrawnLists(NamedTuple):
 @st.composite
 def drawn_lists(draw: st.DrawFn, ids: st.SearchStrategy[int]) -> DrawnLists:
     size = draw(st.integers(1, 5))
-    truth = st.one_of(st.none(), st.lists(ids, unique=True, max_size=2))
-    rows = st.one_of(st.none(), st.lists(ids, max_size=6))
+    relevant = st.one_of(st.none(), st.lists(ids, unique=True, max_size=2))
+    listed = st.one_of(st.none(), st.lists(ids, max_size=6))
+    kinds: list[st.SearchStrategy[Any]] = [relevant, listed, st.lists(ids, max_size=2)]
+    truth, lists, exclude = (draw(st.lists(kind, min_size=size, max_size=size)) for kind in kinds)
     rules = {
-        "foreign_items": ["ignore", "count"],
-        "duplicate_items": ["first", "count"],
-        "list_users": ["lists", "users"],
-        "users": ["truth", "both", "predictions", "union"],
-        "empty_truth": ["skip", "compute"],
-        "undefined": ["nan"],
-    }
-    return DrawnLists(
-        draw(st.lists(truth, min_size=size, max_size=size)),
-        draw(st.lists(rows, min_size=size, max_size=size)),
-        draw(st.lists(st.lists(ids, max_size=2), min_size=size, max_size=size)),
-        {name: draw(st.sampled_from(choices)) for name, choices in rules.items()},
-    )
+        "foreign_items": ["ignore", "count"], "duplicate_items": ["first", "count"], "list_users": ["lists", "users"],
+        "users": ["truth", "both", "predictions", "union"], "empty_truth": ["skip", "compute"], "undefined": ["nan"],
+    }  # fmt: skip
+    return DrawnLists(truth, lists, exclude, {name: draw(st.sampled_from(some)) for name, some in rules.items()})

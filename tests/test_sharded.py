@@ -117,9 +117,8 @@ def test_f43_any_buckets_in_any_order(tables: Tables, buckets: int, salt: int, s
         with pytest.raises(type(error)):
             tables.report(convention=convention)
         return
-    results = tables.results(
-        convention=convention, split={"buckets": buckets, "salt": salt, "seed": seed, "batch": 1 + seed}
-    )
+    split = {"buckets": buckets, "salt": salt, "seed": seed, "batch": 1 + seed}
+    results = tables.results(convention=convention, split=split)
     if results:
         report = report_of_buckets(results)
         assert report.state == whole.state
