@@ -237,8 +237,8 @@ def test_f65_plain_paths_of_shards_are_told_what_to_write(names: list[str], give
     systems = [given.format(f"s{index}") + name for index, name in enumerate(names)]
     result = run("compare", "truth.csv", *systems, "-m", "P@1")
     line = next(line for line in result.err.splitlines() if "different users" in line)
-    told = "has none for 1; no user has predictions in two systems: if they are parts of one system, write "
-    _, found, advice = line.rpartition(told)
+    reason = "has none for 1; no user has predictions in two systems: if they are parts of one system, write "
+    _, found, advice = line.rpartition(reason)
     assert found
     result = run("evaluate", "truth.csv", *shlex.split(advice), "-m", "P@1", "--format", "json")
     assert result.err == ""

@@ -297,8 +297,8 @@ def test_f66_a_misspelt_name_of_a_convention_is_answered_with_a_suggestion(case:
 
 def test_f66_a_metric_is_no_field() -> None:
     message = error_of(exactk.evaluate, [[1]], [[1]], "P@1", convention={"nDCG": {"gain": "exp2"}})
-    told = "expected the name of a field, found 'nDCG'; 'ndcg.FIELD' changes a field of one metric"
-    assert message == f"convention: {told}"
+    expected = "expected the name of a field, found 'nDCG'; 'ndcg.FIELD' changes a field of one metric"
+    assert message == f"convention: {expected}"
     exactk.evaluate([[1]], [[1]], "P@1", convention={"ndcg.gain": "exp2"})
 
 

@@ -356,7 +356,7 @@ def test_digests_outlive_json_pickles_and_merges() -> None:
 # --- comparisons
 
 
-def test_f81_reports_of_different_truths_are_refused() -> None:
+def test_reports_of_different_truths_are_refused() -> None:
     truth = {"ann": ["film"], "bob": ["song"]}
     others: dict[str, Any] = {
         "another split": ({"ann": ["film"], "eve": ["song"], "joe": ["film"]}, "3 users"),
@@ -383,7 +383,7 @@ def test_f81_reports_of_different_truths_are_refused() -> None:
             )
 
 
-def test_f81_reports_of_one_truth_compare() -> None:
+def test_reports_of_one_truth_compare() -> None:
     truth = {"ann": ["film"], "bob": ["song"]}
     lists = {"bob": ["song"], "ann": ["song"]}
     reports = {
@@ -393,7 +393,7 @@ def test_f81_reports_of_one_truth_compare() -> None:
     assert exactk.compare_reports(reports)["P@1"] == {"monday": 1.0, "tuesday": 0.5}
 
 
-def test_f81_reports_without_a_digest_compare_as_before() -> None:
+def test_reports_without_a_digest_compare_as_before() -> None:
     truth = {"ann": ["film"], "bob": ["song"]}
     data = exactk.evaluate({"ann": ["book"], "bob": ["song"]}, truth, "P@1", per_user=True).to_dict()
     data["state"]["truth_digest"] = None

@@ -58,7 +58,7 @@ def batches() -> exactk.Batches:
     return exactk.Batches(lambda: [frame_of(PREDICTIONS)[:2], frame_of(PREDICTIONS)[2:]])
 
 
-def told(caught: Any, argument: str, before: str, **names: Any) -> Any:
+def advised(caught: Any, argument: str, before: str, **names: Any) -> Any:
     """Return what the message says to write instead of the argument."""
     return eval(str(caught.value).partition(f"; {argument}=")[2].partition(before)[0], names)  # noqa: S307 - the hint
 
@@ -120,7 +120,7 @@ def test_f62_values_without_keys_beside_keyed_users(container: str, argument: st
         if truth is not None:
             with pytest.raises(exactk.InputTypeError, match=message):
                 exactk.compare(truth, {"one": predictions, "other": predictions}, "P@1", **{argument: values})
-        keyed = told(caught, argument, ", where users", **{argument: values, "users": ["ann", "bob", "eve"]})
+        keyed = advised(caught, argument, ", where users", **{argument: values, "users": ["ann", "bob", "eve"]})
         assert evaluate(**{argument: keyed}) == evaluate(**{argument: {"ann": 1, "bob": 5, "eve": 2}})
 
 
@@ -132,7 +132,7 @@ def test_f62_values_with_keys_beside_rows(container: str) -> None:
     if container == "Polars, lazy":
         return
     of_rows = ", where users are the users of the rows"
-    plain = told(caught, "weights", of_rows, weights=weights, users=["eve", "ann", "bob"])
+    plain = advised(caught, "weights", of_rows, weights=weights, users=["eve", "ann", "bob"])
     assert exactk.evaluate(*ROWS, "P@1", weights=plain)["P@1"] == 6 / 8
 
 
@@ -179,7 +179,7 @@ def test_f62_frames_of_other_columns() -> None:
     message = "weights: expected one column besides user, found weight and age"
     with pytest.raises(exactk.InputError, match=message) as caught:
         evaluate(frame)
-    assert evaluate(told(caught, "weights", "\n", weights=frame))["P@1"] == 3 / 8
+    assert evaluate(advised(caught, "weights", "\n", weights=frame))["P@1"] == 3 / 8
     wrong: list[tuple[Any, str]] = [
         (frame[["user"]], r"weights: expected one column besides user, found none$"),
         (frame[["weight"]], "weights: expected a column for the user"),
@@ -226,7 +226,7 @@ def test_f62_groups_that_are_no_labels_are_answered_with_what_to_write(case: str
     groups = NO_GROUPS[case]
     with pytest.raises(exactk.InputTypeError, match=r"^groups: expected integers or strings, found ") as caught:
         evaluate(groups=groups)
-    evaluate(groups=told(caught, "groups", " converts them to strings", groups=groups))
+    evaluate(groups=advised(caught, "groups", " converts them to strings", groups=groups))
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_f62_what_holds_no_values_is_answered_with_what_does(argument: str) -> N
     truth = pd.DataFrame({"client": ["ann", "bob", "eve"], "item": ["x", "y", "x"], "age": [30, 50, 30]})
     with pytest.raises(exactk.InputTypeError, match=f"{expected}.*, found 'age'; ") as caught:
         evaluate_by_client(truth, **{argument: "age"})
-    values = told(caught, argument, " if it is ", truth=truth)
+    values = advised(caught, argument, " if it is ", truth=truth)
     assert values.to_dict() == {"ann": 30, "bob": 50, "eve": 30}
     evaluate_by_client(truth[["client", "item"]], **{argument: values})
 
@@ -270,7 +270,7 @@ def test_a_mapping_from_group_is_turned_round(make: Any) -> None:
     truth = {"ann": [1], "bob": [2], "eve": [3]}
     with pytest.raises(exactk.InputTypeError, match="groups: expected integers or strings, found list; ") as caught:
         exactk.evaluate(truth, truth, "recall@1", groups=groups)
-    by_user = told(caught, "groups", " if these are the users of each group", groups=groups)
+    by_user = advised(caught, "groups", " if these are the users of each group", groups=groups)
     assert by_user == {"ann": "new", "bob": "old", "eve": "old"}
 
 

@@ -158,7 +158,6 @@ ROWS = {
     78: Row("faults of a data frame name its own row and the user's key"),
     79: Row("tensors of another device, without data, or sparse are refused in one sentence"),
     80: Row("the extras that messages ask for are those of this project, whose name the package index can give"),
-    81: Row("reports of systems that were evaluated on different truths are not compared"),
 }
 WITHDRAWN = {33, 39, 40}  # rows that there were
 
