@@ -47,7 +47,9 @@ LISTS = {"ann": ["song", "book"], "bob": ["book", "film"], "eve": ["film"], "sam
 
 
 def rows_of(container: Any, begin: int, end: int) -> Any:
-    """Return the rows of some users; columns that are an array are those of all."""
+    """Return the rows of some users."""
+    if isinstance(container, np.ndarray) and container.ndim == 1 and container.dtype.kind == "i":
+        return container  # columns that may be ranked, for all users
     if isinstance(container, exactk.Scores):
         return exactk.Scores(container.values[begin:end], container.min_score)  # noqa: PD011 - not of pandas
     if not isinstance(container, exactk.SparseScores):
@@ -60,6 +62,11 @@ def rows_of(container: Any, begin: int, end: int) -> Any:
     )
 
 
+def truth_beside(predictions: Any, truth: Any) -> Any:
+    """Return the truth so that lists of the scores' shape are no grades."""
+    return exactk.as_truth(truth) if isinstance(predictions, (np.ndarray, exactk.Scores)) else truth
+
+
 class Split:
     """A call's arguments, and those of some of its users."""
 
@@ -68,7 +75,7 @@ class Split:
 
         def keep(truth: Any, predictions: Any, metrics: Any, **options: Any) -> exactk.Report:
             whole.update(options, truth=truth, predictions=predictions, metrics=metrics)
-            return exactk.evaluate(truth, predictions, metrics, **options)
+            return exactk.evaluate(truth_beside(predictions, truth), predictions, metrics, **options)
 
         self.error: exactk.ExactkError | None = None
         self.state: exactk.State | None = None
@@ -84,14 +91,8 @@ class Split:
         return exactk.Evaluator(**self.setup)
 
     def block(self, begin: int, end: int) -> dict[str, Any]:
-        for_all = isinstance(self.arguments.get("candidates"), np.ndarray)
-        block = {
-            name: one if for_all and name == "candidates" else rows_of(one, begin, end)
-            for name, one in self.arguments.items()
-        }
-        if isinstance(block["predictions"], (np.ndarray, exactk.Scores)):  # lists of their shape could be grades
-            block["truth"] = exactk.as_truth(block["truth"])
-        return block
+        block = {name: rows_of(one, begin, end) for name, one in self.arguments.items()}
+        return block | {"truth": truth_beside(block["predictions"], block["truth"])}
 
     def keyed_block(self, begin: int, end: int) -> dict[str, Any]:
         """Return the arguments of these users by key: a user of the truth or of the predictions alone has no other."""
