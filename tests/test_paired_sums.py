@@ -369,3 +369,10 @@ def test_an_error_of_progress_ends_the_call() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         long_request(3_000_000).run(2, progress=refuse)
+
+
+@pytest.mark.parametrize("empty", [0, 1, 2])
+def test_a_group_without_users_has_the_sums_of_nobody(empty: int) -> None:
+    groups = np.array([group for group in (0, 1, 2) if group != empty] * 5)
+    request = long_request(10, groups=groups, group_count=3)
+    assert_as_defined(request, request.run())
