@@ -772,7 +772,7 @@ GRADE_METRICS = ["mrr", "judged@2", "ndcg", "ndcg(gain=exp2)", "dcg", "recall@2"
 
 def stored_truth(form: str, values: list[float], dtype: str = "f8") -> Any:
     """Return a matrix that stores these values for items 1 and 2 of user 0 and item 0 of user 1."""
-    return stored(form, np.array(values).astype(dtype), [0, 0, 1], [1, 2, 0], (3, 3))
+    return stored(form, np.array(values).astype(dtype), [0, 0, 1], [1, 2, 0], (3, 4))
 
 
 @pytest.mark.parametrize(

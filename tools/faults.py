@@ -158,6 +158,9 @@ ROWS = {
     78: Row("faults of a data frame name its own row and the user's key"),
     79: Row("tensors of another device, without data, or sparse are refused in one sentence"),
     80: Row("the extras that messages ask for are those of this project, whose name the package index can give"),
+    84: Row(
+        "integers in the shape of the truth, and matrices that lack columns of the scores, are asked for what they mean"
+    ),
 }
 WITHDRAWN = {33, 39, 40}  # rows that there were
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._engine.base_arguments import base_of_block
 from exactk._engine.systems import in_system, open_systems
 from exactk._inputs.alignment import Alignment, truth_without_items
-from exactk._inputs.beside_scores import check_block, grades_beside_scores, shapes_of_scores
+from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_scores
 from exactk._inputs.conversions import truth_input
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
@@ -57,6 +57,9 @@ def convert_block(
     classified_exclude = opened(classify(exclude, "exclude"), "exclude", columns)
     check_block(shapes, classified_exclude, restrictions)
     classified_truth = grades_beside_scores(opened(classify(truth, "truth"), "truth", columns), shapes)
+    for name, system in systems.items():
+        with in_system(name):
+            check_ids(system, classified_truth)
     rows = truth_input(classified_truth, columns, evaluation.encoding) if evaluation.has_truth else None
     if rows is not None:
         evaluation.check_user_values(rows)

@@ -33,7 +33,7 @@ from exactk._engine.warnings import (
 )
 from exactk._inputs.alignment import Alignment, truth_without_items, without_truth
 from exactk._inputs.base_messages import naming_base
-from exactk._inputs.beside_scores import check_meaning, grades_beside_scores, shapes_of_scores
+from exactk._inputs.beside_scores import check_ids, check_matrix, grades_beside_scores, shapes_of_scores
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.long_format import Encoding
@@ -209,11 +209,14 @@ def prepare_call(
     candidates = open_path(candidates, "candidates", columns)
     shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
     classified_truth = grades_beside_scores(classify(truth, "truth"), shapes)
+    for name, system in systems.items():
+        with in_system(name):
+            check_ids(system, classified_truth)
     encoding = Encoding(threads, outlives_call=False)
     truth_rows = None if truth is None else truth_input(classified_truth, columns, encoding)
     restrictions = {"exclude": classify(exclude, "exclude"), "candidates": classify(candidates, "candidates")}
     for argument, restriction in restrictions.items():
-        check_meaning(restriction, argument, shapes | shapes_of_scores(base))
+        check_matrix(restriction, argument, shapes | shapes_of_scores(base))
     table = None if items is None else items_of_metrics(items, values, columns, threads)
     check_item_groups(values, table)
     evaluation = Evaluation(

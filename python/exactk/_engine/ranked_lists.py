@@ -67,7 +67,7 @@ def ranked_rows(
             present=scored.present,
             user_vocabulary=source.user_vocabulary,
             item_vocabulary=source.item_vocabulary,
-            has_columns=source.has_columns,
+            column_count=source.column_count,
         )
     columns = Rows(
         indptr,
@@ -75,7 +75,7 @@ def ranked_rows(
         present=scored.present,
         user_vocabulary=scored.user_vocabulary,
         item_vocabulary=scored.item_vocabulary,
-        has_columns=scored.item_vocabulary is None,
+        column_count=None if scored.item_vocabulary is not None else scored.item_count,
     )
     return in_shared_vocabularies(columns, "predictions", encoding)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._inputs.alignment import align_scores, check_keys_beside_scores, without_truth
-from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
+from exactk._inputs.beside_scores import check_matrix, shapes_of_scores
 from exactk._inputs.candidate_lists import restrict_lists
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
@@ -106,8 +106,8 @@ def rank_top_k(
     positions: AbstractContextManager[None] = nullcontext()
     shapes = frozenset[tuple[int, ...]]() if isinstance(scored, Rows) else shapes_of_scores(classify(scored, "scores"))
     classified_exclude, classified_candidates = classify(exclude, "exclude"), classify(candidates, "candidates")
-    check_meaning(classified_exclude, "exclude", shapes)
-    check_meaning(classified_candidates, "candidates", shapes)
+    check_matrix(classified_exclude, "exclude", shapes)
+    check_matrix(classified_candidates, "candidates", shapes)
     candidate_items = as_candidate_items(classified_candidates, columns)
     with without_truth():
         exclusions = exclusions_input(classified_exclude, columns, encoding)

@@ -1,19 +1,22 @@
-"""Matrices of the same shape as the scores, which could hold ids or one value per item.
+"""Matrices beside scores: those of the same shape could hold ids or one value per item, narrower ones lack columns.
 
 The dtype decides, never the values: floats are grades, bools are flags, and integers, which are ids elsewhere, are
-ambiguous here.
+ambiguous here, unless each row ranks the columns.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from exactk._inputs.registry import ARRAY, EMBEDDINGS, SCORES, SPARSE_MATRIX, ClassifiedValue, classify
+import numpy as np
+
+from exactk._inputs.registry import ARRAY, EMBEDDINGS, LISTS, SCORES, SPARSE_MATRIX, ClassifiedValue, classify
 from exactk._inputs.truth import Truth
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 Shapes: TypeAlias = frozenset[tuple[int, ...]]
 
@@ -23,6 +26,21 @@ _READINGS = {
     "exclude": ("ids or flags", f"exclude=np.array(exclude, bool) if they are flags, {_IDS}"),
     "candidates": ("ids or flags", f"candidates=np.array(candidates, bool) if they are flags, {_IDS}"),
 }
+_WIDER = {
+    ARRAY: (
+        "{0}=np.pad({0}, ((0, 0), (0, {missing})))",
+        "{0}=np.pad({0}, ((0, 0), ({missing}, 0)))",
+    ),
+    SPARSE_MATRIX: (
+        "{0}.resize({0}.shape[0], {columns})",
+        "{0}=scipy.sparse.hstack([scipy.sparse.csr_matrix(({0}.shape[0], {missing}), dtype={0}.dtype), {0}])",
+    ),
+    LISTS: (
+        "make it of np.pad(matrix, ((0, 0), (0, {missing})))",
+        "of np.pad(matrix, ((0, 0), ({missing}, 0)))",
+    ),
+}
+"""How to write a matrix with further columns behind its own, and before them, by container."""
 
 
 def shapes_of_scores(predictions: ClassifiedValue) -> Shapes:
@@ -40,7 +58,7 @@ def shapes_of_scores(predictions: ClassifiedValue) -> Shapes:
 
 def grades_beside_scores(truth: ClassifiedValue, shapes: Shapes) -> ClassifiedValue:
     """Return a float matrix as a truth with grades if predictions are scores; return other values unchanged."""
-    check_meaning(truth, "truth", shapes)
+    check_matrix(truth, "truth", shapes)
     if not shapes or not truth.is_matrix_of_floats:
         return truth
     if truth.value.shape not in shapes:
@@ -49,8 +67,8 @@ def grades_beside_scores(truth: ClassifiedValue, shapes: Shapes) -> ClassifiedVa
     return classify(Truth.from_dense(truth.value), "truth")
 
 
-def check_meaning(classified: ClassifiedValue, argument: str, shapes: Shapes) -> None:
-    """Raise InputError if the value is an integer matrix of the scores' shape."""
+def check_matrix(classified: ClassifiedValue, argument: str, shapes: Shapes) -> None:
+    """Raise InputError if the value is an integer matrix of the scores' shape, or has fewer columns than they."""
     if not shapes:
         return
     matrix = classified.value
@@ -62,14 +80,60 @@ def check_meaning(classified: ClassifiedValue, argument: str, shapes: Shapes) ->
         expected, hint = _READINGS[argument]
         found = "a matrix of the scores' shape, which could be either"
         raise input_error(argument, expected, found, hint=hint.format(argument))
+    _check_columns(classified, argument, max(columns for _, columns in shapes))
+
+
+def _check_columns(classified: ClassifiedValue, argument: str, columns: int) -> None:
+    """Raise InputError if a matrix has fewer columns than the scores: it is unknown on which side they are missing."""
+    found = _column_count(classified)
+    if classified.container is None or found is None or found >= columns:
+        return
+    lines = _WIDER[classified.container]
+    last, first = (line.format(argument, columns=columns, missing=columns - found) for line in lines)
+    hint = f"{last} if the last items are in no row, {first} if the scores begin with columns of padding"
+    raise input_error(argument, f"{columns} columns, as in the scores", str(found), hint=hint)
+
+
+def _column_count(classified: ClassifiedValue) -> int | None:
+    """Return the number of columns of a matrix with a flag or grade for each item; None for other values."""
+    value, container = classified
+    if container is LISTS:
+        count: int | None = value.column_count
+        return count
+    is_matrix = container is SPARSE_MATRIX or (container is ARRAY and value.dtype.kind == "b")
+    return int(value.shape[1]) if is_matrix and len(value.shape) == 2 else None
+
+
+def check_ids(predictions: ClassifiedValue, truth: ClassifiedValue) -> None:
+    """Raise InputError if predictions are integers in the shape of a truth with columns, but do not rank these."""
+    value, container = predictions
+    columns = _column_count(truth)
+    if not columns:
+        return
+    shape = (len(truth.value) if truth.container is LISTS else truth.value.shape[0], columns)
+    is_array = container is ARRAY and value.dtype.kind in "iu" and value.shape == shape
+    if (is_array or _is_matrix(value, shape)) and not _rank_columns(value, columns):
+        found = "integers in the shape of the truth, which could be either"
+        hint = "exactk.Scores(predictions) if they are scores, exactk.as_rankings(predictions) if they are ids"
+        raise input_error("predictions", "scores or ids", found, hint=hint)
+
+
+def _rank_columns(ids: object, columns: int) -> bool:
+    """Return whether each row has distinct column numbers, padded with -1."""
+    if isinstance(ids, list) and not all(type(item) is int for row in ids for item in row):
+        return True  # keys, or items with scores
+    matrix = np.asarray(ids)
+    ascending = np.sort(matrix, axis=1)
+    repeats = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != -1)
+    return bool(-1 <= ascending.min() <= ascending.max() < columns) and not repeats.any()
 
 
 def check_block(shapes: Shapes, exclude: ClassifiedValue, restrictions: Mapping[str, ClassifiedValue]) -> None:
     """Raise InputError if a block's exclusions, or the restrictions of all users, are such a matrix."""
-    check_meaning(exclude, "exclude", shapes)
+    check_matrix(exclude, "exclude", shapes)
     for argument, one in restrictions.items():
         if one.container is ARRAY and one.value.ndim:
-            check_meaning(one, argument, frozenset((len(one.value), columns) for _, columns in shapes))
+            check_matrix(one, argument, frozenset((len(one.value), columns) for _, columns in shapes))
 
 
 def _is_matrix(value: object, shape: tuple[int, ...]) -> bool:

@@ -97,7 +97,7 @@ def _sparse_vectors(matrix: Any) -> ItemFeatures:  # noqa: ANN401 - of SciPy
     stored = stored_elements(matrix, _NAME)
     values = stored.values.astype(np.float64) if stored.values.dtype.kind == "b" else stored.values
     weights = number_array(values, f"{_NAME}.data")
-    rows = validated_copy(stored.rows._replace(has_columns=False), _NAME)
+    rows = validated_copy(stored.rows._replace(column_count=None), _NAME)
     if not matrix.shape[1]:
         raise input_error(_NAME, "at least one feature", "none")
     kept = weights != 0

@@ -61,6 +61,8 @@ def canonical_items(
     if train is not None and train_users is not None:
         raise input_error("train_users", "None beside train, which has the users", repr(train_users))
     of_catalogue = _catalogue(catalogue, counts, "train" if train is not None else "popularity")
+    if of_catalogue.has_columns and train is not None:
+        _check_columns_of_train(train, len(of_catalogue.keys))
     if of_catalogue.positions is not None:
         parts = {"popularity": popularity, "features": features, "item_groups": item_groups, "values": values}
         for argument, part in parts.items():
@@ -75,6 +77,13 @@ def canonical_items(
         item_values=_values_by_item(of_catalogue, values),
         features=_features_by_item(of_catalogue, features),
     )
+
+
+def _check_columns_of_train(train: Rows, count: int) -> None:
+    """Raise InputError if a matrix has fewer columns than the catalogue: it is unknown on which side they are missing."""
+    if train.column_count is not None and train.column_count < count:
+        hint = "it needs further columns: behind its own if the last items are in no row, else before them"
+        raise input_error("train", f"{count} columns, as in the catalogue", str(train.column_count), hint=hint)
 
 
 _MOST = 2**53  # of all counts together, which is exact as a double

@@ -34,7 +34,16 @@ def small_inputs(truth: object, predictions: object) -> AlignedInputs | None:
         return None
     if isinstance(ranked, Scores) and (type(truth) is np.ndarray or len(judged.items) == ranked.values.size):
         return None  # it may be grades
+    if judged.column_count is not None and _may_be_misread(judged.column_count, judged, ranked):
+        return None
     return AlignedInputs(judged, ranked, None)
+
+
+def _may_be_misread(columns: int, truth: Truth, ranked: Rankings | Scores) -> bool:
+    """Return whether scores have other columns than the truth, or lists may be scores of all items."""
+    if isinstance(ranked, Scores):
+        return ranked.item_count != columns
+    return len(ranked.items) == columns * len(truth)
 
 
 def _truth_of(value: object) -> Truth | None:

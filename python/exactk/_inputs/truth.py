@@ -129,7 +129,7 @@ class Truth(Lists):
         if keys is not None:  # integers are ids themselves
             is_integer = keys.kinds == ("int",)
             rows = rows._replace(items=keys.array[rows.items]) if is_integer else rows._replace(item_vocabulary=keys)
-            rows = rows._replace(has_columns=False)
+            rows = rows._replace(column_count=None)
         return cls.from_rows(rows._replace(labels=_labels(matrix.users if users is None else users, len(array))))
 
     @classmethod

@@ -54,7 +54,7 @@ def stored_elements(value: object, argument: str) -> StoredElements:
         size = max(0, int(indptr[-1]))  # there may be room for more
         stored = StoredElements(Rows(indptr, id_array(matrix.indices[:size], argument)), matrix.data[:size])
     _check_columns(stored.rows, int(matrix.shape[1]), argument)
-    return stored._replace(rows=stored.rows._replace(has_columns=True))
+    return stored._replace(rows=stored.rows._replace(column_count=int(matrix.shape[1])))
 
 
 def _indptr_of(matrix: Any, axis: int, argument: str) -> Offsets:  # noqa: ANN401 - SciPy has no types

@@ -50,7 +50,7 @@ class CandidateItems(Lists):
             rows.items,
             user_vocabulary=rows.user_vocabulary,
             item_vocabulary=rows.item_vocabulary,
-            has_columns=rows.has_columns,
+            column_count=rows.column_count,
         )
         return cls._assemble(_sort_rows(unsorted), unsorted, for_all=for_all, is_absent=is_absent)
 

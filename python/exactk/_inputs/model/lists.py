@@ -44,7 +44,7 @@ class Lists:
     lengths: Offsets | None
     user_vocabulary: Snapshot | None  # of keyed users
     item_vocabulary: Snapshot | None  # item keys, if items are codes
-    has_columns: bool  # whether items are column numbers of a matrix without item keys
+    column_count: int | None  # of the matrix without item keys whose column numbers the items are
     find_row: FindRow | None = field(repr=False)  # locates rows in a frame or file, for messages
     core: _core.Lists = field(repr=False)
 
@@ -57,7 +57,7 @@ class Lists:
         object.__setattr__(self, "items", read_only(rows.items))
         object.__setattr__(self, "user_vocabulary", rows.user_vocabulary)
         object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
-        object.__setattr__(self, "has_columns", rows.has_columns)
+        object.__setattr__(self, "column_count", rows.column_count)
         object.__setattr__(self, "find_row", rows.find_row)
         object.__setattr__(self, "core", core)
 
@@ -78,6 +78,11 @@ class Lists:
         items = self.items.dtype if self.item_vocabulary is None else self.item_vocabulary.kinds[0]
         return f"<{type(self).__name__} of {plural(len(self), 'user')}, {plural(len(self.items), 'item')} ({items})>"
 
+    @property
+    def has_columns(self) -> bool:
+        """Whether items are column numbers of a matrix without item keys."""
+        return self.column_count is not None
+
     def rows(self) -> Rows:
         """Return the rows in the form that adapters produce."""
         return Rows(
@@ -88,7 +93,7 @@ class Lists:
             self.lengths,
             user_vocabulary=self.user_vocabulary,
             item_vocabulary=self.item_vocabulary,
-            has_columns=self.has_columns,
+            column_count=self.column_count,
             find_row=self.find_row,
         )
 

@@ -45,7 +45,7 @@ class Rows(NamedTuple):
     labels: NDArray[Any] | None = None  # user labels of a truth, if rows are in the caller's order
     unknown_actual: int | None = None  # number of dropped unknown ratings; None if the truth is not made from ratings
     min_score: float | None = None  # of scores
-    has_columns: bool = False  # whether items are column numbers of a matrix without item keys
+    column_count: int | None = None  # of the matrix without item keys whose column numbers the items are
     is_owned: bool = False  # whether no other code can write to the arrays
 
     @property
@@ -57,6 +57,11 @@ class Rows(NamedTuple):
     def user_count(self) -> int:
         """The number of rows."""
         return len(self.indptr) - 1
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether items are column numbers of a matrix without item keys."""
+        return self.column_count is not None
 
     def to_plain(self) -> dict[str, Any]:
         """Return plain data for `from_plain`, so that pickles name no private class."""
@@ -75,7 +80,7 @@ class Rows(NamedTuple):
         return cls(**plain | vocabularies | {"columns": TruthColumns(*plain["columns"])})
 
 
-_PLAIN_FIELDS = ("indptr", "items", "grades", "present", "lengths", "scores", "ranks", "is_complete", "has_columns")
+_PLAIN_FIELDS = ("indptr", "items", "grades", "present", "lengths", "scores", "ranks", "is_complete", "column_count")
 
 
 def with_labels_as_keys(rows: Rows, argument: str) -> Rows:
@@ -213,14 +218,15 @@ def graded_rows(grades: object, argument: str) -> Rows:
     matrix = as_ndarray(grades, argument)
     if matrix.dtype.kind == "b":
         flags = flag_array(matrix, argument, dimensions=2)
-        return Rows(*_selected_columns(flags), has_columns=True, is_owned=True)
+        return Rows(*_selected_columns(flags), column_count=flags.shape[1], is_owned=True)
     numbers = number_array(matrix, argument, dimensions=2)
     if (infinite := np.isinf(numbers)).any():
         row, column = divmod(int(np.argmax(infinite)), numbers.shape[1])
         found, count = str(numbers[row, column]), int(infinite.sum())
         raise input_error(argument, "finite grades, or NaN", found, row=row, position=column, count=count)
     is_judged = ~np.isnan(numbers)
-    return Rows(*_selected_columns(is_judged), grades=numbers[is_judged], has_columns=True, is_owned=True)
+    columns = numbers.shape[1]
+    return Rows(*_selected_columns(is_judged), grades=numbers[is_judged], column_count=columns, is_owned=True)
 
 
 def _selected_columns(mask: NDArray[np.bool_]) -> tuple[Offsets, Ids]:
@@ -233,7 +239,7 @@ def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
     """Return the items of consecutive rows, with offsets from 0."""
     indptr = rows.indptr[begin : end + 1]
     items = rows.items[indptr[0] : indptr[-1]]
-    return Rows(indptr - indptr[0], items, item_vocabulary=rows.item_vocabulary, has_columns=rows.has_columns)
+    return Rows(indptr - indptr[0], items, item_vocabulary=rows.item_vocabulary, column_count=rows.column_count)
 
 
 def remove_padding(rows: Rows) -> Rows:

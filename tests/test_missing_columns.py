@@ -1,0 +1,137 @@
+"""Matrices with other columns than the scores or the truth beside them: never shifted, never guessed at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+import exactk
+from exactk import reference
+from test_containers import ForeignArray
+
+# The first and the last of six items are in no row.
+RELEVANT = np.array([[0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0]], bool)
+OTHERS = np.array([[0, 0, 1, 1, 0, 0], [0, 1, 0, 1, 0, 0], [0, 1, 0, 0, 0, 0]], bool)
+SCORES = np.array([[6, 5, 1, 3, 2, 4], [1, 6, 5, 4, 3, 2], [2, 3, 6, 1, 5, 4]]) / 8
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "array": lambda flags: flags,
+    "foreign array": ForeignArray,
+    "csr": scipy.sparse.csr_matrix,
+    "csc": scipy.sparse.csc_array,
+    "coo of grades": lambda flags: scipy.sparse.coo_array(flags.astype(float)),
+    "truth": exactk.as_truth,
+    "truth of grades": lambda flags: exactk.Truth.from_dense(np.where(flags, 1, np.nan)),
+    "truth of csr": lambda flags: exactk.as_truth(scipy.sparse.csr_array(flags)),
+}
+SCORED: dict[str, Callable[[Any], Any]] = {
+    "array": lambda scores: scores,
+    "scores": exactk.Scores,
+    "sparse": scipy.sparse.csr_array,
+    "embeddings": lambda scores: exactk.Embeddings(scores, np.eye(scores.shape[1])),
+}
+
+
+def values_of(**arguments: Any) -> dict[str, float]:
+    return dict(
+        exactk.evaluate(metrics=["mrr", "recall@2"], **({"truth": RELEVANT, "predictions": SCORES} | arguments))
+    )
+
+
+@pytest.mark.parametrize("argument", ["truth", "exclude", "candidates"])
+@pytest.mark.parametrize(("form", "scored"), [*product(FORMS, SCORED)])
+def test_f84_missing_columns_are_asked_for(argument: str, form: str, scored: str) -> None:
+    """A column of padding in the scores would shift all items by one."""
+    flags = {"truth": RELEVANT, "exclude": OTHERS, "candidates": RELEVANT | OTHERS}[argument]
+    predictions = SCORED[scored](SCORES)
+    expected = values_of(predictions=predictions, **{argument: FORMS[form](flags)})
+    for narrow, line in ((flags[:, :-1], 0), (flags[:, 1:], 1)):
+        value = FORMS[form](narrow)
+        with pytest.raises(exactk.InputError, match=f"^{argument}: expected 6 columns, as in the scores") as caught:
+            values_of(predictions=predictions, **{argument: value})
+        found = re.search(r"found 5; (.*) if the last items are in no row, (.*) if the scores begin", str(caught.value))
+        assert found
+        code = found[line + 1].removeprefix("make it ").removeprefix("of ")
+        if isinstance(value, exactk.Truth):
+            value = FORMS[form](eval(code, {"np": np, "matrix": narrow}))  # noqa: S307 - the hint
+        else:
+            names = {"np": np, "scipy": scipy, argument: narrow if form == "foreign array" else value}
+            exec(code, names)  # noqa: S102 - the hint
+            value = names[argument]
+        assert values_of(predictions=predictions, **{argument: value}) == expected
+
+
+# Each with the mistake, and whether it is of columns or of integers.
+WAYS: dict[str, Callable[[Any, Any], Any]] = {
+    "compare": lambda truth, scores: exactk.compare(truth, {"a": SCORES, "b": scores}, "mrr"),
+    "blocks": lambda truth, scores: exactk.evaluate(None, iter([(truth, scores)]), "mrr"),
+    "Evaluator": lambda truth, scores: exactk.Evaluator("mrr").update(truth, scores),
+    "judge": lambda truth, scores: exactk.judge(truth, scores, k=2),
+    "a function": lambda truth, scores: exactk.recall_at_k(truth, scores, k=2),
+    "the reference": lambda truth, scores: reference.evaluate(truth, scores, "mrr"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("form", FORMS)
+def test_f84_every_way_asks(way: str, form: str) -> None:
+    with pytest.raises(exactk.InputError, match=r"^truth: expected 6 columns, as in the scores, found 5"):
+        WAYS[way](FORMS[form](RELEVANT[:, 1:]), SCORES)
+    for integers in (INTEGERS, INTEGERS.tolist()):
+        with pytest.raises(exactk.InputError, match=r"^predictions: expected scores or ids, found integers") as caught:
+            WAYS[way](FORMS[form](RELEVANT), integers)
+        assert ("system 'b'" in str(caught.value)) == (way == "compare")
+
+
+def test_f84_other_arguments_with_columns() -> None:
+    for exclude in (OTHERS[:, 1:], scipy.sparse.csr_array(OTHERS[:, 1:])):
+        with pytest.raises(exactk.InputError, match=r"^exclude: expected 6 columns, as in the scores, found 5; "):
+            exactk.topk(SCORES, 2, exclude)
+        with pytest.raises(exactk.InputError, match=r"^train: expected 6 columns, as in the catalogue, found 5; "):
+            exactk.Items(6, train=exclude)
+    assert len(exactk.Items(6, train=OTHERS)) == len(exactk.Items(5, train=OTHERS)) + 1
+
+
+INTEGERS = (SCORES * 8).astype(int)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", ["i1", "i4", "u8"])
+def test_f84_integers_in_the_shape_of_the_truth_are_scores_or_ids(form: str, dtype: str) -> None:
+    """They were read as ids, even where an id has no column."""
+    truth, integers = FORMS[form](RELEVANT), INTEGERS.astype(dtype)
+    for predictions in (integers, ForeignArray(integers), integers.tolist()):
+        with pytest.raises(exactk.InputError, match="could be either; ") as caught:
+            values_of(truth=truth, predictions=predictions)
+    as_scores, as_ids = re.findall(r"(exactk\.\w+\(predictions\)) if they are", str(caught.value))
+    names = {"exactk": exactk, "predictions": integers}
+    assert values_of(truth=truth, predictions=eval(as_scores, names)) == values_of(predictions=SCORES)  # noqa: S307
+    assert values_of(truth=truth, predictions=eval(as_ids, names)) == values_of(  # noqa: S307
+        truth=[np.flatnonzero(row) for row in RELEVANT], predictions=integers
+    )
+
+
+@given(st.data(), st.sampled_from(sorted(FORMS)))
+def test_f84_rankings_of_all_columns_are_ids(data: st.DataObject, form: str) -> None:
+    """Scores would hardly be distinct column numbers in every row."""
+    orders = [data.draw(st.permutations(range(6))) for _ in range(3)]
+    lengths = [data.draw(st.integers(0, 6)) for _ in range(3)]
+    lists = [order[:length] for order, length in zip(orders, lengths, strict=True)]
+    padded = np.array([[*row, *[-1] * (6 - len(row))] for row in lists])
+    sets = [np.flatnonzero(row) for row in RELEVANT]
+    assert values_of(truth=FORMS[form](RELEVANT), predictions=padded) == values_of(truth=sets, predictions=lists)
+
+
+def test_f84_other_shapes_are_ids() -> None:
+    shorter = np.argsort(-SCORES, axis=1)[:, :5]
+    sets = [np.flatnonzero(row) for row in RELEVANT]
+    assert values_of(predictions=shorter) == values_of(truth=sets, predictions=shorter)
+    wider = np.pad(RELEVANT, ((0, 0), (0, 2)))
+    assert values_of(truth=wider) == values_of(truth=scipy.sparse.csr_array(wider)) == values_of()
