@@ -196,14 +196,27 @@ def test_warnings_come_once_from_the_counts_of_all_buckets() -> None:
         (TRUTH, LISTS, {"metrics": "calibration@2(missing_features=skip)", "items": few_features}),
     ):
         of_buckets = warnings_of(partial(report_of, truth, lists, **options))
-        of_whole = warnings_of(partial(exactk.evaluate, truth, lists, **{"metrics": "ndcg@2", **options}))
-        assert of_buckets == of_whole != []
-    with pytest.warns(
-        exactk.EvaluationWarning, match=r"^no item of the truth is in the predictions of the same bucket: "
-    ):
-        report_of(TRUTH, disjoint)
-    with pytest.warns(exactk.EvaluationWarning, match=r"^no user of the truth"):
-        report_of(TRUTH, disjoint.set_column(0, "user", pa.array(["dan", "zed"])))
+        whole = {"metrics": "ndcg@2", **options}
+        assert of_buckets == warnings_of(partial(exactk.evaluate, truth.to_pandas(), lists, **whole)) != []
+    messages = warnings_of(partial(report_of, TRUTH, disjoint))
+    expected = "no item of the truth is in the predictions of the same bucket: "
+    assert any(message.startswith(expected) for message in messages)
+    users = disjoint.set_column(0, "user", pa.array(["dan", "zed"]))
+    messages = warnings_of(partial(report_of, TRUTH, users))
+    assert any(message.startswith("no user of the truth") for message in messages)
+
+
+def test_f86_events_are_told_by_name_and_named_columns_are_no_grades() -> None:
+    for column in ("event", "is_purchase"):
+        (message,) = warnings_of(partial(report_of, TRUTH.append_column(column, pa.array(list("vvpp"))), LISTS))
+        assert f"{column!r} is not used; truth[truth[{column!r}] == 'VALUE'] counts 'VALUE' alone, " in message
+    weighted = TRUTH.append_column("rating", pa.array([2, 2, 1, 1]))
+    for options in ({"weights": "rating"}, {"groups": "rating"}):
+        assert warnings_of(partial(report_of, weighted, LISTS, **options)) == []
+        assert report_of(weighted, LISTS, **options).state.grade_column is None
+    with pytest.warns(exactk.EvaluationWarning, match="every rating above 0"):
+        report = report_of(weighted, LISTS, weights="rating", columns={"grade": "rating"})
+    assert report.state.grade_column == "rating"
 
 
 def test_an_error_names_the_user_and_the_number_of_buckets() -> None:

@@ -161,6 +161,7 @@ ROWS = {
     84: Row(
         "integers in the shape of the truth, and matrices that lack columns of the scores, are asked for what they mean"
     ),
+    86: Row("columns that say what happened are told in every container; a named column has no other role"),
 }
 WITHDRAWN = {33, 39, 40}  # rows that there were
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings, usual_role
 from exactk._inputs.pair_lists import describe_pairs, frame_of_lists, frame_of_pairs, kind_of_pairs
@@ -14,7 +15,7 @@ from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -75,8 +76,10 @@ def counted_ratings(grade: str | None, values: Iterable[Value]) -> str | None:
 
 
 def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> None:
-    """Warn if all ratings count as relevant, unless all ratings above 0 are equal."""
+    """Warn if all ratings count as relevant, unless those above 0 are equal, or all at least the suggested grade."""
     if not scale.lowest < scale.highest < math.inf:  # infinite ratings are refused later
+        return
+    if scale.lowest >= scale.high_rating:
         return
     warn(
         f"truth: every rating above 0 in the column {column!r} counts as relevant; ",
@@ -96,15 +99,73 @@ CONVERSIONS: Mapping[str, str] = MappingProxyType(
 """The calls that name columns of data frames, for hints, where the function itself does not."""
 
 
+_SELECTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "pandas": ("truth[truth[{0!r}] == {1!r}]", "truth[{0!r}]"),
+        "pandas, index": ("truth[truth[{0!r}] == {1!r}]", "truth.reset_index()[{0!r}]"),
+        "polars": ("truth.filter(polars.col({0!r}) == {1!r})", "truth.select({0!r})"),
+        "pyarrow": ("truth.filter(pyarrow.compute.field({0!r}) == {1!r})", "truth.select({0!r})"),
+        "duckdb": ("truth.filter(duckdb.ColumnExpression({0!r}) == {1!r})", "truth.select(*{0!r})"),
+    }
+)
+"""The rows with a value in a column, and some columns, by library."""
+_WITHOUT_LIBRARY = ("a truth of those rows", "a truth without the column")
+
+
 def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None], call: str) -> None:
-    """Warn of numeric columns that could be grades and are not weights or groups; `call` is what may name them."""
-    used, _, unused = truth.columns
-    if others := [name for name in unused if name not in set(user_values)]:
-        is_of_predictions = not {"score", "rank"}.isdisjoint(map(usual_role, others))
-        order = "; if these are the predictions, the truth comes first" if is_of_predictions else ""
-        warn(
-            f"truth: every item counts as relevant, because no grade column was found, and {' and '.join(map(repr, others))} "
-            f"{'is' if len(others) == 1 else 'are'} not used{order}; ",
-            Option("grade", others[0], call),
-            f" uses it as grades, truth[{list(used)!r}] leaves it out",
-        )
+    """Warn of columns that could be grades or say what happened, and are not weights or groups.
+
+    `call` is what may name them.
+    """
+    used, grade, numbers, events, library = truth.columns
+    user_values = set(user_values)
+    events = tuple(event for event in events if event[0] not in user_values)
+    numbers = tuple(name for name in numbers if name not in user_values)
+    if not events and not numbers:
+        return
+    names = [*map(_describe_event, events), *map(repr, numbers)]
+    is_of_predictions = not {"score", "rank"}.isdisjoint(map(usual_role, numbers))
+    order = "; if these are the predictions, the truth comes first" if is_of_predictions else ""
+    reason = (
+        "the rows count by {grade!r} alone"
+        if grade
+        else "every item counts as relevant, because no grade column was found"
+    )
+    rows, columns = _SELECTIONS.get(library, _WITHOUT_LIBRARY)
+    lines: list[str | Option] = []
+    for event in events[:1]:
+        value = _telling(event[1:])
+        lines += [f"{rows.format(event[0], value)} counts {value!r} alone, "]
+    if numbers or grade is None:
+        lines += [
+            Option("grade", numbers[0] if numbers else "NAME", call),
+            " uses it as grades, " if numbers else " names a column of numbers as grades, ",
+        ]
+    if grade is None:
+        lines += [columns.format(list(used)), " leaves it out"]
+    else:
+        lines += [Option("grade", grade, call), " keeps it so"]
+    warn(
+        f"truth: {reason.format(grade=grade)}, and {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not used{order}; ",
+        *lines,
+    )
+
+
+def _describe_event(event: tuple[Any, ...]) -> str:
+    """Return the name of a column, with some of its values."""
+    name, *values = event
+    texts = [*map(repr, values[:_FEW_VALUES]), *(["..."] if len(values) > _FEW_VALUES else [])]
+    return f"{name!r} ({', '.join(texts)})" if values else repr(name)
+
+
+def _telling(values: Sequence[Any]) -> Any:  # noqa: ANN401 - text, or a bool
+    """Return the value of the rows that most likely count: what was bought, or is true."""
+    of_most = [value for value in values if not _LEAST.search(str(value))] or values
+    return next((value for value in of_most if _MOST.search(str(value))), of_most[0] if of_most else "VALUE")
+
+
+_MOST = re.compile("purchas|buy|bought|^order|transaction|^(true|yes|1|y|t)$", re.IGNORECASE)
+_LEAST = re.compile("dislike|remove|return|cancel|refund|skip|hid|hate|abandon|impression|view|pv|shown", re.IGNORECASE)
+
+
+_FEW_VALUES = 4

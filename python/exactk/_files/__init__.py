@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
 import numpy as np
 
 from exactk._files import archive, json_document, results, shards, trec, user_values
-from exactk._files.column_choice import COLUMNS, choose_columns
 from exactk._files.faults import File
 from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
-from exactk._files.source import is_large
+from exactk._files.source import choose_columns, is_large
 from exactk._inputs.batches import Batches
+from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.model.frame_rows import locate_in_parts
 from exactk._runtime.errors import input_error, name_source, type_error
 from exactk._runtime.read_ahead import read_ahead
@@ -137,7 +137,7 @@ def read(
         raise input_error("role", f"one of {', '.join(get_args(Role))}", repr(role))
     requested = _requested({"user": user, "item": item, "score": score, "rank": rank, "grade": grade})
     for name in requested:
-        if name not in COLUMNS[role]:
+        if name not in ROLES[role]:
             raise input_error(name, f"None for the role {role}", repr(requested[name]))
     if not isinstance(text_ids, (bool, np.bool_)):
         raise type_error("text_ids", "True or False", repr(text_ids))
@@ -160,7 +160,7 @@ def read_in_role(file: File, requested: RequestedColumns, *, text_ids: bool) -> 
     file.check_kind(pipes=format_name in {TREC, JSON})
     if format_name in COLUMN_SOURCES:
         source = COLUMN_SOURCES[format_name](file)
-        columns = choose_columns(source.names, source.number_columns(), requested, file)._replace(text_ids=text_ids)
+        columns = choose_columns(source, source.number_columns(), requested)._replace(text_ids=text_ids)
         if file.role == "predictions" and is_large([source]):
             return Batches.of_files(
                 lambda: read_ahead((str(file.path), columns.convert_ids(part)) for part in source.parts(columns)),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._files import file_at, has_columns, json_document, read_in_role, read_user_values
-from exactk._files.column_choice import COLUMNS, ColumnChoice
+from exactk._files.column_choice import ColumnChoice
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.column_roles import Columns
 from exactk._inputs.paths import names_file
 from exactk._inputs.values_by_user import values_of_column
 from exactk._runtime.errors import name_source
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
 
-__all__ = ["has_columns", "read_argument", "read_catalogue_columns", "read_item_names"]
+__all__ = ["column_names", "has_columns", "read_argument", "read_catalogue_columns", "read_item_names"]
+
+
+def column_names(path: FilePath, role: str) -> list[str]:
+    """Return the names of the file's columns; none for a format without."""
+    if not has_columns(path, role):
+        return []
+    file = file_at(path, role, role)
+    return list(COLUMN_SOURCES[format_of(file)](file).names)
+
 
 _USER_VALUES = ("weights", "groups", "clusters")
 """The arguments with one value per user."""
@@ -49,7 +59,9 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
         file.check_kind(pipes=False)
         if argument == "candidates" and len((source := COLUMN_SOURCES[format_of(file)](file)).names) == 1:
             return _read_items(source, argument, columns, text_ids=text_ids)
-        requested = {role: name for role, name in columns.items() if name is not None and role in COLUMNS[argument]}
+        requested = {
+            role: name for role, name in columns.items() if name is not None and role in column_roles.ROLES[argument]
+        }
         return read_in_role(file, requested, text_ids=text_ids)
 
 
@@ -62,7 +74,7 @@ def read_catalogue_columns(
         source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), which has {names[0]}")
         if missing := [name for name in names if name not in source.names]:
             raise file.fault(f"the column {missing[0]}", f"the columns {', '.join(source.names)}")
-        item = column_roles.item_column(source.names, columns.get("item"), "catalogue")
+        item = column_roles.item_column(Columns(source.names, sample=source.sample), columns.get("item"), "catalogue")
         column_roles.check_distinct([item, *names], "catalogue")
         choice = ColumnChoice((item,), tuple(names)) if are_numbers else ColumnChoice((item, *names), ())
         selected = open_table(source.read_all(choice), "catalogue").select(names, "catalogue")
@@ -83,7 +95,7 @@ def read_item_names(path: FilePath, item: str | None = None, *, text_ids: bool =
             file.check_kind(pipes=True)
             return _names_of_json(json_document.read_object(file, text_ids=text_ids), file)
         source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), or JSON")
-        item_name = column_roles.item_column(source.names, item, "item_names")
+        item_name = column_roles.item_column(Columns(source.names, sample=source.sample), item, "item_names")
         others = [name for name in source.names if name != item_name]
         usual = [name for name in others if name.lower() in _NAME_COLUMNS] or others
         if len(usual) != 1:
@@ -127,7 +139,7 @@ def _read_catalogue(file: File, columns: ColumnNames, *, text_ids: bool) -> obje
 
 def _read_items(source: Source, argument: str, columns: ColumnNames, *, text_ids: bool) -> object:
     """Return the items in the item column of a file."""
-    item = column_roles.item_column(source.names, columns.get("item"), argument)
+    item = column_roles.item_column(Columns(source.names, sample=source.sample), columns.get("item"), argument)
     choice = ColumnChoice((item,), (), text_ids=text_ids)
     table = open_table(choice.convert_ids(source.read_all(choice)), argument)
     return values_of_column(table.select([item], argument).columns[item], f"{argument}.{item}")

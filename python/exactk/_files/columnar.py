@@ -7,13 +7,14 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from exactk._files.column_choice import ColumnChoice
 from exactk._files.source import Source, memory_size
+from exactk._inputs.keys.unused_columns import SAMPLE_SIZE
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
 
 _PART_ROWS = 1 << 20  # per part: about 20 MB
@@ -35,9 +36,9 @@ class _Columnar(Source):
         return [name for name, _ in self.fields]
 
     def number_columns(self) -> list[str]:
-        """Return the columns of numbers or bools, or of lists of them."""
+        """Return the columns of numbers, or of lists of them."""
         types = optional.arrow("a table").types
-        kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        kinds = (types.is_integer, types.is_floating, types.is_decimal)
 
         def is_of_numbers(dtype: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
             if types.is_list(dtype) or types.is_large_list(dtype):
@@ -45,6 +46,15 @@ class _Columnar(Source):
             return any(kind(dtype) for kind in kinds)
 
         return [name for name, field in self.fields if is_of_numbers(field.type)]
+
+    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
+        """Return the values of columns in the first rows."""
+        part = self._first_rows(names)
+        values: Mapping[str, Sequence[object]] = {} if part is None else part.select(names)[:SAMPLE_SIZE].to_pydict()
+        return {name: values.get(name, ()) for name in names}
+
+    def _first_rows(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+        return next(iter(self.parts(ColumnChoice((), tuple(names)))), None)
 
     @property
     def has_one_item_per_row(self) -> bool:
@@ -74,6 +84,10 @@ class Parquet(_Columnar):
         """A lower bound on the bytes of all rows, which may far exceed the file: a small file can repeat one row."""
         with self._open() as parquet_file:
             return max(super().size, int(parquet_file.metadata.num_rows) * _ROW_SIZE)
+
+    def _first_rows(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+        with self._open() as parquet_file:
+            return next(parquet_file.iter_batches(SAMPLE_SIZE, columns=names), None)
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""

@@ -17,7 +17,7 @@ from exactk._runtime import optional
 from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from exactk._files.column_choice import ColumnChoice
@@ -115,9 +115,15 @@ class JsonLines(Source):
         return list(self._first_row())
 
     def number_columns(self) -> list[str]:
-        """Return the columns whose first value is a number or bool, or a list of them."""
+        """Return the columns whose first value is a number, or a list of them."""
         samples = {name: value[:1] if isinstance(value, list) else [value] for name, value in self._first_row().items()}
-        return [name for name, sample in samples.items() if sample and isinstance(sample[0], (int, float))]
+        return [name for name, sample in samples.items() if sample and type(sample[0]) in {int, float}]
+
+    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
+        """Return the values of columns in the first rows."""
+        with self._translate_errors(), open_bytes(self.file) as stream:
+            rows = [row for _, _, row in islice(self._rows(stream), _SAMPLED_LINES)]
+        return {name: [row.get(name) for row in rows] for name in names}
 
     def _first_row(self) -> dict[str, Any]:
         with self._translate_errors(), open_bytes(self.file) as stream:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from exactk._files.column_choice import COLUMNS
 from exactk._inputs.batches import Batches, Reader
 from exactk._inputs.checks import number_array, offset_array
 from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, scored_input, truth_of
+from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
 from exactk._inputs.model.lists import Exclusions, Rankings
@@ -21,7 +21,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from exactk._files.column_choice import RequestedColumns
     from exactk._files.trec import TrecColumns
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.unused_columns import UnusedColumns
     from exactk._inputs.model.frame_rows import Locate
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
@@ -59,12 +60,12 @@ def result_of_table(
     table: Any,  # noqa: ANN401 - pyarrow has no types
     role: str,
     requested: RequestedColumns,
-    unused: Sequence[str] = (),
+    unused: UnusedColumns | None = None,
     source: str = _SOURCE,
 ) -> ReadResult:
-    """Return the container for a pyarrow table; `unused` are the file's other numeric columns."""
+    """Return the container for a pyarrow table; `unused` are the file's other columns."""
     encoding = replace(default_encoding(), source=source)
-    columns: Any = {**dict.fromkeys(COLUMNS[role]), **requested}
+    columns: Any = {**dict.fromkeys(ROLES[role]), **requested}
     if role == "truth":
         return truth_of(table, columns, encoding, unused)
     result: ReadResult = _CONVERSIONS[role](table, columns, encoding)

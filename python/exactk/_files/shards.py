@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from exactk._files import ids, results
-from exactk._files.column_choice import choose_columns
-from exactk._files.source import is_large
+from exactk._files.source import choose_columns, is_large
 from exactk._inputs.batches import Batches
 from exactk._inputs.containers.column_table import ColumnTable
 from exactk._inputs.containers.tables import open_table
@@ -45,10 +44,10 @@ def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> C
     """Return the columns to read from each file. Raise InputError if they differ."""
     first, *others = sources
     with name_source(str(first.file.path)):
-        columns = choose_columns(first.names, first.number_columns(), requested, first.file)
+        columns = choose_columns(first, first.number_columns(), requested)
     for source in others:
         with name_source(str(source.file.path)):
-            chosen = choose_columns(source.names, (), requested, source.file)
+            chosen = choose_columns(source, (), requested)
         if chosen.all != columns.all:
             found = f"{', '.join(columns.all)} in {first.file.path} and {', '.join(chosen.all)} in {source.file.path}"
             raise input_error("predictions", "files with the same columns", found)

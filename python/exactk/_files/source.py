@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from exactk._files.column_choice import ColumnChoice
 from exactk._files.text import text_size
+from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.column_roles import ROLES, Columns
+from exactk._inputs.keys.unused_columns import UnusedColumns, judge_columns, may_say_more
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from exactk._files.column_choice import ColumnChoice
+    from exactk._files.column_choice import RequestedColumns
     from exactk._files.faults import File
+    from exactk._inputs.keys.column_roles import ColumnNames
 
 _LARGE = 1 << 28  # bytes
 _USUAL_RATIO = 4  # ratio of text to compressed bytes
@@ -45,6 +50,10 @@ class Source:
         """Return the numeric columns, by type or, for text, by the first row."""
         raise NotImplementedError
 
+    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
+        """Return some values of columns; those of text as numbers where they can be."""
+        raise NotImplementedError
+
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         raise NotImplementedError
@@ -62,3 +71,29 @@ def is_large(sources: Sequence[Source]) -> bool:
 def memory_size() -> int:
     """Return the bytes of memory of the machine."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def choose_columns(source: Source, numbers: Sequence[str], requested: RequestedColumns) -> ColumnChoice:
+    """Return the columns that the caller names, or that have common names, given which columns are numeric."""
+    role, existing = source.file.role, source.names
+    if any("\0" in name for name in existing):
+        raise source.file.fault("column names without zero bytes", "a zero byte")
+    columns = Columns.of(existing, cast("ColumnNames", requested), role, sample=source.sample)
+    users = column_roles.user_columns(columns, requested.get("user"), role)
+    item = column_roles.item_column(columns, requested.get("item"), role)
+    optional_values = {
+        value: column_roles.value_column(columns, value, requested.get(value), role) for value in ROLES[role][2:]
+    }
+    values = {value: name for value, name in optional_values.items() if name is not None}
+    column_roles.check_distinct([*users, item, *values.values()], role)
+    if role in {"predictions", "scores"} and not values and source.has_one_item_per_row:
+        raise column_roles.order_error(columns, [*users, item], ROLES[role][2:], role)
+    used = {*users, item, *values.values()}
+    others = tuple(name for name in numbers if name not in used)
+    unused = UnusedColumns()
+    if role == "truth" and requested.get("grade") is None:
+        names = may_say_more(name for name in existing if name not in used and name not in others)
+        unused = judge_columns(others, source.sample(names) if names else {})
+    if role in {"predictions", "scores"} and not {"score", "rank"} & requested.keys():
+        column_roles.warn_of_other_scores(others, values, role)
+    return ColumnChoice((*users, item), tuple(values.values()), unused)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._files.column_choice import ColumnChoice
 from exactk._files.ids import cast_to_text
 from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.column_roles import Columns
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def table_of_source(source: Source, user: object, *, text_ids: bool) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the rows of a file: weights are numbers; groups and clusters are read as ids are."""
     argument = source.file.role
-    users = column_roles.user_columns(source.names, user, argument)
+    users = column_roles.user_columns(Columns(source.names, sample=source.sample), user, argument)
     others = [name for name in source.names if name not in users]
     if len(others) != 1:
         found = " and ".join(others) or "none"

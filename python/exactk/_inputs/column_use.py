@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._inputs.containers.series import has_values_by_user_and_item
+from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.paths import has_columns
 from exactk._inputs.registry import (
     BATCHES,
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.column_roles import ColumnNames
 
-_ROLES = {
-    "truth": ("user", "item", "grade"),
-    "predictions": ("user", "item", "score", "rank"),
-    "scores": ("user", "item", "score"),
-    "exclude": ("user", "item"),
-    "candidates": ("user", "item"),
-    "items": ("user", "item"),
-    "weights": ("user",),
-    "groups": ("user",),
-    "clusters": ("user",),
-}
-"""The roles of the columns that each argument may have."""
-
 
 def check_columns_are_read(columns: ColumnNames, systems: Iterable[ClassifiedValue] = (), **arguments: object) -> None:
     """Raise InputError if a column is named but no argument is a data frame, or a file with columns.
@@ -55,11 +43,11 @@ def check_columns_are_read(columns: ColumnNames, systems: Iterable[ClassifiedVal
         role
         for argument, values in given.items()
         if any(_has_columns(value, argument) for value in values)
-        for role in _ROLES[argument]
+        for role in ROLES[argument]
     }
     for role in named:
         if role not in read:
-            takers = [argument for argument in _ROLES if argument in containers and role in _ROLES[argument]]
+            takers = [argument for argument in ROLES if argument in containers and role in ROLES[argument]]
             found = f"{role}={columns.get(role)!r} without one"
             function = "as_predictions" if role in {"score", "rank"} else "as_truth"
             was_converted = any(containers[taker] & {LISTS, SPARSE_SCORES} for taker in takers)

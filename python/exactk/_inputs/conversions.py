@@ -10,7 +10,7 @@ from exactk._inputs.alignment import in_shared_vocabularies, rows_of_users, with
 from exactk._inputs.batches import Reader
 from exactk._inputs.checks import score_array
 from exactk._inputs.column_use import check_columns_are_read
-from exactk._inputs.keys.column_roles import may_be_grades
+from exactk._inputs.containers.frames import truth_columns
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.unused_columns import UnusedColumns
     from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
     from exactk._inputs.types import ExclusionsLike, PredictionsLike, RankingsLike, TruthLike
 
@@ -99,7 +100,7 @@ def default_encoding() -> Encoding:
     return Encoding(resolve_threads(None))
 
 
-def truth_of(value: object, columns: ColumnNames, encoding: Encoding, unused: Sequence[str] = ()) -> Truth:
+def truth_of(value: object, columns: ColumnNames, encoding: Encoding, unused: UnusedColumns | None = None) -> Truth:
     """Return the value as `Truth`; `columns` are those of `exactk.as_truth`, `unused` the frame's other columns."""
     classified = classify(value, "truth")
     if isinstance(classified.value, Truth):
@@ -124,11 +125,11 @@ def truth_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Enc
 
 
 def _truth_rows(
-    classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, unused: Sequence[str] = ()
+    classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, unused: UnusedColumns | None = None
 ) -> Rows:
     rows = rows_of_container(classified, ConversionOptions("truth", encoding, columns))
-    if rows.grades is None and unused:
-        rows = rows._replace(columns=rows.columns._replace(unused=may_be_grades(unused)))
+    if unused is not None:
+        rows = rows._replace(columns=truth_columns(rows.columns.used, rows.columns.grade, unused))
     return validated_copy(rows, "truth")
 
 

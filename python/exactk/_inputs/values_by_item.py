@@ -146,7 +146,8 @@ def has_items_in_index(frame: Any) -> bool:  # noqa: ANN401 - of pandas
 def _item_column(names: list[str], argument: str) -> str:
     """Return the name of the item column. No argument selects it, so hints are about the names."""
     try:
-        return column_roles.item_column(names, None, argument, lambda: "rename the column of items to 'item'")
+        columns = column_roles.Columns(names, hint=lambda: "rename the column of items to 'item'")
+        return column_roles.item_column(columns, None, argument)
     except InputError as error:
         if not any(isinstance(part, Option) for part in error.fault.hint):
             raise

@@ -12,6 +12,7 @@ import numpy as np
 
 from exactk._inputs.containers.tables import Table, is_frame, open_table
 from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.column_roles import Columns
 from exactk._inputs.keys.columns import TextColumn, key_columns, key_kind
 from exactk._inputs.keys.series import index_columns
 from exactk._inputs.keys.vocabulary import Vocabulary
@@ -197,7 +198,7 @@ def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> Value
     table = open_table(frame, argument)
     if requested.get("user") is None and _has_users_in_index(frame, table.names):
         return _values_by_index(frame, table, argument)
-    users = column_roles.user_columns(table.names, requested.get("user"), argument)
+    users = column_roles.user_columns(Columns(table.names, sample=table.sample), requested.get("user"), argument)
     others = [name for name in table.data_names if name not in users]
     if len(others) != 1:
         found = " and ".join(map(str, others)) or "none"

@@ -13,7 +13,7 @@ from exactk._engine.pairs import Pairing
 from exactk._engine.pipeline import Call, align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS, in_system
 from exactk._inputs.items import Items
-from exactk._inputs.keys.column_roles import user_columns
+from exactk._inputs.keys.column_roles import Columns, user_columns
 from exactk._inputs.registry import classify
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
@@ -23,7 +23,7 @@ from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.threads import resolve_threads
-from exactk._sharded.sides import Side, check_kinds, named_tables, side_of_schema, values_of_truth
+from exactk._sharded.sides import Side, check_kinds, named_tables, side_of_schema, values_of_truth, without_values
 from exactk._sharded.struct_columns import split_structs
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ class ShardPlan:
         ]
         named = dict(named_tables(self.sides, split))
         for argument, column in self.of_truth.items():
-            users = user_columns(named["truth"].column_names, self.columns.get("user"), "truth")
+            users = user_columns(Columns(named["truth"].column_names), self.columns.get("user"), "truth")
             named[argument] = values_of_truth(named["truth"], users, column, argument)
+        named["truth"] = without_values(named["truth"], self.of_truth.values(), self.columns)
         options = {name: named.get(name) for name in ("exclude", "weights", "groups")}
         values = self.values
         form, predictions, pairing = ONE_SYSTEM, named["systems"].get(""), None
@@ -141,7 +142,7 @@ def plan_shards(
     for argument, column in of_truth.items():
         if column not in schemas.truth.names:
             raise input_error(argument, "the name of a column of the truth", repr(column))
-        if column in user_columns(schemas.truth.names, columns.get("user"), "truth"):
+        if column in user_columns(Columns(schemas.truth.names), columns.get("user"), "truth"):
             raise input_error(argument, "a column of the truth other than those of users", repr(column))
     inputs = [
         ("truth", "", schemas.truth),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._inputs.containers.frames import columns_by_role
-from exactk._inputs.keys.column_roles import item_column, user_columns
+from exactk._inputs.keys.column_roles import Columns, item_column, user_columns, usual_role
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
@@ -58,10 +58,11 @@ def side_of_schema(
     beside: Iterable[str] = (),
 ) -> Side:
     """Return the columns that are read of an Arrow schema, by the rules of frames; `beside` are further columns."""
-    table = split_structs(schema.empty_table(), argument, requested)
+    table = without_values(split_structs(schema.empty_table(), argument, requested), beside, requested)
+    columns = Columns.of(schema.names, requested, argument)
     _check_keys(table.schema, argument, requested)
     if argument in {"weights", "groups"}:
-        users = user_columns(schema.names, requested.get("user"), argument)
+        users = user_columns(columns, requested.get("user"), argument)
         read = [name for name in schema.names if name not in users]
     else:
         by_role = columns_by_role(table, argument, requested)
@@ -77,11 +78,18 @@ def side_of_schema(
     return Side(argument, system, tuple(of_users), tuple(others), schema)
 
 
+def without_values(table: Any, names: Iterable[str], requested: ColumnNames) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return a truth's table without its columns of weights and groups that would be grades by their names alone."""
+    grades = {name for name in names if usual_role(name) == "grade"} - {requested.get("grade")}
+    return table.drop_columns(list(grades)) if grades else table
+
+
 def _check_keys(schema: Any, argument: str, requested: ColumnNames) -> None:  # noqa: ANN401 - pyarrow has no types
     """Raise InputTypeError for types of keys that other frames may have, but engines cannot compare exactly."""
-    keys = user_columns(schema.names, requested.get("user"), argument)
+    columns = Columns.of(schema.names, requested, argument)
+    keys = user_columns(columns, requested.get("user"), argument)
     if argument not in {"weights", "groups"}:
-        keys.append(item_column(schema.names, requested.get("item"), argument))
+        keys.append(item_column(columns, requested.get("item"), argument))
     for name in keys:
         key_kind(schema, name, argument)
 

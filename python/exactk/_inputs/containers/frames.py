@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from exactk._inputs import long_format
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.column_roles import Columns
+from exactk._inputs.keys.unused_columns import UnusedColumns, judge_columns, may_say_more, names_outcome
 from exactk._inputs.long_format import LongColumns
 from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, rows_with_lists
 from exactk._inputs.model.rows import Rows, TruthColumns
+from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from exactk._inputs.containers.column_table import SelectedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.columns import Column
     from exactk._inputs.long_format import Encoding
     from exactk._runtime.faults import Text
 
@@ -38,14 +40,15 @@ class ColumnsByRole(NamedTuple):
     item: str
     values: dict[str, str]  # the columns of grades, scores or ranks
     selected: SelectedColumns
-    unused: tuple[str, ...]  # columns of numbers
-    names: list[str]  # names of all columns
+    unused: UnusedColumns
+    columns: Columns
+    library: str  # for hints
 
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
     """Return the rows of a frame in long format, or with one list of items per user."""
     by_role = columns_by_role(value, argument, requested, encoding.source)
-    _warn_of_other_scores(by_role, argument, requested)
+    _warn_of_orders(by_role, argument, requested)
     if by_role.item not in by_role.selected.list_offsets:
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument, requested), argument, encoding)
         return _with_truth_columns(rows, by_role, argument)
@@ -61,23 +64,46 @@ def _with_truth_columns(rows: Rows, by_role: ColumnsByRole, argument: str) -> Ro
     if argument != "truth":
         return rows
     used, grade = (*by_role.users, by_role.item, *by_role.values.values()), by_role.values.get("grades")
-    unused = column_roles.may_be_grades(by_role.unused) if grade is None else ()
-    return rows._replace(columns=TruthColumns(used, grade, unused))
+    return rows._replace(columns=truth_columns(used, grade, by_role.unused, by_role.library))
 
 
-def _warn_of_other_scores(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> None:
-    is_ordered = by_role.values or by_role.item in by_role.selected.list_offsets  # otherwise the frame is refused
+def truth_columns(used: tuple[str, ...], grade: str | None, unused: UnusedColumns, library: str = "") -> TruthColumns:
+    """Return the columns of a truth. Beside a column of grades, only those that say what happened are kept."""
+    numbers = column_roles.may_be_grades(unused.numbers)
+    kept = numbers if grade is None else tuple(filter(names_outcome, numbers))
+    return TruthColumns(used, grade, kept, unused.events, library)
+
+
+def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> None:
+    """Warn if the name of scores or ranks says that the other order is meant, or if other scores are not used."""
+    if argument not in {"predictions", "scores"}:
+        return
+    has_lists = by_role.item in by_role.selected.list_offsets
+    chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
+    for role, name in chosen.items():
+        if column_roles.names_other_order(name, role) and not _are_negative(by_role.selected.columns[name], argument):
+            reverses = not has_lists and {"score", "rank"} <= requested.keys()
+            column_roles.warn_of_order(name, role, argument, reverses=reverses)
+    is_ordered = by_role.values or has_lists  # otherwise the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
-    if argument in {"predictions", "scores"} and by_role.unused and is_ordered and not is_named:
-        chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
-        column_roles.warn_of_other_scores(by_role.unused, chosen, argument, takes_scores="score" in requested)
+    if by_role.unused.numbers and is_ordered and not is_named:
+        takes_scores = "score" in requested
+        column_roles.warn_of_other_scores(by_role.unused.numbers, chosen, argument, takes_scores=takes_scores)
+
+
+def _are_negative(column: Column, argument: str) -> bool:
+    """Return whether the numbers of a column are 0 or less, such as negated distances."""
+    if column.kind not in {"int", "float"} or not len(column):
+        return False
+    values = column.values(argument)
+    return bool(values.max() <= 0 and values.min() < 0)
 
 
 def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: bool) -> LongColumns:
     """Return the columns of a frame in long format."""
     by_role = columns_by_role(value, argument, requested)
     if warn:
-        _warn_of_other_scores(by_role, argument, requested)
+        _warn_of_orders(by_role, argument, requested)
     if by_role.item in by_role.selected.list_offsets:
         raise type_error(f"{argument}.{by_role.item}", "one item per row", "lists")
     return _to_long_columns(by_role, argument, requested)
@@ -91,26 +117,41 @@ def columns_by_role(value: object, argument: str, requested: ColumnNames, source
     def hint() -> str:
         return table.matrix_hint(argument)
 
-    users = column_roles.user_columns(names, requested.get("user"), argument, hint)
-    item = column_roles.item_column(names, requested.get("item"), argument, hint)
-    values = _value_columns(names, argument, requested)
+    columns = Columns.of(names, requested, argument, sample=table.sample, hint=hint)
+    users = column_roles.user_columns(columns, requested.get("user"), argument)
+    item = column_roles.item_column(columns, requested.get("item"), argument)
+    values = _value_columns(columns, argument, requested)
     column_roles.check_distinct([*users, item, *values.values()], argument)
     selected = table.select([*users, item, *values.values()], argument, source)
     for name in users if item in selected.list_offsets else [*users, *values.values()]:
         if name in selected.list_offsets:  # even if it has as many values as rows: their rows are unknown
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
-    numbers = table.number_names(with_lists=item in selected.list_offsets)
-    unused = tuple(name for name in numbers if name not in {*users, item, *values.values()})
-    return ColumnsByRole(users, item, values, selected, unused, names)
+    used = {*users, item, *values.values()}
+    has_lists = item in selected.list_offsets
+    numbers = table.number_names(with_lists=has_lists and argument != "truth")
+    unused = UnusedColumns(tuple(name for name in numbers if name not in used))
+    if argument == "truth" and requested.get("grade") is not None:
+        unused = UnusedColumns()
+    elif argument == "truth":
+        others = may_say_more(name for name in table.data_names if name not in used and name not in numbers)
+        unused = judge_columns(unused.numbers, table.sample(others) if others else {}, with_lists=has_lists)
+    return ColumnsByRole(users, item, values, selected, unused, columns, "" if has_lists else _library_of(value))
+
+
+def _library_of(frame: Any) -> str:  # noqa: ANN401 - of any library
+    """Return the library whose calls select rows of a frame, for hints; empty if none does."""
+    if optional.is_pandas(frame):
+        return "pandas, index" if any(isinstance(name, str) for name in frame.index.names) else "pandas"
+    if getattr(frame, "num_rows", 1) == 0:  # a schema of an engine, whose frames are written as those of pandas are
+        return "pandas"
+    return type(frame).__module__.lstrip("_").partition(".")[0] if hasattr(frame, "filter") else ""
 
 
 def _to_long_columns(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> LongColumns:
     value_columns = {field: by_role.selected.columns[name] for field, name in by_role.values.items()}
     if argument in {"predictions", "scores"} and not value_columns:
-        roles = {field: role for field, role in _VALUE_ROLES[argument].items() if role in requested}
-        expected = f"a {' or '.join(roles.values())} column, because the order of rows has no meaning"
-        others = [name for name in by_role.names if name not in {*by_role.users, by_role.item}]
-        raise input_error(argument, expected, "none", hint=column_roles.naming_hint(others, *roles.values()))
+        roles = [role for role in _VALUE_ROLES[argument].values() if role in requested]
+        raise column_roles.order_error(by_role.columns, [*by_role.users, by_role.item], roles, argument)
     users = [by_role.selected.columns[user] for user in by_role.users]
     return LongColumns(
         users,
@@ -121,7 +162,7 @@ def _to_long_columns(by_role: ColumnsByRole, argument: str, requested: ColumnNam
     )
 
 
-def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) -> dict[str, str]:
+def _value_columns(columns: Columns, argument: str, requested: ColumnNames) -> dict[str, str]:
     """Return the grade, score or rank columns."""
     possible = _VALUE_ROLES.get(argument, {})
     named = {field: role for field, role in possible.items() if requested.get(role) is not None}
@@ -129,7 +170,7 @@ def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) 
         field: name
         for field, role in (named or possible).items()
         if role in requested
-        and (name := column_roles.value_column(names, role, requested.get(role), argument)) is not None
+        and (name := column_roles.value_column(columns, role, requested.get(role), argument)) is not None
     }
 
 

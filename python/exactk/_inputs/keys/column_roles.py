@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TypedDict
+from itertools import chain
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
 
 from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.faults import Option, Text
@@ -44,6 +48,20 @@ USUAL_NAMES = {
 """Common column names. Case and underscores are ignored; plurals such as ``items`` name columns of lists."""
 
 
+ROLES = {
+    "truth": ("user", "item", "grade"),
+    "predictions": ("user", "item", "score", "rank"),
+    "scores": ("user", "item", "score"),
+    "exclude": ("user", "item"),
+    "candidates": ("user", "item"),
+    "items": ("user", "item"),
+    "weights": ("user",),
+    "groups": ("user",),
+    "clusters": ("user",),
+}
+"""The roles of the columns that each argument may have."""
+
+
 class ColumnNames(TypedDict, total=False):
     """Column names by role; None detects a common name. Columns without a role are not read."""
 
@@ -77,29 +95,63 @@ _SCORE_WORDS = frozenset({
     "distance", "distances", "pred", "predicted", "prediction", "predictions", "prob", "probability", "score", "scores",
     "similarity", "similarities",
 })  # fmt: skip
-_ASCENDING_WORDS = frozenset({"distance", "distances", "order", "pos", "position"})
+_ASCENDING_WORDS = frozenset({
+    "cost", "dissimilarity", "dist", "distance", "distances", "divergence", "err", "error", "errors", "loss", "losses",
+    "nll", "order", "perplexity", "pos", "position", "positions", "rank", "ranking", "ranks", "rmse",
+})  # fmt: skip
 """Words for values of which the lowest is best."""
+_DESCENDING_WORDS = _SCORE_WORDS - _ASCENDING_WORDS | {"confidence", "logit", "logits", "relevance"}
+_REVERSING_WORDS = frozenset({
+    "complement", "inv", "inverse", "minus", "neg", "negated", "negative", "page", "pct", "percentile", "reciprocal",
+    "reversed", "trust",
+})  # fmt: skip
+"""Words that make the highest of them best: a negative distance, PageRank."""
 _RATING_WORDS = frozenset({"rating", "ratings", "star", "stars"})
 _TIME_WORDS = frozenset({
     "at", "date", "dates", "datetime", "day", "epoch", "hour", "minute", "month", "second", "seconds", "time", "times",
     "timestamp", "timestamps", "ts", "week", "weekday", "year",
 })  # fmt: skip
-_ROW_NAMES = re.compile(r"|index|level_\d+|Unnamed: \d+")
-"""The names of columns that were an index."""
+_ROW_NAMES = re.compile(
+    r"|index|level_\d+|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
+)
+"""The names of columns that were an index, and of ids in one word."""
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
+    """Return the words of a name, in lowercase."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def names_ratings(name: str) -> bool:
     """Return whether the name suggests ratings, where low values are not recommendations."""
-    return not _RATING_WORDS.isdisjoint(_words(name))
+    return not _RATING_WORDS.isdisjoint(words_of(name))
 
 
 def may_be_grades(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of numeric columns that are not times, ids or row numbers."""
     return tuple(name for name in names if not _names_times(name) and not _names_rows_or_ids(name))
+
+
+@lru_cache(maxsize=1024)
+def names_other_order(name: str, role: str) -> bool:
+    """Return whether the name of a column of scores says that the lowest is best, or that of ranks that the highest is."""
+    words, is_negated = {*words_of(name)}, name.lstrip(" 01").startswith("-")
+    wrong, right = (_ASCENDING_WORDS, _DESCENDING_WORDS) if role == "score" else (_DESCENDING_WORDS, _ASCENDING_WORDS)
+    return not words.isdisjoint(wrong) and words.isdisjoint(right | _REVERSING_WORDS) and not is_negated
+
+
+def warn_of_order(name: str, role: str, argument: str, *, reverses: bool) -> None:
+    """Warn of such a column; `reverses` is whether the argument may have it in the other role."""
+    first, other, role_of_other = ("highest", "lowest", "rank") if role == "score" else ("lowest", "highest", "score")
+    warn(
+        f"{argument}: the item of the {first} {name!r} comes first, though the name says that the {other} is best; ",
+        *(
+            (Option(role_of_other, name), ", or the column with the other sign,")
+            if reverses
+            else ("the column with the other sign",)
+        ),
+        f" puts the {other} first, and a column that is named {role!r} keeps the order",
+    )
 
 
 def warn_of_other_scores(
@@ -109,52 +161,76 @@ def warn_of_other_scores(
 
     The chosen columns are by role.
     """
-    others = [name for name in unused if not _SCORE_WORDS.isdisjoint(_words(name))]
+    others = [name for name in unused if not _SCORE_WORDS.isdisjoint(words_of(name))]
     if not others:
         return
     role, column = next(iter(chosen.items()), ("", ""))
     reason = f"ordered by {column!r}" if chosen else "best first"
     unused_names = f"{' and '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not used"
     confirmation: Text = (", ", Option(role, column), " keeps that order") if chosen else ()
-    orders = Option("score", others[0]) if takes_scores else "exactk.as_predictions"
+    by_rank = not _ASCENDING_WORDS.isdisjoint(words_of(others[0]))
+    orders = Option("rank" if by_rank else "score", others[0]) if takes_scores else "exactk.as_predictions"
     warn(f"{argument}: the items are {reason}, and {unused_names}; ", orders, " orders by it", *confirmation)
 
 
 def _names_times(name: str) -> bool:
-    return not _TIME_WORDS.isdisjoint(_words(name)) or _normalize(name).endswith(("time", "date", "timestamp"))
+    return not _TIME_WORDS.isdisjoint(words_of(name)) or _normalize(name).endswith(("time", "date", "timestamp"))
 
 
 def _names_rows_or_ids(name: str) -> bool:
-    return bool(_ROW_NAMES.fullmatch(name)) or _words(name)[-1:] in (["id"], ["ids"])
+    return bool(_ROW_NAMES.fullmatch(name)) or words_of(name)[-1:] in (["id"], ["ids"])
 
 
-def user_columns(existing: Sequence[str], requested: object, argument: str, hint: Callable[[], str] = str) -> list[str]:
-    """Return the columns that together identify a user; the hint is used if there are none."""
+class Columns(NamedTuple):
+    """The columns of a frame or file, from which those of each role are chosen."""
+
+    names: Sequence[str]
+    named: frozenset[str] = frozenset()  # by the caller, for a role of the argument: they have no role by their names
+    sample: Callable[[Sequence[str]], Mapping[str, Sequence[object]]] = (
+        lambda _: {}
+    )  # some values of columns, for hints
+    hint: Callable[[], str] = str  # what to write if no column can be keys
+
+    @classmethod
+    def of(cls, names: Sequence[str], requested: ColumnNames, argument: str, **parts: Any) -> Columns:  # noqa: ANN401 - the other fields
+        """Return the columns for an argument, some of which the caller named."""
+        named: list[Any] = [requested.get(role) for role in ROLES.get(argument, ("user", "item"))]
+        flat = chain.from_iterable([name] if isinstance(name, str) else name or () for name in named)
+        return cls(names, frozenset(flat), **parts)
+
+    @property
+    def free(self) -> list[str]:
+        """The columns that have a role by their names alone."""
+        return [name for name in self.names if name not in self.named] if self.named else [*self.names]
+
+
+def user_columns(columns: Columns, requested: object, argument: str) -> list[str]:
+    """Return the columns that together identify a user."""
     if requested is None:
-        return [_required_column(existing, "user", argument, hint)]
+        return [_required_column(columns, "user", argument)]
     user_names = [requested] if isinstance(requested, str) else requested
     if not isinstance(user_names, Sequence) or not user_names or not all(isinstance(name, str) for name in user_names):
         raise type_error("user", "a column name or a sequence of column names", repr(requested))
     if len(set(user_names)) < len(user_names):
         raise input_error("user", "distinct columns", repr(requested))
-    return [_existing_column(existing, name, "user", argument) for name in user_names]
+    return [_existing_column(columns.names, name, "user", argument) for name in user_names]
 
 
-def item_column(existing: Sequence[str], requested: object, argument: str, hint: Callable[[], str] = str) -> str:
-    """Return the item column; the hint is used if there is none."""
+def item_column(columns: Columns, requested: object, argument: str) -> str:
+    """Return the item column."""
     return (
-        _required_column(existing, "item", argument, hint)
+        _required_column(columns, "item", argument)
         if requested is None
-        else _existing_column(existing, requested, "item", argument)
+        else _existing_column(columns.names, requested, "item", argument)
     )
 
 
-def value_column(existing: Sequence[str], role: str, requested: object, argument: str) -> str | None:
+def value_column(columns: Columns, role: str, requested: object, argument: str) -> str | None:
     """Return the column of scores, ranks or grades, if there is one."""
     return (
-        _usual_column(existing, role, argument)
+        _usual_column(columns.free, role, argument)
         if requested is None
-        else _existing_column(existing, requested, role, argument)
+        else _existing_column(columns.names, requested, role, argument)
     )
 
 
@@ -183,14 +259,13 @@ def _existing_column(existing: Sequence[str], name: object, role: str, argument:
     return name
 
 
-def _required_column(existing: Sequence[str], role: str, argument: str, hint: Callable[[], str]) -> str:
-    name = _usual_column(existing, role, argument)
+def _required_column(columns: Columns, role: str, argument: str) -> str:
+    name, existing = _usual_column(columns.free, role, argument), columns.names
     if name is None:
         expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
         found = f"the columns {_list_in_brief(existing)}" if existing else "no column with a string as its name"
-        raise input_error(
-            argument, expected, found, hint=hint() or _header_hint(existing) or naming_hint(existing, role)
-        )
+        hint = columns.hint() or _header_hint(existing) or naming_hint(columns, role)
+        raise input_error(argument, expected, found, hint=hint)
     return name
 
 
@@ -211,16 +286,71 @@ def _list_in_brief(names: Sequence[str]) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def naming_hint(existing: Sequence[str], *roles: str) -> Text:
-    """Return how to name a column for a role, using the first column without a role that is not a time."""
-    free = [name for name in existing if usual_role(name) is None and not _names_times(name)]
-    grades = [name for name in existing if usual_role(name) == "grade"] if "score" in roles else []
-    if "rank" in roles and not grades and free and _ASCENDING_WORDS & {*_words(free[0])}:
+def order_error(columns: Columns, used: Sequence[str], roles: Sequence[str], argument: str) -> Exception:
+    """Return the error for rows of predictions that no column orders; those that are used are keys."""
+    expected = f"a {' or '.join(roles)} column, because the order of rows has no meaning"
+    others = columns._replace(names=[name for name in columns.names if name not in used])
+    return input_error(argument, expected, "none", hint=naming_hint(others, *roles))
+
+
+def naming_hint(columns: Columns, *roles: str) -> Text:
+    """Return how to name a column for a role, using the likeliest column without a role that is not a time."""
+    free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
+    samples = columns.sample(free)
+    free.sort(key=lambda name: _unlikeliness(name, samples.get(name, ()), roles[0]))
+    grades = [name for name in columns.free if usual_role(name) == "grade"] if "score" in roles else []
+    if "rank" in roles and not grades and free and _ASCENDING_WORDS & {*words_of(free[0])}:
         roles = ("rank",)  # as a score, the worst would be best
     name = next(iter(grades + free), "NAME")  # ratings are scores, too
     first, *others = (Option(role, name) for role in roles)
     swapped = ("; if these are the grades of the truth, the truth comes first",) if grades else ()
     return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)), *swapped)
+
+
+KEY_WORDS = {
+    "user": frozenset(
+        words_of(
+            "account author buyer client consumer cookie customer device guest household member patient person player "
+            "profile reader reviewer session shopper student subscriber user viewer visitor"
+        )
+    ),
+    "item": frozenset(
+        words_of(
+            "ad app article artist asin book content course entity film game good hotel isbn item job listing movie news "
+            "page product recipe sku song track url video"
+        )
+    ),
+}
+"""Words in names of users, and of items; ids have others too."""
+_ID_WORDS = frozenset(words_of("code guid hash id ids idx key nr number uuid"))
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}.*", re.DOTALL)
+_LONGEST_ID = 40
+
+
+def _unlikeliness(name: str, values: Sequence[object], role: str) -> tuple[bool, int, bool, int]:
+    """Return the order in which columns are proposed for a role: keys by type, then by name; scores by type."""
+    words = {word.removesuffix("s") for word in words_of(name)}
+    kind = max((_type_of_value(value) for value in values if not _is_missing(value)), default=0)
+    if role not in KEY_WORDS:
+        return _names_rows_or_ids(name) or kind > 2 or any(isinstance(value, str) for value in values), 0, False, 0
+    is_of_role = [not words.isdisjoint(KEY_WORDS[one]) for one in (role, *({*KEY_WORDS} - {role}))]
+    is_id = not words.isdisjoint(_ID_WORDS) or _normalize(name).endswith("id")
+    return kind > 1, is_of_role[1] - is_of_role[0], not is_id, kind
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value != value  # noqa: PLR0124 - NaN
+
+
+def _type_of_value(value: object) -> int:
+    """Return 0 for integers and words, which are keys, 1 for short texts, 2 for floats, 3 for dates, long texts and others."""
+    if isinstance(value, (str, bytes)):
+        text = value if isinstance(value, str) else value.decode(errors="replace")
+        is_long = len(text) > _LONGEST_ID
+        return 3 if is_long or _DATE.fullmatch(text) else int(" " in text)
+    if isinstance(value, (bool, np.bool_)):
+        return 3
+    return 0 if isinstance(value, Integral) else 2 if isinstance(value, Real) else 3
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:

@@ -24,7 +24,9 @@ class TruthColumns(NamedTuple):
 
     used: tuple[str, ...] = ()
     grade: str | None = None
-    unused: tuple[str, ...] = ()  # columns that could be grades, where there is no other column of grades
+    unused: tuple[str, ...] = ()  # columns of numbers that could be grades
+    events: tuple[tuple[Any, ...], ...] = ()  # columns that say what happened, each with the values seen
+    library: str = ""  # of the frame, for hints
 
 
 class Rows(NamedTuple):

@@ -1,0 +1,268 @@
+"""Columns that say what happened, how far, or in which order: used, named, or warned of, in frames as in files."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import exactk
+from exactk._cli import main
+from exactk._inputs.keys.unused_columns import judge_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+INTERACTIONS: dict[str, list[Any]] = {"user": ["ann", "ann", "bob", "bob"], "item": [1, 2, 3, 4]}
+PREDICTIONS = {"ann": [2, 1], "bob": [4, 3]}
+FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "pandas": lambda frame: frame,
+    "pandas, categories": lambda frame: frame.astype({frame.columns[-1]: "category"}),
+    "pandas, nullable": lambda frame: frame.convert_dtypes(),
+    "pandas, Arrow": lambda frame: frame.convert_dtypes(dtype_backend="pyarrow"),
+    "pandas, index": lambda frame: frame.set_index("user"),
+    "Polars": pl.from_pandas,
+    "Polars, lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "Arrow": pa.Table.from_pandas,
+    "DuckDB": lambda frame: duckdb.from_arrow(pa.Table.from_pandas(frame)),
+}
+FILES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+    "parquet": lambda frame, path: frame.to_parquet(path),
+    "arrow": lambda frame, path: frame.to_feather(path, compression="uncompressed"),
+}
+
+
+def warnings_of(call: Callable[[], object]) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(one.message) for one in caught]
+
+
+def containers(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """Return the frame in every container of columns."""
+    inputs = {name: build(frame) for name, build in FRAMES.items()}
+    for ending, write in FILES.items():
+        write(frame, folder / f"truth.{ending}")
+        inputs[ending] = folder / f"truth.{ending}"
+    return inputs
+
+
+def recall_of(truth: Any) -> float:
+    return float(exactk.evaluate(truth, PREDICTIONS, "recall@1")["recall@1"])
+
+
+EVENTS: dict[str, tuple[list[Any], Any]] = {
+    "event": (["view", "purchase"], "purchase"),
+    "eventType": (["a", "b"], "a"),
+    "action": (["click", "impression"], "click"),
+    "behavior": (["pv", "fav"], "fav"),
+    "type": (["cart", "buy"], "buy"),
+    "interaction": (["like", "dislike"], "like"),
+    "status": (["delivered", "returned"], "delivered"),
+    "order_status": (["pending", "completed"], "pending"),
+    "clicked": (["yes", "no"], "yes"),
+    "is_purchase": ([True, False], True),
+}
+"""Columns of two values, and the one whose rows the warning proposes to keep."""
+
+
+@pytest.mark.parametrize("column", EVENTS)
+def test_f86_what_happened_is_warned_of_in_every_container(column: str, tmp_path: Path) -> None:
+    values, kept = EVENTS[column]
+    frame = pd.DataFrame(INTERACTIONS | {column: values * 2})
+    expected = recall_of(frame[["user", "item"]][frame[column] == kept])
+    for name, truth in containers(frame, tmp_path).items():
+        (message,) = warnings_of(lambda: recall_of(truth))  # noqa: B023 - called at once
+        start = f"truth: every item counts as relevant, because no grade column was found, and {column!r} ("
+        assert message.startswith(start), name
+        line, _, rest = message.partition("; ")[2].partition(" counts ")
+        value = str(kept) if name in {"csv", "tsv"} else kept  # text
+        assert rest.startswith(f"{value!r} alone, grade='NAME' names a column of numbers as grades, ")
+        if name in FRAMES:
+            names = {"truth": truth, "polars": pl, "pyarrow": pa, "duckdb": duckdb}
+            all_rows = rest.partition(" as grades, ")[2].removesuffix(" leaves it out")
+            assert warnings_of(lambda: recall_of(eval(all_rows, names))) == [], name  # noqa: B023, S307
+            assert warnings_of(lambda: recall_of(eval(line, names))) == [], name  # noqa: B023, S307
+            assert recall_of(eval(line, names)) == expected, name  # noqa: S307
+        else:
+            assert line == "a truth of those rows"
+
+
+ORDINARY: dict[str, list[Any]] = {
+    "title": ["Play it again", "A view to a kill"], "genre": ["Action", "Drama"], "country": ["NL", "NO"],
+    "type": ["movie", "book"], "gender": ["f", "m"], "event": ["view", "view"], "event_time": ["2020-01-01", "2020-01-02"],
+    "event_location": ["Rome", "Oslo"], "transactionid": [5, 6], "language": ["en", "no"], "subscribed": [True, True],
+}  # fmt: skip
+"""Columns by which rows mean the same."""
+
+
+@pytest.mark.parametrize("column", ORDINARY)
+def test_f86_columns_that_say_nothing_of_the_kind_are_quiet(column: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame(INTERACTIONS | {column: ORDINARY[column] * 2})
+    for name, truth in containers(frame, tmp_path).items():
+        assert warnings_of(lambda: recall_of(truth)) == [], name  # noqa: B023 - called at once
+
+
+@pytest.mark.parametrize("column", ["event", "clicked", "has_viewed", "watch_ratio", "progress"])
+def test_f86_beside_grades_that_were_found_too_but_not_beside_named_ones(column: str, tmp_path: Path) -> None:
+    values = ["view", "buy"] if column == "event" else [0.0, 1.0]
+    frame = pd.DataFrame(INTERACTIONS | {"label": 1, column: values * 2})
+    for name, truth in containers(frame, tmp_path).items():
+        (message,) = warnings_of(lambda: recall_of(truth))  # noqa: B023 - called at once
+        assert message.startswith(f"truth: the rows count by 'label' alone, and {column!r} "), name
+        assert message.endswith(", grade='label' keeps it so"), name
+        options: dict[str, Any] = {"grade": "label"}
+        assert warnings_of(lambda: exactk.evaluate(truth, PREDICTIONS, "recall@1", **options)) == [], name  # noqa: B023
+
+
+def test_f86_one_warning_for_events_numbers_and_lists() -> None:
+    frame = pd.DataFrame(INTERACTIONS | {"event": ["view", "buy"] * 2, "dwell": 1.5, "price": [1, 2, 3, 4]})
+    (message,) = warnings_of(lambda: recall_of(frame))
+    assert "and 'event' ('view', 'buy') and 'dwell' and 'price' are not used; " in message
+    assert "grade='dwell' uses it as grades" in message
+    assert warnings_of(lambda: exactk.evaluate(frame, PREDICTIONS, "recall@1", groups={"ann": "x", "bob": "y"})) == [
+        message
+    ]
+    lists = frame.groupby("user", as_index=False).agg(list)[["user", "item", "event"]]
+    for truth in (lists, pl.from_pandas(lists)):
+        (message,) = warnings_of(lambda: recall_of(truth))  # noqa: B023 - called at once
+        assert "'event' ('view', 'buy') is not used; a truth of those rows counts 'buy' alone" in message
+
+
+def test_f86_rows_far_apart_are_looked_at_and_few_of_them() -> None:
+    rows = 100_000
+    frame = pd.DataFrame({"user": np.arange(rows), "item": 1, "event": np.repeat(["view", "buy"], rows // 2)})
+    for truth in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        run = pd.DataFrame({"user": [0], "item": [1], "score": [1.0]})
+        assert len(warnings_of(lambda: exactk.evaluate(truth, run, "recall@1"))) == 1  # noqa: B023 - called at once
+
+
+@given(
+    st.lists(st.sampled_from(["view", "add_to_cart", "purchase", "click", "like"]), min_size=2, unique=True),
+    st.sampled_from(["event", "Action", "interaction_type", "what", "kind", "c3"]),
+    st.lists(st.sampled_from([None, "", float("nan")])),
+)
+def test_f86_drawn_events_are_never_silent(values: list[str], name: str, missing: list[Any]) -> None:
+    assert judge_columns([], {name: [*missing, *values, *values]}).events == ((name, *values),)
+    assert judge_columns([], {name: [*missing, values[0]]}).events == ()
+
+
+LOWER_IS_BETTER = ["loss", "distance", "dist", "error", "position", "rank", "val_loss", "L2Distance", "log_loss"]
+
+
+@pytest.mark.parametrize("column", [*LOWER_IS_BETTER, "neg_loss", "-distance", "rank_score", "PageRank", "cosine"])
+def test_f86_scores_whose_names_say_that_the_lowest_is_best(
+    column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], column: [1.0, 2.0]})
+    truth, warns = {"a": ["x"]}, column in LOWER_IS_BETTER
+    start = (
+        f"predictions: the item of the highest {column!r} comes first, though the name says that the lowest is best; "
+    )
+    inputs = containers(frame, tmp_path)
+    for name, predictions in inputs.items():
+        messages = warnings_of(lambda: exactk.evaluate(truth, predictions, "mrr", score=column))  # noqa: B023
+        assert [message.startswith(start) for message in messages] == [True] * warns, name
+    (tmp_path / "truth.txt").write_text("a 0 x 1\n", encoding="utf-8")
+    assert main(["evaluate", str(tmp_path / "truth.txt"), str(inputs["csv"]), "-m", "mrr", f"--score={column}"]) == 0
+    hint = f"; --rank {column}, or the column with the other sign, puts the lowest first"
+    assert (hint in capsys.readouterr().err) is warns
+    if warns:
+        negated = frame.assign(**{column: -frame[column]})
+        for pasted in ({"predictions": frame, "rank": column}, {"predictions": negated, "score": column}):
+            assert exactk.evaluate(truth, metrics="mrr", **pasted)["mrr"] == 1.0  # type: ignore[arg-type]
+
+
+def test_f86_ranks_named_as_scores_series_and_unused_distances() -> None:
+    frame = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "similarity": [1.0, 2.0]})
+    (message,) = warnings_of(lambda: exactk.evaluate({"a": ["x"]}, frame, "mrr", rank="similarity"))
+    assert "the lowest 'similarity' comes first" in message
+    assert "; score='similarity', or " in message
+    series = frame.rename(columns={"similarity": "distance"}).set_index(["user", "item"])["distance"]
+    (message,) = warnings_of(lambda: exactk.evaluate({"a": ["x"]}, series, "mrr"))
+    assert "the highest 'distance' comes first" in message
+    unused = frame.rename(columns={"similarity": "distance"}).assign(score=1.0)
+    assert "rank='distance' orders by it" in warnings_of(lambda: exactk.as_predictions(unused))[0]
+
+
+NAMES = {
+    "item": ["prediction", "score", "rank", "query", "rating"],
+    "user": ["query", "label", "rating", "item", "doc", "score"],
+}
+
+
+@pytest.mark.parametrize(("role", "column"), [(role, name) for role, names in NAMES.items() for name in names])
+def test_f86_a_named_column_has_no_other_role(role: str, column: str, tmp_path: Path) -> None:
+    other = "customer_id" if role == "item" else "product_id"
+    keys = {column: ["a", "b"], other: ["x", "y"]}
+    user, item = (column, other) if role == "user" else (other, column)
+    frames = {
+        "truth": pd.DataFrame(keys),
+        "predictions": pd.DataFrame(keys | {"rank" if column == "score" else "score": [1, 1]}),
+        "exclude": pd.DataFrame({user: ["z"], item: ["z"]}).astype(str),
+        "candidates": pd.DataFrame(keys),
+        "weights": pd.DataFrame({user: keys[user], "grade": [1.0, 2.0]}),
+        "groups": pd.DataFrame({user: keys[user], "side": ["left", "right"]}),
+    }
+    options: dict[str, Any] = {role: column}
+    for ending in ("", *FILES):
+        inputs: dict[str, Any] = dict(frames)
+        for name, frame in frames.items() if ending else ():
+            inputs[name] = tmp_path / f"{name}.{ending}"
+            FILES[ending](frame, inputs[name])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "exclude: ")  # of an unknown user
+            report = exactk.evaluate(metrics="recall@1", **inputs, **options)
+        assert report["recall@1"] == 1.0
+        assert report.state.grade_column is None
+    items = exactk.evaluate(frames["truth"], frames["predictions"], "item_coverage@1", items=frames["truth"], **options)
+    assert items["item_coverage@1"] == 1.0
+    paths = [str(tmp_path / f"{name}.csv") for name in ("truth", "predictions")]
+    assert main(["evaluate", *paths, "-m", "recall@1", f"--{role}", column]) == 0
+
+
+def test_f86_names_are_those_of_their_arguments() -> None:
+    """A score that is named does not hide a truth's grades of that name."""
+    truth = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "label": [0.0, 1.0]})
+    run = truth.rename(columns={"label": "rating"}).assign(label=[2.0, 1.0])[["user", "item", "label"]]
+    report = exactk.evaluate(truth, run, "recall@1", score="label")
+    assert (report["recall@1"], report.state.grade_column) == (0.0, "label")
+
+
+HINTS: list[tuple[dict[str, list[Any]], dict[str, str], str]] = [
+    ({"created": ["2024-01-31"], "review": ["very long text " * 9], "reader": ["r1"], "book": ["b7"]}, {}, "user='reader'"),
+    ({"created": ["2024-01-31"], "review": ["very long text " * 9], "reader": ["r1"], "book": ["b7"]},
+     {"user": "reader"}, "item='book'"),
+    ({"price": [1.5], "comment": ["so so"], "uuid": ["f81d"]}, {}, "user='uuid'"),
+    ({"user": ["a"], "stamp": ["31.1.2024"], "weight": [0.5], "sku": [17]}, {}, "item='sku'"),
+    ({"user": ["a"], "note": ["free text " * 9], "handle": ["h1"]}, {}, "item='handle'"),
+    ({"user": ["a"], "item": ["x"], "title": ["Solaris"], "closeness": [0.5]}, {}, "score='closeness'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "named", "hint"), HINTS)
+def test_f86_suggestions_look_like_ids(
+    columns: dict[str, list[Any]], named: dict[str, str], hint: str, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame(columns)
+    inputs = [frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)]
+    for ending in ("csv", "parquet", "jsonl")[: 2 if "score" in hint else 3]:  # any line of JSON may hold lists
+        FILES[ending](frame, tmp_path / f"run.{ending}")
+        inputs.append(tmp_path / f"run.{ending}")
+    for predictions in inputs:
+        with pytest.raises(exactk.InputError, match=f"name it, for example with {hint}"):
+            exactk.evaluate({"a": ["x"]}, predictions, "mrr", **named)  # type: ignore[arg-type]
