@@ -72,7 +72,14 @@ def _abandon_on_error(stream: TextIO, name: str) -> Iterator[None]:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print each warning of the package as one line."""
+    """Print each warning of the package as one line, and the same line once, whatever the number of files."""
+    printed: set[str] = set()
+
+    def print_once(text: str) -> None:
+        if text not in printed:
+            printed.add(text)
+            print_message("warning", text)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", EvaluationWarning)
         showwarning = warnings.showwarning
@@ -86,9 +93,9 @@ def warnings_as_lines() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if isinstance(message, EvaluationWarning):
-                print_message("warning", message.message(as_command_option))
+                print_once(message.message(as_command_option))
             elif issubclass(category, EvaluationWarning):
-                print_message("warning", str(message))
+                print_once(str(message))
             else:
                 showwarning(message, category, filename, lineno, file, line)
 

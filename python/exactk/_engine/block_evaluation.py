@@ -14,7 +14,7 @@ from exactk._inputs.alignment import without_truth
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.registry import classify
 from exactk._report.user_keys import concatenate_users
-from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from exactk._inputs.registry import ClassifiedValue
 
 
+@each_warning_once()
 def evaluate_blocks(
     evaluation: Evaluation, blocks: Iterator[Any], form: Form, restrictions: Mapping[str, ClassifiedValue]
 ) -> dict[str, EvaluatedSystem]:

@@ -43,6 +43,7 @@ from exactk._report.report import Report
 from exactk._report.state import State
 from exactk._report.statistics import value_of_sums
 from exactk._report.user_table import UserTable, has_part_rows, row_count
+from exactk._runtime.errors import each_warning_once
 from exactk._runtime.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
@@ -100,9 +101,10 @@ class Evaluation(NamedTuple):
     def convert_systems(self, systems: Systems) -> dict[str, Rows | Predictions]:
         """Return each system's predictions, encoded as the truth is."""
         converted = {}
-        for name, classified in systems.items():
-            with in_system(name):
-                converted[name] = predictions_input(classified, self.columns, self.encoding)
+        with each_warning_once():
+            for name, classified in systems.items():
+                with in_system(name):
+                    converted[name] = predictions_input(classified, self.columns, self.encoding)
         return converted
 
     def convert_exclusions(self, classified: ClassifiedValue) -> Exclusions | Rows | None:

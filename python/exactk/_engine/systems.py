@@ -12,7 +12,7 @@ from exactk._inputs.paths import opened
 from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify
 from exactk._report.comparison import check_system_name
 from exactk._report.report import Report
-from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +57,8 @@ class Form(NamedTuple):
 
 def open_systems(systems: Systems, columns: ColumnNames) -> Systems:
     """Return the systems, those that are paths as the contents of their files."""
-    return {name: _open_system(name, system, columns) for name, system in systems.items()}
+    with each_warning_once():
+        return {name: _open_system(name, system, columns) for name, system in systems.items()}
 
 
 def _open_system(name: str, system: ClassifiedValue, columns: ColumnNames) -> ClassifiedValue:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from exactk import _core
 from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, write
@@ -146,11 +146,45 @@ def without_warnings() -> Iterator[None]:
         _IS_SILENT.reset(token)
 
 
+_TEXTS: ContextVar[set[str] | None] = ContextVar("_TEXTS", default=None)
+
+
+@contextmanager
+def each_warning_once() -> Iterator[None]:
+    """Give each text once in this block, which reads the inputs of several systems or blocks."""
+    outer = _TEXTS.get()
+    token = _TEXTS.set(set() if outer is None else outer)
+    try:
+        yield
+    finally:
+        _TEXTS.reset(token)
+
+
+_PROCESS_FILTERS = warnings.filters
+"""The filters outside of `warnings.catch_warnings`, which has a copy, and inside of which Python alone decides."""
+_SHOWN: set[tuple[str, int, str, tuple[Any, ...]]] = set()
+"""Files, lines and texts of warnings that these filters show once.
+
+Python forgets them whenever any package enters `catch_warnings`, as pandas does for every frame, and would repeat them
+in a loop over systems.
+"""
+
+
 def warn(*text: str | Option) -> None:
     """Warn at the line that called the package."""
     if _IS_SILENT.get():
         return
-    warnings.warn(EvaluationWarning(*text), stacklevel=caller_level())
+    warning, texts, level = EvaluationWarning(*text), _TEXTS.get(), caller_level()
+    message, frame = str(warning), sys._getframe(level - 1)  # noqa: SLF001 - as in `caller_level`
+    key = (frame.f_code.co_filename, frame.f_lineno, message, tuple(warnings.filters))
+    is_outermost = warnings.filters is _PROCESS_FILTERS
+    if (texts is not None and message in texts) or (is_outermost and key in _SHOWN):
+        return
+    if texts is not None:
+        texts.add(message)
+    warnings.warn(warning, stacklevel=level)
+    if is_outermost and (message, EvaluationWarning, frame.f_lineno) in frame.f_globals.get("__warningregistry__", ()):
+        _SHOWN.add(key)
 
 
 class Amending:
@@ -188,8 +222,8 @@ def name_source(source: str) -> Iterator[None]:
         raise error.amended(source=source) from error
 
 
-_SKIPPED = frozenset({"exactk", "functools", "torch", "torchmetrics"})
-"""Packages between the caller and a warning: `functools.cached_property` and metrics of torchmetrics call ours."""
+_SKIPPED = frozenset({"contextlib", "exactk", "functools", "torch", "torchmetrics"})
+"""Packages between the caller and a warning: decorators, `functools.cached_property` and metrics of torchmetrics call ours."""
 
 
 def caller_level() -> int:
