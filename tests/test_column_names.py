@@ -48,7 +48,7 @@ def test_names_of_columns_name_columns() -> None:
         ("score", "predictions", lambda: exactk.evaluate(truth, read, "mrr", score="other")),
         ("rank", "predictions", lambda: exactk.evaluate(truth, {"one": read}, "mrr", rank="other")),
         ("grade", "truth", lambda: exactk.evaluate(truth, frame, "mrr", score="score", grade="x")),
-        ("user", "truth or predictions or", lambda: exactk.recall_at_k(truth, truth, user="u")),
+        ("user", "truth or predictions or", lambda: exactk.recall_at_k(truth, {**truth}, user="u")),
         ("item", "scores or exclude", lambda: exactk.topk(scored, 1, item="i")),
         ("user", "truth, found user='u' without one", lambda: exactk.as_truth(truth, user="u")),
         ("item", "exclude", lambda: exactk.as_exclusions(truth, item="i")),
@@ -59,7 +59,7 @@ def test_names_of_columns_name_columns() -> None:
             call()
         assert str(caught.value).startswith(f"{name}: expected a data frame or file with columns as {argument}")
     weights = pd.DataFrame({"who": ["a", "b"], "weight": [1.0, 3.0]})
-    assert exactk.evaluate(truth, truth, "mrr", user="who", weights=weights)["mrr"] == 1.0
+    assert exactk.evaluate(truth, {**truth}, "mrr", user="who", weights=weights)["mrr"] == 1.0
     assert exactk.compare(truth, {"one": frame}, "mrr", score="other")["mrr"]["one"] == 1.0
     assert exactk.evaluate(None, iter([(truth, frame)]), "mrr", score="other")["mrr"] == 1.0
 

@@ -616,7 +616,7 @@ def test_topk_is_evaluated_as_the_scores_are(kind: str) -> None:
     pickled = pickle.loads(pickle.dumps(best))  # noqa: S301 - our own
     for form in (best, pickled, best.to_pandas().drop(columns="score")):
         assert exactk.evaluate(truth, form, metrics) == exactk.evaluate(truth, lists, metrics)
-    assert exactk.evaluate(best, lists, metrics) == exactk.evaluate(lists, lists, metrics)
+    assert exactk.evaluate(best, lists, metrics) == exactk.evaluate({**lists}, lists, metrics)
     frame = best.to_pandas()
     assert frame["rank"].tolist() == [1, 1, 2, 3, 1, 2, 3]
     assert best.to_polars().rows() == list(frame.itertuples(index=False, name=None))

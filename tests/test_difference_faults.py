@@ -288,7 +288,7 @@ def test_what_are_no_clusters(clusters: Any, error: type[Exception], message: st
 def test_a_shard_without_users_may_have_clusters() -> None:
     clusters = {"u": 1, "v": 2, "w": 2}
     truth = {user: [1] for user in clusters}
-    systems = {"a": truth, "b": {"u": [2], "v": [1], "w": [2]}}
+    systems = {"a": {**truth}, "b": {"u": [2], "v": [1], "w": [2]}}
     empty = exactk.compare({}, {"a": {}, "b": {}}, "P@1", clusters=clusters)
     whole = exactk.compare(truth, systems, "P@1", clusters=clusters)
     assert exactk.merge([empty, whole]).differences == whole.differences

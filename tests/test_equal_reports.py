@@ -506,9 +506,9 @@ USERS_IN_PARTS: dict[str, list[list[Any]]] = {
 def test_f44_keys_of_users_are_the_same_in_parts(kind: str) -> None:
     parts = [{user: [1] for user in users} for users in USERS_IN_PARTS[kind]]
     whole = {user: [1] for users in USERS_IN_PARTS[kind] for user in users}
-    report, _ = outcome_of(whole, whole, "P@1")
-    in_blocks, _ = outcome_of(None, iter([(part, part) for part in parts]), "P@1")
-    merged = exactk.merge([outcome_of(part, part, "P@1")[0] for part in parts])
+    report, _ = outcome_of(whole, whole.copy(), "P@1")
+    in_blocks, _ = outcome_of(None, iter([(part, part.copy()) for part in parts]), "P@1")
+    merged = exactk.merge([outcome_of(part, part.copy(), "P@1")[0] for part in parts])
     for one in (in_blocks, merged):
         assert one == report
         assert one.users.dtype == report.users.dtype

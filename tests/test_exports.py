@@ -351,7 +351,7 @@ def test_groups_of_some_systems_stand_in_order() -> None:
     ages = dict(zip("abcd", AGES, strict=True))
     parts: dict[str, Any] = {"x": {"a": [1]}, "y": {"a": [1], "b": [1]}}
     for groups, order in ((ages, ["30-39", "5-9"]), (pd.Series(ages).astype(CATEGORICAL.dtype), ["5-9", "30-39"])):
-        reports = {name: exactk.evaluate(part, part, "P@1", groups=groups) for name, part in parts.items()}
+        reports = {name: exactk.evaluate(part, {**part}, "P@1", groups=groups) for name, part in parts.items()}
         comparison = exactk.Comparison(reports)
         lines = comparison.to_markdown(table="by_group").splitlines()[2:]
         assert [line.split(" | ")[0].removeprefix("| ") for line in lines] == order

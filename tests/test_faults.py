@@ -486,7 +486,7 @@ def test_a_warning_comes_once_however_many_systems_it_holds_for() -> None:
 
 def test_errors_name_the_system_and_the_block() -> None:
     blocks = [(TRUTH, PREDICTIONS), (TRUTH, [[1], [2, -2]])]
-    several = [(truth, {"a": TRUTH, "b": lists}) for truth, lists in blocks]
+    several = [(truth, {"a": [*TRUTH], "b": lists}) for truth, lists in blocks]
     error = error_of(lambda: exactk.compare(None, iter(several), "P@1"))
     assert str(error).endswith(" in system 'b', block 1 of the iterator, whose first user is number 2")
     error = error_of(lambda: exactk.evaluate(None, iter(blocks), "P@1", weights=[1.0] * 3))

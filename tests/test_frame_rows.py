@@ -149,7 +149,7 @@ def test_f78_truth_and_exclusions(library: str, grouped: bool, seed: int) -> Non
             assert row_of(evaluation_error(exactk.as_truth(make(faulty)), predictions), faulty) == row
     items = [-7 if one == row else item for one, item in enumerate(columns["item"])]
     training = {"user": columns["user"], "item": items}
-    error = evaluation_error(predictions, predictions, exclude=make(training))
+    error = evaluation_error({**predictions}, predictions, exclude=make(training))
     assert row_of(error, training) == row
     assert "exclude: expected item ids in [0, 2^63), found -7" in str(error)
 

@@ -222,7 +222,7 @@ def test_an_item_of_train_alone_that_lacks_features_is_named(
     lists: Any = {"u": [described] * size}
     message = rf"^train: expected items with features .*, found item {lacking!r} without features .*\(user 'u'\)$"
     with pytest.raises(exactk.InputError, match=message):
-        exactk.evaluate(lists, lists, metric, items=items)
+        exactk.evaluate({**lists}, lists, metric, items=items)
 
 
 @pytest.mark.parametrize("call", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
@@ -237,4 +237,4 @@ def test_an_item_with_a_wrong_vector_is_named(call: Any, features: Any, message:
     catalogue = exactk.Items(["b", "a"], features=features)
     lists = {"u": ["a"], "v": ["a"]}
     with pytest.raises(exactk.InputError, match=f"^items.features: expected .*{message}"):
-        call(lists, lists, "ild(missing_features=skip)", items=catalogue)
+        call({**lists}, lists, "ild(missing_features=skip)", items=catalogue)

@@ -60,7 +60,7 @@ def test_containers(truth: str, rankings: str) -> None:
 def test_exclude(exclude: str) -> None:
     """Taking the truth out leaves no hit."""
     with pytest.warns(exactk.EvaluationWarning, match="3 relevant items"):
-        report = exactk.evaluate(TRUTH, LISTS, ["num_hits", "num_recommended"], exclude=TRUTHS[exclude], per_user=True)
+        report = exactk.evaluate([*TRUTH], LISTS, ["num_hits", "num_recommended"], exclude=TRUTHS[exclude], per_user=True)
     assert report.per_user["num_hits"].tolist()[::2] == [0, 0]
     assert report.per_user["num_recommended"].tolist()[::2] == [1, 0]
     assert report.counts["excluded_recommended"] == 2
@@ -100,9 +100,9 @@ def test_blocks_must_be_pairs_of_equal_size() -> None:
     one, two = [[1]], [[1], [2]]
     wrong: list[tuple[str, Any, Any, dict[str, Any]]] = [
         ("predictions", None, (one, two), {}),
-        ("truth", one, (one, one), {}),
-        ("weights", None, (one, one), {"weights": [1.0, 2.0]}),
-        ("exclude", None, (two, two), {"exclude": [[9]]}),
+        ("truth", one, (one, [*one]), {}),
+        ("weights", None, (one, [*one]), {"weights": [1.0, 2.0]}),
+        ("exclude", None, (two, [*two]), {"exclude": [[9]]}),
     ]
     for argument, truth, block, options in wrong:
         with pytest.raises(exactk.InputError, match=argument):

@@ -190,7 +190,7 @@ def test_progress_counts_users() -> None:
 
 def test_a_kept_block_keeps_its_own_users_alone() -> None:
     truth = {f"u{i}": [1] for i in range(1000)}
-    (first, *_) = exactk.judge_blocks(truth, truth, 1, block_users=10)
+    (first, *_) = exactk.judge_blocks(truth, {user: [1, 2] for user in truth}, 1, block_users=10)
     assert first.users is not None
     for array in (first.users, first.in_truth, first.has_list):
         assert array.base is None or len(array.base) == 10

@@ -431,7 +431,7 @@ def test_messages_say_which_user_of_the_truth() -> None:
     message = "expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')"
     sound, faulty = {"bob": [3]}, {"bob": [3], "ann": [-7]}
     refusal_of(f"truth: {message}", TRUTH, exactk.InputError, truth=faulty)
-    refusal_of(f"exclude: {message}", sound, exactk.InputError, truth=sound, exclude=faulty)
+    refusal_of(f"exclude: {message}", {**sound}, exactk.InputError, truth=sound, exclude=faulty)
 
 
 def test_objects_that_are_no_items_are_not_shown_whole() -> None:

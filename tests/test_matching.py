@@ -250,6 +250,7 @@ def test_a_warning_about_the_input_comes_once() -> None:
 def test_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("user,item\na,x\na,y\nb,x\n", encoding="utf-8")
+    Path("x.csv").write_text("user,item\na,x\na,y\nb,z\n", encoding="utf-8")
     Path("p.csv").write_text("user,item,score\na,x,2\na,z,1\nb,y,1\n", encoding="utf-8")
     truth, predictions = exactk.read("t.csv", "truth"), exactk.read("p.csv", "predictions")
     for published in ({"map@10": "0.250"}, {"map@10": "0.3", "mrr": "0.5"}, {"mrr@5(ties=expected)": "0.7"}):
@@ -257,8 +258,8 @@ def test_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         expected = exactk.matching_conventions(truth, predictions, published)
         result = run("conventions", *options, "t.csv", "p.csv")
         assert (result.code, result.out) == (0, f"{expected!r}\n")
-    excluded = run("conventions", "--matching", "mrr=0", "t.csv", "p.csv", "--exclude", "t.csv")
-    assert repr(exactk.matching_conventions(truth, predictions, {"mrr": "0"}, exclude=truth)) in excluded.out
+    excluded = run("conventions", "--matching", "mrr=0", "t.csv", "p.csv", "--exclude", "x.csv")
+    assert repr(exactk.matching_conventions(truth, predictions, {"mrr": "0"}, exclude=exactk.read("x.csv", "exclude"))) in excluded.out
     expected = exactk.matching_conventions(truth, predictions, {"mrr": "0.50"}, convention={"ties": "expected"})
     changed = run("conventions", "--matching", "mrr=0.50", "t.csv", "p.csv", "--set", "ties=expected")
     assert changed.out == f"{expected!r}\n"

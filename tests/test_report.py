@@ -243,7 +243,7 @@ def test_f34_control_characters_do_not_reach_a_terminal() -> None:
 
 @pytest.mark.parametrize("keyed", [{"ann": [1]}, {3: [1]}])
 def test_f44_a_part_without_users_merges_with_any(keyed: dict[Any, list[int]]) -> None:
-    report = exactk.evaluate(keyed, keyed, "recall@1", per_user=True)
+    report = exactk.evaluate(keyed, {**keyed}, "recall@1", per_user=True)
     with pytest.warns(exactk.EvaluationWarning, match="no user"):
         parts = [exactk.evaluate(empty, empty, "recall@1", per_user=True) for empty in ({}, [])]  # type: ignore[var-annotated]
     for part in parts:
@@ -258,7 +258,7 @@ def test_merge_refuses_labels_of_groups_of_several_types() -> None:
     by_part: list[dict[str, Any]] = [{}, {"ann": 1}, {"bob": "x"}]
     for groups in by_part:
         lists: Any = {user: [1] for user in groups}
-        parts.append(exactk.evaluate(lists, lists, "P@1", groups=groups).state)
+        parts.append(exactk.evaluate(lists, {**lists}, "P@1", groups=groups).state)
     assert list(exactk.merge(parts[:2]).by_group) == [1]
     for states in (parts, parts[1:]):
         with pytest.raises(exactk.StateMismatchError, match="group labels of one type, found int and str"):

@@ -225,7 +225,7 @@ def test_ties_are_broken_by_ids_or_by_the_order_of_the_input() -> None:
 def test_ids_at_the_edges(dtype: str) -> None:
     last = min(np.iinfo(dtype).max, 2**63 - 1)
     ids = np.array(sorted({last, last - 1, min(last, 2**31), 0, 2**31 - 1}, reverse=True), dtype)
-    predictions = exactk.SparseScores([0, len(ids)], ids, np.arange(len(ids)))
+    predictions = exactk.SparseScores([0, len(ids)], ids, 10 * np.arange(len(ids)))
     assert predictions.items.dtype == dtype
     assert exactk.topk(predictions, 9).ids[0, : len(ids)].tolist() == ids[::-1].tolist()
     for rank, item in enumerate(ids[::-1].tolist(), start=1):

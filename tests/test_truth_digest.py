@@ -41,7 +41,7 @@ CONVENTION = {"negative_grades": "unjudged", "duplicate_truth": "max"}
 
 def digest_of(truth: Any, predictions: Any = None, evaluate: Any = exactk.evaluate, **options: Any) -> int:
     """Return the digest of a truth, beside the predictions that it could have itself."""
-    digest = evaluate(truth, truth if predictions is None else predictions, "P@1", **options).state.truth_digest
+    digest = evaluate(truth, copy.copy(truth) if predictions is None else predictions, "P@1", **options).state.truth_digest
     assert type(digest) is int
     assert 0 <= digest < 2**128
     return digest
@@ -340,7 +340,7 @@ def test_states_of_version_1_merge_without_a_digest() -> None:
 
 def test_digests_outlive_json_pickles_and_merges() -> None:
     truth = {"ann": ["film"], "bob": ["song"]}
-    report = exactk.evaluate(truth, truth, "P@1")
+    report = exactk.evaluate(truth, {**truth}, "P@1")
     digest = report.state.truth_digest
     assert digest == digest_of({"ann": ["film"]}) + digest_of({"bob": ["song"]}) & (2**128 - 1)
     for again in (
@@ -365,9 +365,9 @@ def test_reports_of_different_truths_are_refused() -> None:
         "no keys": ([["film"], ["song"]], "2 users"),
     }
     for per_user in (False, True):
-        monday = exactk.evaluate(truth, truth, "P@1", per_user=per_user)
+        monday = exactk.evaluate(truth, {**truth}, "P@1", per_user=per_user)
         for name, (other, users) in others.items():
-            lists = {user: list(row) for user, row in other.items()} if isinstance(other, dict) else other
+            lists = {user: list(row) for user, row in other.items()} if isinstance(other, dict) else [*other]
             report = exactk.evaluate(other, lists, "P@1", per_user=per_user)
             read = exactk.Report.from_json(report.to_json())
             with pytest.raises(exactk.ExactkError) as caught:
@@ -387,7 +387,7 @@ def test_reports_of_one_truth_compare() -> None:
     truth = {"ann": ["film"], "bob": ["song"]}
     lists = {"bob": ["song"], "ann": ["song"]}
     reports = {
-        "monday": exactk.evaluate(truth, truth, "P@1"),
+        "monday": exactk.evaluate(truth, {**truth}, "P@1"),
         "tuesday": exactk.evaluate(dict(reversed(truth.items())), lists, "P@1", per_user=True),
     }
     assert exactk.compare_reports(reports)["P@1"] == {"monday": 1.0, "tuesday": 0.5}
@@ -397,7 +397,7 @@ def test_reports_without_a_digest_compare_as_before() -> None:
     truth = {"ann": ["film"], "bob": ["song"]}
     data = exactk.evaluate({"ann": ["book"], "bob": ["song"]}, truth, "P@1", per_user=True).to_dict()
     data["state"]["truth_digest"] = None
-    reports = {"old": exactk.Report.from_dict(data), "new": exactk.evaluate(truth, truth, "P@1", per_user=True)}
+    reports = {"old": exactk.Report.from_dict(data), "new": exactk.evaluate(truth, {**truth}, "P@1", per_user=True)}
     assert exactk.compare_reports(reports)["P@1"] == {"old": 0.5, "new": 1.0}
 
 

@@ -109,7 +109,7 @@ def test_the_base_is_ranked_by_the_rules_of_each_value(evaluate: Any) -> None:
 
 def test_blocks_and_shards_have_the_rows_of_the_base() -> None:
     lists, base = [[1, 2, 3], [4, 5], [2]], [[2, 9], [5, 4, 3], [1]]
-    whole = exactk.evaluate(lists, lists, METRICS, base_predictions=base)
+    whole = exactk.evaluate([*lists], lists, METRICS, base_predictions=base)
     parts = [slice(1), slice(1, 3)]
     blocks = iter([(lists[part], lists[part]) for part in parts])
     assert dict(exactk.evaluate(None, blocks, METRICS, base_predictions=base)) == dict(whole)

@@ -269,7 +269,7 @@ def test_a_mapping_from_group_is_turned_round(make: Any) -> None:
     groups = make({"new": ["ann"], "old": ["bob", "eve"]})
     truth = {"ann": [1], "bob": [2], "eve": [3]}
     with pytest.raises(exactk.InputTypeError, match="groups: expected integers or strings, found list; ") as caught:
-        exactk.evaluate(truth, truth, "recall@1", groups=groups)
+        exactk.evaluate(truth, {**truth}, "recall@1", groups=groups)
     by_user = advised(caught, "groups", " if these are the users of each group", groups=groups)
     assert by_user == {"ann": "new", "bob": "old", "eve": "old"}
 
@@ -293,10 +293,10 @@ def test_of_users_that_text_makes_equal_the_last_value_counts() -> None:
     day = date(2020, 1, 1)
     truth = {day: [1]}
     for groups, label in (({day: "g", "2020-01-01": "h"}, "h"), ({"2020-01-01": "h", day: "g"}, "g")):
-        assert list(exactk.evaluate(truth, truth, "P@1", groups=groups).by_group) == [label]
+        assert list(exactk.evaluate(truth, {**truth}, "P@1", groups=groups).by_group) == [label]
 
 
 def test_parts_of_other_kinds_are_other_users() -> None:
     truth = {("a", 1): [1], ("b", 2): [1]}
     groups = {("a", 1): "g", ("b", "2"): "h", ("b", 2): "i"}
-    assert list(exactk.evaluate(truth, truth, "P@1", groups=groups).by_group) == ["g", "i"]
+    assert list(exactk.evaluate(truth, {**truth}, "P@1", groups=groups).by_group) == ["g", "i"]

@@ -161,6 +161,8 @@ ROWS = {
     84: Row(
         "integers in the shape of the truth, and matrices that lack columns of the scores, are asked for what they mean"
     ),
+    83: Row("tuples and ranks that may be items with scores, or not, are told with the line for each reading"),
+    85: Row("one input as truth and predictions is refused; predictions of the test pairs alone are told"),
     86: Row("columns that say what happened are told in every container; a named column has no other role"),
 }
 WITHDRAWN = {33, 39, 40}  # rows that there were

@@ -13,7 +13,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.pair_lists import frame_of_lists, warn_of_pairs_in
+from exactk._inputs.readings import frame_of_lists, warn_of_pairs_in
 from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
 from exactk._plan.metric_strings import as_plan
 from exactk._runtime.errors import type_error, warn

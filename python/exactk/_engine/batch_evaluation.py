@@ -21,6 +21,7 @@ from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_b
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.partitions import Partitions
+from exactk._inputs.readings import NO_READINGS, Readings
 from exactk._inputs.truth import Truth
 from exactk._report.report import Report
 from exactk._report.state import StateSums
@@ -46,6 +47,7 @@ class EvaluatedBatches(NamedTuple):
     candidate_rows: CandidateRows | None
     candidate_use: CandidateUse
     base: BaseUse
+    readings: Readings
 
 
 def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> EvaluatedBatches:
@@ -138,7 +140,10 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
     report = evaluation.evaluate_all(inputs)
     candidate_rows = evaluation.candidate_rows(inputs, report)
     use, base_use = CandidateUse().plus(inputs, evaluation.candidates, report), BaseUse().plus(inputs)
-    return EvaluatedBatches(report, has_common_item(inputs), has_excluded_users, candidate_rows, use, base_use)
+    readings = NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade)
+    return EvaluatedBatches(
+        report, has_common_item(inputs), has_excluded_users, candidate_rows, use, base_use, readings
+    )
 
 
 _FEW = 10_000  # items
@@ -160,7 +165,7 @@ class _BatchEvaluation:
         self.has_scores = False
         self.has_excluded_users = exclude is None or not len(exclude.items)
         self.candidate_rows: CandidateRows | None = NO_ROWS
-        self.candidate_use, self.base_use = CandidateUse(), BaseUse()
+        self.candidate_use, self.base_use, self.readings = CandidateUse(), BaseUse(), NO_READINGS
 
     @property
     def has_shared_items(self) -> bool:
@@ -183,6 +188,7 @@ class _BatchEvaluation:
         self._has_match = self._has_match or self._has_truth_item(block.rows.items)
         self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)
         self.base_use = self.base_use.plus(inputs)
+        self.readings = self.readings.with_inputs(inputs, self._evaluation.values.strictest_grade)
         report = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
         self.candidate_use = self.candidate_use.plus(inputs, self._evaluation.candidates, report)
         if self.candidate_rows is not None:
@@ -242,6 +248,7 @@ class _BatchEvaluation:
             self.candidate_rows,
             self.candidate_use,
             self.base_use,
+            self.readings,
         )
 
     def _report(self, *, by_code: bool) -> Report:

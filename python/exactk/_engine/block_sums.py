@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._engine.base_use import BaseUse, describe_base_use
 from exactk._engine.blocks import align_block
 from exactk._engine.candidate_use import CandidateUse
-from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings
+from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_pairs, warn_of_ratings
 from exactk._engine.differing_users import NO_FLAGS, UserFlags
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import evaluate_plainly
@@ -22,6 +22,7 @@ from exactk._engine.warnings import (
     has_exclusions,
     has_no_hit,
 )
+from exactk._inputs.readings import NO_READINGS, Readings
 from exactk._report.report import Report
 from exactk._report.state import StateSums
 from exactk._report.user_table import UserTable
@@ -62,6 +63,7 @@ class BlockSums:
     def add(self, evaluation: Evaluation, block: Block) -> Snapshot | NDArray[Any] | None:
         """Evaluate a block and add it; return its users."""
         if not self._systems:
+            warn_of_pairs(block.classified_truth, block.classified_systems.values())
             evaluation.warn_of_unused_columns(block.truth)
             self._systems = {name: _SystemSums() for name in block.systems}
         _check_names(block.systems, self._systems)
@@ -176,6 +178,7 @@ class _SystemSums:
         self._candidate_rows: CandidateRows | None = NO_ROWS
         self._base_use = BaseUse()
         self._candidate_use = CandidateUse()
+        self._readings = NO_READINGS
 
     def add(self, report: Report, flags: UserFlags, *, is_complete: bool) -> None:
         """Add the report of a block."""
@@ -192,6 +195,7 @@ class _SystemSums:
         """Add the base predictions of a block, and its candidates: their use, and rows until they are certainly no samples."""
         self._candidate_use = self._candidate_use.plus(inputs, evaluation.candidates, report)
         self._base_use = self._base_use.plus(inputs)
+        self._readings = self._readings.with_inputs(inputs, evaluation.values.strictest_grade)
         if self._candidate_rows is not None:
             self._candidate_rows = add_rows(self._candidate_rows, evaluation.candidate_rows(inputs, report))
 
@@ -216,6 +220,7 @@ class _SystemSums:
         self._shared_items.merge(other._shared_items)
         self._candidate_rows = add_rows(self._candidate_rows, other._candidate_rows)
         self._candidate_use = self._candidate_use.merged(other._candidate_use)
+        self._readings = self._readings.plus(other._readings)
 
     def copy(self) -> _SystemSums:
         """Return sums that grow independently, without flags and values of users, and without base predictions."""
@@ -226,8 +231,8 @@ class _SystemSums:
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`; neither flags and values of users nor base predictions are in it."""
         rows = None if self._candidate_rows is None else tuple(self._candidate_rows)
-        use = tuple(self._candidate_use)
-        return self.state, self._has_hit, self._is_complete, self._shared_items.to_plain(), rows, use
+        use, items = (*self._candidate_use, *self._readings), self._shared_items.to_plain()
+        return self.state, self._has_hit, self._is_complete, items, rows, use
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> _SystemSums:
@@ -237,7 +242,7 @@ class _SystemSums:
         sums._sums = StateSums(state, _ARGUMENT)
         sums._shared_items = SharedItems.from_plain(shared_items)
         sums._candidate_rows = None if rows is None else CandidateRows(*rows)
-        sums._candidate_use = CandidateUse(*use)
+        sums._candidate_use, sums._readings = CandidateUse(*use[:2]), Readings(*use[2:])
         return sums
 
     def evaluated_system(
@@ -259,6 +264,7 @@ class _SystemSums:
             has_unknown_exclusions,
             candidate_rows=self._candidate_rows,
             base=describe_base_use(report, self._base_use),
+            readings=self._readings,
         )
 
 

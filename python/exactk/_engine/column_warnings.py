@@ -8,7 +8,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings, usual_role
-from exactk._inputs.pair_lists import describe_pairs, frame_of_lists, frame_of_pairs, kind_of_pairs
+from exactk._inputs.readings import (
+    describe_items_of_parts,
+    describe_pairs,
+    frame_of_lists,
+    frame_of_pairs,
+    kind_of_pairs,
+)
 from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import as_plan
 from exactk._runtime.errors import warn
@@ -34,6 +40,9 @@ def warn_of_pairs(
     truth: ClassifiedValue, systems: Iterable[ClassifiedValue], as_frames: str = _PAIRS_AS_FRAMES
 ) -> None:
     """Warn of lists of pairs that are likely users and items, but are read as lists of two items."""
+    systems = list(systems)
+    if message := next(filter(None, (describe_items_of_parts(truth, predictions) for predictions in systems)), ""):
+        warn(message)
     kind = kind_of_pairs(truth)
     if kind and any(kind_of_pairs(predictions) == kind for predictions in systems):
         warn(describe_pairs(kind, as_frames))

@@ -22,6 +22,7 @@ from exactk._engine.warnings import (
     has_exclusions,
     warn_of_inputs,
 )
+from exactk._inputs.readings import NO_READINGS
 from exactk._inputs.registry import BLOCKS, classify
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
@@ -159,6 +160,7 @@ def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Alig
         has_unknown_exclusions=aligned.has_exclusions and not has_exclusions(inputs),
         item_without_column=describe_item_without_column(report, inputs),
         candidate_rows=evaluation.candidate_rows(inputs, report),
+        readings=NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade),
     )
     warn_of_inputs(evaluation.values, {"": evaluated}, ())
 

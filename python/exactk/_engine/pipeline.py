@@ -40,6 +40,7 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import open_path, opened
+from exactk._inputs.readings import NO_READINGS, check_not_truth, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_histories import TrainUsers
 from exactk._inputs.user_values import Groups, Weights
@@ -52,7 +53,7 @@ from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from exactk._engine.differing_users import UserFlags
     from exactk._engine.pairs import Pairing
@@ -201,6 +202,8 @@ def prepare_call(
         groups=groups,
         **({} if pairing is None else pairing.clusters),
     )
+    sources: Iterable[tuple[str, object]] = (("exclude", exclude), ("base_predictions", base_predictions))
+    check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), *sources], columns)
     systems = open_systems(systems, columns)
     if base.value is not None:
         with naming_base():
@@ -278,6 +281,8 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
                 item_without_column=describe_item_without_column(report, inputs),
                 candidate_rows=evaluation.candidate_rows(inputs, report),
                 base=describe_base_use(report, BaseUse().plus(inputs)),
+                readings=(readings := NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade)),
+                ranks_advice=lines_of_ranks(call.systems[name], evaluation.columns) if readings.may_be_ranks else "",
             )
     return {name: evaluated[name] for name in call.systems}
 
@@ -362,7 +367,7 @@ def _checked_truth(call: Call) -> Truth | Rows | None:
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:
-    report, has_shared_items, has_excluded_users, candidate_rows, candidate_use, base = evaluate_batches(
+    report, has_shared_items, has_excluded_users, candidate_rows, candidate_use, base, readings = evaluate_batches(
         evaluation, truth, batches.value
     )
     disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
@@ -376,4 +381,5 @@ def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Clas
         has_unknown_exclusions=not has_excluded_users,
         candidate_rows=candidate_rows,
         base=describe_base_use(report, base),
+        readings=readings,
     )

@@ -11,6 +11,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.readings import relevant_items
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import as_plan
 from exactk._report.system_warnings import warn_of_systems
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.predictions import Predictions
-    from exactk._inputs.truth import Truth
     from exactk._plan.values import Value
     from exactk._report.report import Report
 
@@ -115,7 +115,7 @@ def candidate_rows(
     rows = _rows_of_candidates(inputs, candidates)
     if rows is None:
         return None
-    relevant = _relevant_items(inputs.truth, report.convention.min_grade)
+    relevant = relevant_items(inputs.truth, report.convention.min_grade)
     judged_counts, relevant_counts = np.diff(inputs.truth.indptr), np.diff(relevant.indptr)
     is_counted = _users_who_count(relevant, inputs.predictions)
     if not is_counted.any():
@@ -153,7 +153,7 @@ def _rows_of_columns(inputs: AlignedInputs, scores: Scores, min_grade: float | s
         return None
     if items[0] not in {0, columns - 1} or (items != items[0]).any():
         return None
-    users = int(np.count_nonzero(_users_who_count(_relevant_items(inputs.truth, min_grade), scores)))
+    users = int(np.count_nonzero(_users_who_count(relevant_items(inputs.truth, min_grade), scores)))
     column = int(items[0])
     return CandidateRows(users, columns, columns, columns - 1, columns - 1, users, users, 2 * columns, column)
 
@@ -172,15 +172,6 @@ def _rows_of_candidates(inputs: AlignedInputs, candidates: CandidateItems | None
         return candidates_of_users(predictions, inputs, candidates)
     candidates, _ = merge_restrictions(predictions, candidates, None)
     return None if candidates is None or candidates.for_all else candidates.unsorted
-
-
-def _relevant_items(truth: Truth, min_grade: float | str | None) -> Rows:
-    """Return each user's relevant items."""
-    if truth.grades is None or min_grade == "any":
-        return Rows(truth.indptr, truth.items)
-    is_relevant = truth.grades > 0 if min_grade is None else truth.grades >= float(min_grade)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_relevant, dtype=np.int64)])
-    return Rows(offsets[truth.indptr], truth.items[is_relevant])
 
 
 def _users_who_count(relevant: Rows, predictions: Predictions) -> NDArray[np.bool_]:

@@ -26,6 +26,8 @@ from exactk._engine.warnings import (
 )
 from exactk._inputs.matched_mappings import match_mappings
 from exactk._inputs.model.lists import Rankings
+from exactk._inputs.readings import NO_READINGS, lines_of_ranks
+from exactk._inputs.registry import MAPPING, ClassifiedValue
 from exactk._inputs.small_inputs import small_inputs
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
@@ -55,7 +57,7 @@ def evaluate_shortly(
     truth: object, predictions: object, metrics: MetricsLike, convention: ConventionLike, num_threads: object
 ) -> Report | None:
     """Return the report; None unless one of the short ways leads to it."""
-    if type(metrics) not in _READ_TWICE:
+    if type(metrics) not in _READ_TWICE or truth is predictions:
         return None
     try:
         convention = as_convention(convention)
@@ -86,7 +88,9 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
 def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
     inputs, matched = short.inputs, short.matched
     disjoint_keys = describe_disjoint_keys(report, inputs, None if matched is None else matched.disjoint_items)
-    if isinstance(problem.predictions, Rankings) and not (disjoint_keys or has_counts_to_warn_of(report)):
+    readings = NO_READINGS.with_inputs(inputs, values.strictest_grade)
+    has_counts = has_counts_to_warn_of(report) or readings.users > 0
+    if isinstance(problem.predictions, Rankings) and not (disjoint_keys or has_counts):
         warn_of_unreached_cutoffs({"": report.state})  # which is all that such lists may have
         return
     system = EvaluatedSystem(
@@ -100,5 +104,7 @@ def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report:
         candidate_rows=None
         if isinstance(inputs.predictions, Rankings)
         else candidate_rows(inputs, None, report, None if matched is None else matched.candidates_of),
+        readings=readings,
+        ranks_advice=lines_of_ranks(ClassifiedValue(None, MAPPING), {}) if readings.may_be_ranks else "",
     )
     warn_of_evaluated_systems(values, {"": system}, ())

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._inputs.containers.sequences import is_flat, is_pair, is_row
+from exactk._inputs.containers.sequences import has_parts, is_flat, is_row
 from exactk._inputs.containers.series import has_one_item_each, has_values_by_user_and_item
 from exactk._inputs.paths import opened
 from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify
@@ -169,7 +169,7 @@ def _is_of_many_users(content: object) -> bool:
     if container is LIST or container is MAPPING:
         rows = value.values() if container is MAPPING else value
         first = next((row for row in rows if row is not None), None)
-        return is_row(first) and not is_pair(first)
+        return is_row(first) and not has_parts(first)
     if container is SERIES:
         return has_values_by_user_and_item(value) or not has_one_item_each(value)
     if container is FILE:

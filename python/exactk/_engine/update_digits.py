@@ -17,6 +17,7 @@ from exactk._engine.column_warnings import RatingScale
 from exactk._engine.sampled_candidates import NO_ROWS
 from exactk._engine.updates import Update, UpdateSums, sums_of_updates
 from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems
+from exactk._inputs.readings import NO_READINGS
 from exactk._plan.item_tallies import plan_item_tallies
 from exactk._report.state_digits import NOTHING, StateLayout, Vectors
 from exactk._report.tally_vectors import TallyLayout, has_fixed_size
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _INSTEAD = "exactk.Evaluator takes them; torch.distributed.all_gather_object gathers evaluators, and merge adds them"
 _PLAN_FIELDS = ("metrics", "convention", "catalogue", "custom_metrics")
-_NUM_COUNTS, _NUM_LARGEST = 12, 8
+_NUM_COUNTS, _NUM_LARGEST = 12 + len(NO_READINGS), 8
 
 
 def check_fixed_size(values: Sequence[Value]) -> None:
@@ -106,10 +107,11 @@ class UpdateLayout:
         return self._report(state, of_warnings, largest, updates)
 
     def _report(self, state: State, counts: list[int], largest: list[int], updates: int) -> Report:
+        counts, readings = counts[: -len(NO_READINGS)], counts[-len(NO_READINGS) :]
         has_hit, complete, has_shared_item, emptied, with_candidates, truth_items, list_items, *of_rows = counts
         fewest, *largest_of_rows = largest[:_NUM_LARGEST]
         shared_items: tuple[Any, ...] = (has_shared_item > 0, fewest, [truth_items, list_items], [], [])
-        use = CandidateUse(emptied > 0, with_candidates > 0)
+        use = (*CandidateUse(emptied > 0, with_candidates > 0), *readings)
         system = (state, has_hit > 0, complete == updates, shared_items, _rows(of_rows, largest_of_rows), use)
         flags, ratings = (False, False, False), (None, RatingScale())
         sums = BlockSums.from_plain((state.counts.users, {"": system}, flags, ratings))
@@ -130,9 +132,9 @@ class UpdateLayout:
         ((state, has_hit, is_complete, shared_items, rows, use),) = systems.values()
         has_shared_item, fewest, (truth_items, list_items), _, _ = shared_items
         of_rows, largest_of_rows = _numbers_of_rows(rows)
-        flags = map(int, (optional["truth"], has_hit, is_complete, has_shared_item, *use))
+        flags = map(int, (optional["truth"], has_hit, is_complete, has_shared_item, *use[:2]))
         of_state = self._states.vectors(state)
-        counts, largest = [*flags, truth_items, list_items, *of_rows], [fewest, *largest_of_rows]
+        counts, largest = [*flags, truth_items, list_items, *of_rows, *use[2:]], [fewest, *largest_of_rows]
         return Vectors(
             of_state.digits,
             np.concatenate([of_state.counts, np.array(counts, np.int64)]),

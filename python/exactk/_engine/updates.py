@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.blocks import check_row_arguments, check_rows_until, convert_block, empty_block
-from exactk._engine.column_warnings import CONVERSIONS, warn_of_pairs
+from exactk._engine.column_warnings import CONVERSIONS
 from exactk._engine.evaluation import Evaluation
 from exactk._engine.list_checks import check_collection_values, check_item_groups
 from exactk._engine.metric_inputs import check_base_is_not_read, check_truth_is_not_read
@@ -126,8 +126,6 @@ class UpdateSums(NamedTuple):
         )
         systems = ONE_SYSTEM.systems(classify(update.predictions, "predictions"))
         block = convert_block(evaluation, update.truth, systems, update.exclude, {"candidates": candidates})
-        if self.optional is None:
-            warn_of_pairs(block.classified_truth, block.classified_systems.values())
         begin, end = sums.row_count, sums.row_count + block.row_count
         check_rows_until(evaluation._replace(candidates=None, weights=None, groups=None), end)
         keys = sums.add(evaluation._replace(block=range(begin, end)), block)

@@ -14,8 +14,9 @@ from exactk._engine.sampled_candidates import warn_of_sampled_candidates
 from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.readings import NO_READINGS, Readings, lines_of_ranks
 from exactk._plan.hints import convention_option
-from exactk._plan.metric_strings import part_indices
+from exactk._plan.metric_strings import as_plan, part_indices
 from exactk._report.counts import count_text
 from exactk._report.display import DIGITS, format_number
 from exactk._report.state import plan_of_state
@@ -48,6 +49,8 @@ class EvaluatedSystem(NamedTuple):
     item_without_column: str = ""  # an example of a relevant item that cannot be ranked
     candidate_rows: CandidateRows | None = None
     base: str = ""  # a warning about the base predictions, or empty
+    readings: Readings = NO_READINGS
+    ranks_advice: str = lines_of_ranks(None, {})  # how to write scores that may be ranks
 
 
 def warn_of_evaluated_systems(
@@ -65,6 +68,7 @@ def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSyste
         warn_of_systems({name: system.ties for name, system in systems.items()}, *ties_advice)
         warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
         warn_of_systems({name: system.base for name, system in systems.items()})
+    warn_of_readings(values, systems)
     if all(system.has_unknown_exclusions for system in systems.values()):
         warn(
             "exclude: no user with exclusions is in the truth or the predictions: check that all use the same user ids"
@@ -75,6 +79,25 @@ def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSyste
     if any(map(has_counts_to_warn_of, reports.values())):
         _warn_of_counts(reports, examples)
     warn_of_sampled_candidates(values, {name: system.candidate_rows for name, system in systems.items()})
+
+
+def warn_of_readings(values: Sequence[Value], systems: Mapping[str, EvaluatedSystem]) -> None:
+    """Warn of scores that may be ranks, and of lists without an irrelevant item, whose order hardly matters."""
+    readings = {name: system.readings for name, system in systems.items()}
+    lines = next((system.ranks_advice for system in systems.values() if system.readings.may_be_ranks), "")
+    warn_of_systems({name: one.describe_ranks() for name, one in readings.items()}, lines)
+    readers = as_plan(values).readers_of_truth
+    if not all(value.info.pairwise for value in readers):
+        are_graded = all(value.info.uses_gains for value in readers)
+        relevance = {
+            name: "" if are_graded and one.graded else one.describe_relevance() for name, one in readings.items()
+        }
+        warn_of_systems(relevance, _RANK_ALL)
+
+
+_RANK_ALL = (
+    ": rank all items for each user, or the relevant ones among sampled others, as any order of these has the same hits"
+)
 
 
 def describe_disjoint_keys(

@@ -17,8 +17,8 @@ from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.pair_lists import frame_of_pairs, warn_of_pairs_in
 from exactk._inputs.paths import open_path
+from exactk._inputs.readings import frame_of_pairs, warn_of_pairs_in
 from exactk._inputs.registry import (
     BATCHES,
     EMBEDDINGS,

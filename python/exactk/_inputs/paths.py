@@ -22,6 +22,10 @@ class FileReader(Protocol):
         """Return whether the format that the path's ending selects has named columns."""
         ...
 
+    def column_names(self, path: FilePath, role: str) -> list[str]:
+        """Return the names of the file's columns; none for a format without."""
+        ...
+
     def read_argument(self, path: FilePath, argument: str, columns: ColumnNames) -> Any:  # noqa: ANN401 - a container
         """Return the container of a file that is passed as an argument of `exactk.evaluate` or `exactk.topk`."""
         ...
@@ -52,6 +56,11 @@ def names_file(path: FilePath) -> bool:
 def has_columns(path: FilePath, argument: str) -> bool:
     """Return whether the file has named columns."""
     return _loaders[0]().has_columns(path, argument)
+
+
+def column_names(path: FilePath, argument: str) -> list[str]:
+    """Return the names of the file's columns; none for a format without."""
+    return _loaders[0]().column_names(path, argument)
 
 
 def open_path(value: object, argument: str, columns: ColumnNames) -> object:

@@ -12,7 +12,7 @@ from exactk._inputs.containers.sequences import rows_of_integers
 from exactk._inputs.model.lists import Lists, Rankings
 from exactk._inputs.model.rows import Rows, matrix_rows, remove_padding
 from exactk._inputs.model.scores import Scores
-from exactk._inputs.pair_lists import kind_of_pairs
+from exactk._inputs.readings import kind_of_pairs
 from exactk._inputs.registry import LIST, ClassifiedValue
 from exactk._inputs.truth import Truth
 

@@ -126,6 +126,13 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
         return any(value.rules["min_grade"] is None for value in self)
 
     @cached_property
+    def strictest_grade(self) -> float | str | None:
+        """The `min_grade` of the value that reads the truth and counts the fewest items as relevant."""
+        grades = [value.rules["min_grade"] for value in self.readers_of_truth]
+        numbers = [grade for grade in grades if grade is not None and grade != "any"]
+        return max(numbers, default=None if None in grades else "any")
+
+    @cached_property
     def closes_rank_gaps(self) -> bool:
         """Whether a value closes gaps of ranks."""
         return any(value.rules["rank_gaps"] != "keep" for value in self)

@@ -10,6 +10,7 @@ from exactk._engine.column_warnings import RatingScale
 from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
 from exactk._engine.warnings import has_common_item, has_exclusions, has_no_hit
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.readings import NO_READINGS, Readings
 from exactk._inputs.user_histories import TrainUsers
 from exactk._runtime.errors import input_error
 
@@ -26,6 +27,7 @@ class SystemFacts(NamedTuple):
     has_truth_items: bool = False
     has_list_items: bool = False
     has_excluded_users: bool = False
+    readings: Readings = NO_READINGS
     candidate_rows: CandidateRows | None = NO_ROWS
 
     @classmethod
@@ -38,6 +40,7 @@ class SystemFacts(NamedTuple):
             all(both) and (not has_no_hit(report) or has_common_item(inputs)),
             *both,
             has_exclusions(inputs),
+            NO_READINGS.with_inputs(inputs, call.evaluation.values.strictest_grade),
             call.evaluation.candidate_rows(inputs, report),
         )
 
@@ -48,6 +51,7 @@ class SystemFacts(NamedTuple):
             self.has_truth_items or other.has_truth_items,
             self.has_list_items or other.has_list_items,
             self.has_excluded_users or other.has_excluded_users,
+            self.readings.plus(other.readings),
             add_rows(self.candidate_rows, other.candidate_rows),
         )
 
@@ -100,8 +104,10 @@ class Facts(NamedTuple):
     @classmethod
     def _from_plain(cls, plain: Mapping[str, Any]) -> Facts:
         systems = {
-            name: SystemFacts(*flags)._replace(candidate_rows=None if rows is None else CandidateRows(*rows))
-            for name, (*flags, rows) in plain["systems"].items()
+            name: SystemFacts(*flags)._replace(
+                readings=Readings(*readings), candidate_rows=None if rows is None else CandidateRows(*rows)
+            )
+            for name, (*flags, readings, rows) in plain["systems"].items()
         }
         train = None if plain["train"] is None else TrainUsers(*plain["train"])
         ratings = RatingScale() if plain["ratings"] is None else RatingScale(*plain["ratings"])

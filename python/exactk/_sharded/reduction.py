@@ -96,4 +96,5 @@ def _evaluated_system(report: Report, facts: Facts, of_system: SystemFacts) -> E
         flags=NO_FLAGS,
         has_unknown_exclusions=facts.has_any_exclusions and not of_system.has_excluded_users,
         candidate_rows=of_system.candidate_rows,
+        readings=of_system.readings,
     )

@@ -72,7 +72,7 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
         ]
         types = set(map(type, value))
     if argument in VALUE_FIELDS and types != {dict} and _holds_pairs(value):
-        value = [_mapping_of_pairs(row, argument, user) for user, row in enumerate(value)]
+        value = [_mapping_of_pairs(row, argument, user, is_keyed) for user, row in enumerate(value)]
         types = set(map(type, value))
     has_values = dict in types and argument in VALUE_FIELDS
     if dict in types and not has_values:
@@ -82,7 +82,10 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
     try:
         return _encode_lists(value, argument, encoding, has_values=has_values)
     except InputTypeError as error:
-        if is_keyed or error.fault.hint or not (hint := _float_hint(value, argument, error)):
+        hint = _parts_hint(value, argument, error, is_keyed) or (
+            "" if is_keyed else _float_hint(value, argument, error)
+        )
+        if error.fault.hint or not hint:
             raise
         raise error.amended(hint=as_text(hint)) from None
 
@@ -115,12 +118,17 @@ def is_pair(value: object) -> bool:
     )
 
 
+def has_parts(item: object) -> bool:
+    """Return whether this is a tuple, or a string and a number in a list as JSON has them, rather than a user's items."""
+    return isinstance(item, tuple) or (isinstance(item, list) and is_pair((*item,)) and isinstance(item[0], str))
+
+
 def _holds_pairs(rows: list[Any]) -> bool:
     """Return whether the first item is a pair; a plain tuple is not an item."""
     return is_pair(next((item for row in rows if row is not None and not isinstance(row, dict) for item in row), None))
 
 
-def _mapping_of_pairs(row: Any, argument: str, user: int) -> dict[Any, Any] | None:  # noqa: ANN401 - a row of any kind
+def _mapping_of_pairs(row: Any, argument: str, user: int, is_keyed: bool) -> dict[Any, Any] | None:  # noqa: ANN401, FBT001 - a row of any kind
     """Return a row of pairs as a mapping; raise if items repeat."""
     if row is None or isinstance(row, dict):
         return row
@@ -130,7 +138,8 @@ def _mapping_of_pairs(row: Any, argument: str, user: int) -> dict[Any, Any] | No
             expected = f"an (item, {VALUE_FIELDS[argument][:-1]}) tuple, like the first item"
             raise type_error(argument, expected, repr(pair), row=user, position=position)
         if pair[0] in mapping:
-            raise input_error(argument, "distinct items", f"{pair[0]!r} again", row=user, position=position)
+            hint = f"{code_of_rows(argument, AS_ITEMS, is_keyed=is_keyed)} if the tuples are items of two parts"
+            raise input_error(argument, "distinct items", f"{pair[0]!r} again", row=user, position=position, hint=hint)
         mapping[pair[0]] = pair[1]
     return mapping
 
@@ -159,6 +168,35 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
         item_vocabulary=item_vocabulary,
         is_owned=True,
     )
+
+
+AS_ITEMS, WITH_NUMBERS = "list(map(str, items))", "dict(items)"
+"""What makes a row of a user's pairs: items of two parts, or items with numbers."""
+
+
+def code_of_rows(argument: str, row: str, *, is_keyed: bool) -> str:
+    """Return the code that makes a row of each user's items."""
+    if is_keyed:
+        return f"{argument}={{user: {row} for user, items in {argument}.items()}}"
+    return f"{argument}=[{row} for items in {argument}]"
+
+
+def _parts_hint(lists: list[Any], argument: str, error: InputTypeError, is_keyed: bool) -> str:  # noqa: FBT001 - as of its caller
+    """Return how to write tuples, or lists of a string and a number, in place of ids; empty if the error is about others."""
+    row = None if error.row is None else lists[error.row]
+    if not row or error.position is None:
+        return ""
+    item = next(islice(row, error.position, None))
+    if isinstance(row, dict) and isinstance(item, tuple):
+        code = code_of_rows(argument, "{str(item): number for item, number in items.items()}", is_keyed=is_keyed)
+        return f"{code} if they are items of several parts"
+    if not has_parts(item):
+        return ""
+    as_items = f"{code_of_rows(argument, AS_ITEMS, is_keyed=is_keyed)} if they are items of several parts"
+    if isinstance(item, tuple) or argument not in VALUE_FIELDS:
+        return as_items
+    numbers = code_of_rows(argument, WITH_NUMBERS, is_keyed=is_keyed)
+    return f"{numbers} if they are items with {VALUE_FIELDS[argument]}, {as_items}"
 
 
 def _float_hint(lists: list[Any], argument: str, error: InputTypeError) -> str:

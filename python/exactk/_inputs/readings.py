@@ -1,0 +1,368 @@
+"""What containers may be read as although something else is meant, and what to write for each reading.
+
+Pairs may be users with items, items with numbers, or items of two parts; numbers of items may be scores or ranks;
+predictions may be those of the test items alone, or the truth itself. Each check looks at the first rows, which mostly
+tell, and at the others only if those leave two readings.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+from collections.abc import Sized
+from itertools import islice, pairwise
+from numbers import Integral
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk._inputs.containers import series
+from exactk._inputs.containers.sequences import AS_ITEMS, WITH_NUMBERS, code_of_rows
+from exactk._inputs.containers.tables import is_frame, open_table
+from exactk._inputs.keys.column_roles import usual_role
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.rows import Rows, remove_padding
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.paths import column_names, is_path
+from exactk._inputs.registry import FRAME, LIST, MAPPING, SERIES, SPARSE_MATRIX, ClassifiedValue
+from exactk._runtime.errors import input_error, warn
+from exactk._runtime.faults import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.truth import Truth
+    from exactk._inputs.types import FilePath
+    from exactk._runtime.faults import Text
+
+_FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
+_MOST_USERS = 1000  # of whom pairs are compared
+_FEWEST_CHANGES = 10  # between neighbors in lists; fewer may be in order by chance
+_FEWEST_USERS, _FEWEST_ITEMS = 10, 20  # of fewer, all items may be relevant
+
+
+def kind_of_pairs(classified: ClassifiedValue) -> str:
+    """Return the kind of the rows of two that are likely (user, item) pairs; empty if they are likely lists.
+
+    Tuples of strings always are; integers if the first ones are in groups, as users are and the best items of users are
+    not; lists of strings if, besides, no string is first in one and second in another.
+    """
+    rows, container = classified
+    if container is SERIES and not series.has_user_index(rows):
+        rows, container = series.elements(rows), LIST
+    if container is not LIST or not rows or type(rows[0]) not in {tuple, list}:
+        return ""
+    if not all(type(row) is type(rows[0]) and len(row) == 2 for row in rows):
+        return ""
+    are_strings, are_tuples = all(isinstance(part, str) for row in rows for part in row), type(rows[0]) is tuple
+    if are_strings and are_tuples:
+        return "strings"
+    are_integers = are_tuples and all(type(part) is int for row in rows for part in row)
+    firsts = [row[0] for row in rows]
+    are_few = len(rows) < _FEWEST_PAIRS or 3 * len(set(firsts)) > 2 * len(rows)
+    if are_few or len(set(map(tuple, rows))) < len(rows):  # lists of a constant model repeat
+        return ""
+    if are_integers:
+        return "integers" if all(one <= other for one, other in pairwise(firsts)) else ""
+    are_grouped = are_strings and sum(one != other for one, other in pairwise(firsts)) < len(set(firsts))
+    return "strings" if are_grouped and not {row[1] for row in rows} & set(firsts) else ""
+
+
+def frame_of_pairs(argument: str) -> str:
+    """Return how to write pairs as a data frame with a row for each."""
+    return f"{argument}=pd.DataFrame(list({argument}), columns=['user', 'item'])"
+
+
+def frame_of_lists(argument: str) -> str:
+    """Return how to write pairs as a data frame with a list of items for each user."""
+    return f"{frame_of_pairs(argument)}.groupby('user', as_index=False).agg(list)"
+
+
+def describe_pairs(kind: str, as_frames: str) -> str:
+    """Return the warning that pairs of a kind are read as lists; `as_frames` is how to write users and items."""
+    return (
+        f"each pair of {kind} is read as one user's list of two items; for pairs of users and items, write {as_frames}"
+    )
+
+
+def warn_of_pairs_in(classified: ClassifiedValue, argument: str, as_frame: str) -> None:
+    """Warn if an argument is likely pairs of users and items."""
+    if kind := kind_of_pairs(classified):
+        warn(f"{argument}: {describe_pairs(kind, as_frame)}")
+
+
+def _as_rows(classified: ClassifiedValue, argument: str, row: str) -> str:
+    """Return the code that makes a row of each user's items."""
+    if classified.container is SERIES:
+        return f"{argument}={argument}.map(lambda items: {row})"
+    return code_of_rows(argument, row, is_keyed=classified.container is MAPPING)
+
+
+def describe_items_of_parts(truth: ClassifiedValue, predictions: ClassifiedValue) -> str:
+    """Return a warning if pairs of an item and an integer may be items of two parts, such as a document and a page.
+
+    They may if a user has the same pair on both sides. Scores would be in order, unless there are few.
+    """
+    judged, ranked = (dict(islice(_rows_of_tuples(side), _MOST_USERS)) for side in (truth, predictions))
+    shared = [pair for user in ranked if user in judged for pair in ranked[user] if pair in set(judged[user])]
+    if not shared:
+        return ""
+    changes = [one[1] - other[1] for row in ranked.values() for one, other in pairwise(row)]
+    if len(changes) >= _FEWEST_CHANGES and min(changes) >= 0 < max(changes):
+        return ""
+    sides = {"truth": truth, "predictions": predictions}
+    as_items, with_numbers = (
+        ", ".join(_as_rows(side, argument, row) for argument, side in sides.items()) for row in (AS_ITEMS, WITH_NUMBERS)
+    )
+    return (
+        f"tuples such as {tuple(shared[0])!r} are on both sides and are read as items with grades and with scores; "
+        f"{as_items} if they are items of two parts; {with_numbers} if they are items with numbers"
+    )
+
+
+def _rows_of_tuples(classified: ClassifiedValue) -> Iterator[tuple[Hashable, list[Any]]]:
+    """Yield each user's (item, integer) tuples; nothing more from the first row with anything else."""
+    value, container = classified
+    if container is SERIES:
+        users = value.index if series.has_user_index(value) else range(len(value))
+        rows: Iterator[tuple[Hashable, Any]] = zip(users, series.elements(value), strict=True)
+    else:
+        rows = iter(value.items()) if container is MAPPING else enumerate(value) if container is LIST else iter(())
+    for user, row in rows:
+        if row is None:
+            continue
+        pairs = list(row) if isinstance(row, (list, tuple, set, frozenset, np.ndarray)) else [row]
+        if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            return
+        if not all(isinstance(pair[1], Integral) and not isinstance(pair[1], bool) for pair in pairs):
+            return
+        yield user, pairs
+
+
+class Readings(NamedTuple):
+    """What shows whether scores are ranks, and whether all ranked items are relevant: numbers that add up over users."""
+
+    no_ranks: int = 0  # inputs whose scores are certainly not ranks
+    from_zero: int = 0  # lists whose scores are 0, 1, ..., n - 1 in any order
+    from_one: int = 0
+    with_gaps: int = 0  # lists of ascending integers, if any list is neither
+    long: int = 0  # lists of three or more
+    rises: int = 0  # pairs of neighbors in a list of which the second is larger
+    falls: int = 0
+    irrelevant: int = 0  # inputs with a ranked item that is not relevant
+    users: int = 0  # users of the others with ranked items
+    items: int = 0  # their items
+    squares: int = 0  # the sum of the squares of their numbers of items
+    scored: int = 0  # those of the users whose items have scores
+    graded: int = 0  # inputs whose relevant items have different grades
+
+    def plus(self, other: Readings) -> Readings:
+        """Return the numbers of both sets of users."""
+        return Readings(*map(add, self, other))
+
+    def with_inputs(self, inputs: AlignedInputs, min_grade: float | str | None) -> Readings:
+        """Return the numbers of these users and of those of the inputs."""
+        predictions, readings = inputs.predictions, self
+        lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
+        if not isinstance(lists, Rankings) or not len(lists.items):
+            return self
+        if not self.irrelevant:
+            further = _relevance(inputs.truth, lists, min_grade, has_scores=lists is not predictions)
+            readings = further if self is NO_READINGS else self.plus(further)
+        if isinstance(predictions, SparseScores) and not self.no_ranks:
+            readings = readings.plus(_ranks(predictions.indptr, predictions.scores))
+        return readings
+
+    @property
+    def may_be_ranks(self) -> bool:
+        """Whether all scores are what ranks would be, and too many for chance."""
+        if self.no_ranks or not self.rises or (self.falls if self.with_gaps else self.from_zero and self.from_one):
+            return False
+        is_in_order = self.long and not (self.falls or self.with_gaps)
+        return bool(is_in_order) or self.rises + self.falls >= _FEWEST_CHANGES
+
+    def describe_ranks(self) -> str:
+        """Return a warning if scores may be ranks."""
+        if not self.may_be_ranks:
+            return ""
+        numbers = "integers" if self.with_gaps else f"the integers {'0 to n - 1' if self.from_zero else '1 to n'}"
+        order = "" if self.falls else " in ascending order"
+        return f"the scores of each list are {numbers}{order}, as ranks would be, and the highest counts as the best"
+
+    def describe_relevance(self) -> str:
+        """Return a warning if all items of all lists are relevant, and too many for chance.
+
+        Lists of one length may be the best k of a search that misses nothing, unless each is a single item with a score.
+        """
+        is_varied = self.users * self.squares > self.items**2
+        are_few = self.users < _FEWEST_USERS or self.items < _FEWEST_ITEMS
+        if self.irrelevant or are_few or not (is_varied or self.users == self.items == self.scored):
+            return ""
+        return f"all {self.items} items in the lists of {self.users} users are relevant, as if the test items alone were scored"
+
+
+NO_READINGS, _IRRELEVANT, _NO_RANKS = Readings(), Readings(irrelevant=1), Readings(no_ranks=1)
+
+
+def _ranks(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
+    """Return the numbers of lists by what ranks their scores may be. The first list mostly tells."""
+    end = int(indptr[1]) or int(indptr[np.searchsorted(indptr, 0, side="right")])
+    if any(one < 0 or one % 1 != 0 for one in scores[: min(end, _FEWEST_CHANGES)].tolist()):
+        return _NO_RANKS
+    with np.errstate(invalid="ignore"):  # of infinities
+        first = _ranks_of_lists(np.array([0, end]), scores[:end])
+        return first if first.no_ranks or end == len(scores) else _ranks_of_lists(indptr, scores)
+
+
+def _ranks_of_lists(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
+    sizes = np.diff(indptr)
+    sizes = sizes[sizes > 0]
+    starts = np.cumsum(sizes) - sizes
+    lowest = np.minimum.reduceat(scores, starts)
+    is_inner = np.diff(np.repeat(starts, sizes)) == 0
+    rises, falls = (
+        int(np.count_nonzero(one & is_inner)) for one in (scores[1:] > scores[:-1], scores[1:] < scores[:-1])
+    )
+    slots = scores - np.repeat(lowest, sizes)
+    if not (np.isin(lowest, (0, 1)).all() and (slots < np.repeat(sizes, sizes)).all() and (slots % 1 == 0).all()):
+        is_ascending = 0 < rises == len(scores) - len(sizes) and bool((scores >= 0).all() and (scores % 1 == 0).all())
+        has_few_gaps = is_ascending and bool((scores < np.repeat(4 * sizes + _FEWEST_CHANGES, sizes)).all())
+        return Readings(with_gaps=len(sizes), rises=rises) if has_few_gaps else _NO_RANKS
+    is_filled = np.zeros(len(scores), np.bool_)
+    is_filled[np.repeat(starts, sizes) + slots.astype(np.int64)] = True
+    if not is_filled.all():
+        return _NO_RANKS
+    from_zero, long = int(np.count_nonzero(lowest == 0)), int(np.count_nonzero(sizes > 2))
+    return Readings(0, from_zero, len(sizes) - from_zero, 0, long, rises, falls)
+
+
+def _relevance(truth: Truth, lists: Rankings, min_grade: float | str | None, *, has_scores: bool) -> Readings:
+    """Return the numbers of users if all their items are relevant. The first list mostly tells that they are not."""
+    size, end = lists.indptr[1] if lists.lengths is None else lists.lengths[0], truth.indptr[1]
+    if size > end:
+        return _IRRELEVANT
+    of_first = truth.items[:end]
+    if truth.grades is not None:
+        of_first = relevant_items(Rows(truth.indptr[:2], of_first, truth.grades[:end]), min_grade).items
+    if not set(of_first.tolist()).issuperset(lists.items[:size].tolist()):
+        return _IRRELEVANT
+    relevant, ranked = relevant_items(truth, min_grade), remove_padding(lists.rows())
+    sizes, most = np.diff(ranked.indptr), np.diff(relevant.indptr)
+    if (sizes > most).any():
+        return _IRRELEVANT
+    both = np.concatenate([ranked.items.astype(np.int64), relevant.items.astype(np.int64)])
+    distinct, codes = np.unique(both, return_inverse=True)
+    users = np.arange(len(sizes))
+    pairs = np.concatenate([np.repeat(users, sizes), np.repeat(users, most)]) * len(distinct) + codes
+    if not np.isin(pairs[: len(ranked.items)], pairs[len(ranked.items) :]).all():
+        return _IRRELEVANT
+    count = int(np.count_nonzero(sizes))
+    grades = relevant.grades
+    return Readings(
+        users=count,
+        items=len(ranked.items),
+        squares=int((sizes * sizes).sum()),
+        scored=count if has_scores else 0,
+        graded=int(grades is not None and bool((grades != grades[0]).any())),
+    )
+
+
+def relevant_items(truth: Truth | Rows, min_grade: float | str | None) -> Rows:
+    """Return each user's relevant items."""
+    if truth.grades is None or min_grade == "any":
+        return Rows(truth.indptr, truth.items, truth.grades)
+    is_relevant = truth.grades > 0 if min_grade is None else truth.grades >= float(min_grade)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_relevant, dtype=np.int64)])
+    return Rows(offsets[truth.indptr], truth.items[is_relevant], truth.grades[is_relevant])
+
+
+def lines_of_ranks(predictions: ClassifiedValue | None, columns: ColumnNames) -> str:
+    """Return how to write scores that may be ranks: as ranks, and as scores that cannot be ranks."""
+    predictions = predictions or ClassifiedValue(None, None)
+    value, container = predictions
+    ranks, scores = "the negative of each", "half of each"
+    if container is SERIES and series.has_values_by_user_and_item(value):
+        ranks, scores = "predictions=predictions.rename('rank')", "predictions=predictions.sort_values(ascending=False)"
+    elif container in {MAPPING, LIST, SERIES}:
+        order = "sorted(dict(items), key=dict(items).get{})"
+        ranks, scores = (_as_rows(predictions, "predictions", order.format(end)) for end in ("", ", reverse=True"))
+    elif container is SPARSE_MATRIX:
+        ranks, scores = "predictions=-1.0 * predictions", "predictions=0.5 * predictions"
+    elif container is FRAME and (column := _score_column(value, columns)):
+        calls = next((calls for method, calls in _CALLS_OF_FRAMES.items() if hasattr(value, method)), None)
+        if calls is not None:
+            ranks, scores = (f"predictions=predictions.{call.format(column)}" for call in calls)
+            ranks += "" if columns.get("score") is None else ", score=None"
+    return f"; {ranks} if they are ranks, {scores} if they are scores"
+
+
+_CALLS_OF_FRAMES = {
+    "sort_values": ("rename(columns={{{0!r}: 'rank'}})", "sort_values({0!r}, ascending=False)"),
+    "sort_by": ("rename_columns({{{0!r}: 'rank'}})", "sort_by([({0!r}, 'descending')])"),
+    "order": ("select('* EXCLUDE ({0}), {0} AS rank')", "order('{0} DESC')"),
+    "sort": ("rename({{{0!r}: 'rank'}})", "sort({0!r}, descending=True)"),
+}
+"""How to rename a column of the frames of each library, and to sort by it, by the name of a method."""
+
+
+def _score_column(frame: Any, columns: ColumnNames) -> str:  # noqa: ANN401 - of any library
+    if (named := columns.get("score")) is not None:
+        return named
+    names: Any = getattr(frame, "column_names", None) or getattr(frame, "columns", ())
+    return next((name for name in names if isinstance(name, str) and usual_role(name) == "score"), "")
+
+
+def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
+    """Raise InputError if another argument is the truth, or the file that the truth is or a copy of it, by the same columns."""
+    for argument, value in others:
+        if not _are_same(truth, value):
+            continue
+        names = _names_of_columns(truth)
+        named = [columns.get(role) for role in ("grade", "score", "rank")]
+        found = next((name for name in names if usual_role(name) == "grade" and name not in columns.values()), None)
+        grade = found if named[0] is None else named[0]
+        if argument == "predictions" and grade is not None and grade not in named[1:]:
+            continue
+        hint: Text = (_INSTEAD_OF_TRUTH[argument],)
+        if names and argument == "predictions":
+            hint = (*hint, ", or name columns of both: ", Option("grade", "NAME"), " and ", Option("score", "NAME"))
+        source = f"the same {'file' if is_path(truth) else 'object'}"
+        raise input_error(argument, "another input than the truth", source, hint=hint)
+
+
+_INSTEAD_OF_TRUTH = {
+    "predictions": "pass what the system recommends",
+    "exclude": "pass the items of train, as no relevant item can be ranked if all are excluded",
+    "base_predictions": "pass the lists of a simple recommender",
+}
+
+
+def _are_same(truth: object, value: object) -> bool:
+    if is_path(truth) and is_path(value):
+        return _are_same_files(truth, value)
+    if truth is not value or truth is None:
+        return False
+    shape = getattr(truth, "shape", None)
+    return 0 not in shape if isinstance(shape, tuple) else not isinstance(truth, Sized) or len(truth) > 0
+
+
+def _are_same_files(one: FilePath, other: FilePath) -> bool:
+    """Return whether two paths are of one regular file, or of files with equal contents."""
+    try:
+        if not (os.path.isfile(one) and os.path.isfile(other) and os.path.getsize(one)):  # noqa: PTH113, PTH202 - may be bytes
+            return False
+        return os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False)  # noqa: PTH121
+    except (OSError, ValueError):
+        return False
+
+
+def _names_of_columns(value: object) -> list[str]:
+    """Return the names of the columns of a frame or file; none of what has no columns."""
+    if is_path(value):
+        return column_names(value, "truth")
+    return open_table(value, "truth").names if is_frame(value) else []

@@ -1,0 +1,476 @@
+"""Containers that may be read as something else: told with the line to write for each reading; quiet where one fits."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import re
+import shutil
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactk
+from commands import Run
+from exactk._engine.update_digits import UpdateLayout
+from exactk._engine.updates import Update
+from exactk._sharded.reduction import report_of_buckets
+from sharded_rows import plan_of_tables, results_of
+from strategies import examples
+
+
+def outcome_of(call: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """Return the result, and the warnings but those of short lists."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = call()
+    texts = [str(one.message) for one in caught if issubclass(one.category, exactk.EvaluationWarning)]
+    return result, [text for text in texts if "no list is longer" not in text]
+
+
+def evaluated(metric: str, **arguments: Any) -> tuple[float, list[str]]:
+    report, texts = outcome_of(partial(exactk.evaluate, metrics=metric, **arguments))
+    return report[metric], texts
+
+
+def pasted(line: str, **arguments: Any) -> dict[str, Any]:
+    """Return the arguments after pasting a line into the call."""
+    names = {"pd": pd, "np": np, "exactk": exactk, **arguments}
+    changed: dict[str, Any] = eval(f"dict({line})", names)  # noqa: S307 - our own
+    return arguments | changed
+
+
+# --- tuples
+
+
+class Page(NamedTuple):
+    document: str
+    page: int
+
+
+def objects(rows: Iterable[Any]) -> Any:
+    rows = list(rows)
+    array = np.empty(len(rows), object)
+    array[:] = rows
+    return array
+
+
+TUPLES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "mapping": dict,
+    "mapping of sets": lambda pages: {user: set(row) for user, row in pages.items()},
+    "mapping of tuples": lambda pages: {user: tuple(row) for user, row in pages.items()},
+    "mapping of arrays": lambda pages: {user: objects(row) for user, row in pages.items()},
+    "named tuples": lambda pages: {user: [Page(*one) for one in row] for user, row in pages.items()},
+    "NumPy integers": lambda pages: {user: [(one, np.int64(page)) for one, page in row] for user, row in pages.items()},
+    "ordered": OrderedDict,
+    "lists": lambda pages: list(pages.values()),
+    "Series": pd.Series,
+    "Series without users": lambda pages: pd.Series(list(pages.values())),
+}
+JUDGED = {"q1": [("report", 4), ("manual", 2)], "q2": [("guide", 7)]}
+RANKED = {"q1": [("report", 5), ("manual", 2)], "q2": [("guide", 7), ("report", 9)]}
+BOTH = re.compile(r"with scores; (.*) if they are items of two parts; (.*) if they are items with numbers$")
+
+
+@pytest.mark.parametrize("container", TUPLES)
+def test_f83_tuples_on_both_sides_may_be_items_or_have_numbers(container: str) -> None:
+    make = TUPLES[container]
+    truth = make(JUDGED)
+    predictions = dict(RANKED) if "sets" in container else make(RANKED)  # items of two parts need an order
+    value, texts = evaluated("recall@10", truth=truth, predictions=predictions)
+    assert value == 1.0
+    (match,) = [found for text in texts if (found := BOTH.search(text))]
+    as_items, with_numbers = (pasted(line, truth=truth, predictions=predictions) for line in match.groups())
+    assert evaluated("recall@10", **as_items) == (0.75, [])
+    assert evaluated("recall@10", **with_numbers) == (1.0, [])
+
+
+def test_f83_tuples_are_told_on_every_way() -> None:
+    lists, ranked = list(JUDGED.values()), list(RANKED.values())
+    evaluator = exactk.Evaluator("recall@10")
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: exactk.evaluate(None, iter([(lists, ranked)]), "recall@10"),
+        lambda: exactk.compare(JUDGED, {"a": {"q1": ["report"]}, "b": RANKED}, "recall@10"),
+        lambda: evaluator.update(lists, ranked),
+        lambda: exactk.recall_at_k(JUDGED, RANKED),
+        lambda: exactk.reference.evaluate(JUDGED, RANKED, "recall@10"),
+    )
+    for call in calls:
+        assert sum(bool(BOTH.search(text)) for text in outcome_of(call)[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions"),
+    [
+        ({"a": ["x"], "b": ["y"]}, {"a": [("x", 0.53), ("y", 0.5)], "b": [("y", 1)]}),
+        ({"a": [("x", 1)]}, {"a": [("x", 1.0), ("y", 0.5)]}),
+        ({"a": [("x", 2)]}, {"a": ["x", "y"]}),
+        ({"a": [("x", 2), ("y", 1)]}, {"a": [("x", 7), ("y", 3)]}),
+        ({"a": [("x", 2)]}, {"b": [("x", 2)], "a": [("y", 2)]}),
+        ({"a": [(f"d{i}", 20 - i) for i in range(20)]}, {"a": [(f"d{i}", 20 - i) for i in range(18)]}),
+        ({"a": {"x": 2}}, {"a": {"x": 2, "y": 1}}),
+    ],
+)
+def test_f83_items_with_numbers_are_quiet(truth: Any, predictions: Any) -> None:
+    assert evaluated("mrr", truth=truth, predictions=predictions)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("truth", {"a": [("d", "p3")], "b": [("e", "p1")]}),
+        ("truth", {"a": [("d", 3), ("d", 4)]}),
+        ("truth", {"a": [("d", 3, 1)]}),
+        ("truth", {"a": [["d", 3]]}),
+        ("truth", [[("d", "p3")]]),
+        ("predictions", {"a": [("d", "p3"), ("d", "p4")]}),
+        ("predictions", {"a": [("d", 3), ("d", 4)]}),
+        ("predictions", [[("d", 3), ("d", 4)]]),
+        ("predictions", {"a": [["d", 3], ["d", 4]]}),
+        ("predictions", {"a": {("d", 3): 0.5}}),
+        ("exclude", {"a": [("d", 3)]}),
+        ("candidates", {"a": [("d", 3)]}),
+    ],
+)
+def test_f83_tuples_that_can_only_be_items_are_refused_with_the_line(argument: str, value: Any) -> None:
+    plain: Any = {"a": ["x"]} if isinstance(value, dict) else [["x"]]
+    arguments = {"truth": plain, "predictions": copy.deepcopy(plain), argument: value}
+    with pytest.raises(exactk.ExactkError) as caught:
+        exactk.evaluate(metrics="mrr", **arguments)
+    line = re.split(r"; |scores, |grades, ", str(caught.value))[-1].partition(" if ")[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = exactk.evaluate(metrics="mrr", **pasted(line, **arguments))
+    assert report.counts["users"] == max(1, len(value))
+
+
+def test_f83_pairs_of_json_are_refused_with_both_lines(tmp_path: Path) -> None:
+    rows = {"q": [["a", 1], ["b", 2]]}
+    (tmp_path / "p.json").write_text(json.dumps(rows), encoding="utf-8")
+    for predictions in (rows, tmp_path / "p.json"):
+        with pytest.raises(exactk.InputTypeError) as caught:
+            exactk.evaluate({"q": ["b"]}, predictions, "mrr")
+        line = str(caught.value).rpartition("; ")[2].partition(" if they are items with scores")[0]
+        assert evaluated("mrr", **pasted(line, truth={"q": ["b"]}, predictions=rows))[0] == 1.0
+
+
+def test_f83_pairs_of_users_and_items_in_other_sequences() -> None:
+    truth, predictions = [["ann", "x"], ["ann", "z"], ["bob", "y"]], [["ann", "x"], ["ann", "y"], ["bob", "z"]]
+    for make in (list, pd.Series, lambda rows: pd.Series(list(map(tuple, rows)))):
+        arguments = {"truth": make(truth), "predictions": make(predictions)}
+        _, (text,) = evaluated("recall@2", **arguments)
+        hinted = pasted(text.partition("users and items, write ")[2], **arguments)
+        assert evaluated("recall@2", **hinted) == (0.25, [])
+    assert evaluated("mrr", truth=[["x", "y"], ["y", "x"], ["x", "z"]], predictions=predictions)[1] == []
+
+
+# --- ranks
+
+RANKS: dict[str, dict[str, float]] = {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"c": 1, "a": 2, "b": 3, "d": 4}}
+TRUTH = {"q1": ["a"], "q2": ["a"]}
+FRAME = pd.DataFrame(
+    [(user, item, score) for user, row in RANKS.items() for item, score in row.items()],
+    columns=["user", "item", "score"],
+)
+
+
+def matrix_of(ranks: Any = RANKS) -> Any:
+    rows = [(user, "abcd".index(item), rank) for user, row in enumerate(ranks.values()) for item, rank in row.items()]
+    users, items, values = zip(*rows, strict=True)
+    once = scipy.sparse.coo_array((np.array(values, np.uint8), (users, items)), (2, 4)).tocsr()
+    return scipy.sparse.vstack([once] * 2).tocsr()
+
+
+RANK_CONTAINERS: dict[str, tuple[Any, Callable[[], Any]]] = {
+    "mapping": (TRUTH, lambda: RANKS),
+    "mapping of Series": (TRUTH, lambda: OrderedDict((user, dict(row)) for user, row in RANKS.items())),
+    "mapping of pairs": (TRUTH, lambda: {user: list(row.items()) for user, row in RANKS.items()}),
+    "lists of mappings": ([["a"], ["a"]], lambda: list(RANKS.values())),
+    "lists of pairs": ([["a"], ["a"]], lambda: [list(row.items()) for row in RANKS.values()]),
+    "floats from 0": (TRUTH, lambda: {u: {i: rank - 1.0 for i, rank in row.items()} for u, row in RANKS.items()}),
+    "Series of mappings": (TRUTH, lambda: pd.Series(RANKS)),
+    "Series by user and item": (TRUTH, lambda: FRAME.set_index(["user", "item"])["score"]),
+    "pandas": (TRUTH, lambda: FRAME),
+    "another name": (TRUTH, lambda: FRAME.rename(columns={"score": "prediction"})),
+    "Polars": (TRUTH, lambda: pl.DataFrame(FRAME.to_dict("list"))),
+    "Arrow": (TRUTH, lambda: pa.table(FRAME.to_dict("list"))),
+    "DuckDB": (TRUTH, lambda: duckdb.from_arrow(pa.table(FRAME.to_dict("list")))),
+    "sparse": ([[0]] * 4, matrix_of),
+}
+LINES = re.compile(r" the highest counts as the best; (.*) if they are ranks, (.*) if they are scores$")
+AS_RANKS, AS_SCORES = 0.75, (1 / 3 + 1 / 3) / 2
+
+
+@pytest.mark.parametrize("container", RANK_CONTAINERS)
+def test_f83_ranks_in_place_of_scores(container: str) -> None:
+    truth, make = RANK_CONTAINERS[container]
+    value, texts = evaluated("mrr", truth=truth, predictions=make())
+    assert value == AS_SCORES
+    (match,) = [found for text in texts if (found := LINES.search(text))]
+    ranks, scores = (pasted(line, truth=truth, predictions=make()) for line in match.groups())
+    assert evaluated("mrr", **ranks) == (AS_RANKS, [])
+    assert evaluated("mrr", **scores) == (AS_SCORES, [])
+
+
+WITHOUT_LINE: dict[str, Callable[[Path], Any]] = {
+    "CSV": lambda path: (FRAME.to_csv(path / "p.csv", index=False), path / "p.csv")[1],
+    "Parquet": lambda path: (pq.write_table(pa.table(FRAME.to_dict("list")), path / "p.parquet"), path / "p.parquet")[
+        1
+    ],
+    "JSON": lambda path: ((path / "p.json").write_text(json.dumps(RANKS)), path / "p.json")[1],
+    "SparseScores": lambda _: exactk.as_predictions(FRAME),
+    "batches": lambda _: exactk.Batches(lambda: [FRAME]),
+    "many batches": lambda _: exactk.Batches(lambda: [FRAME[:2], FRAME[2:5], FRAME[5:]]),
+    "ungrouped batches": lambda _: exactk.Batches(lambda: [FRAME[:2], FRAME[3:], FRAME[2:3]]),
+}
+
+
+@pytest.mark.parametrize("container", WITHOUT_LINE)
+def test_f83_ranks_in_files_and_batches(container: str, tmp_path: Path) -> None:
+    _, texts = evaluated("mrr", truth=TRUTH, predictions=WITHOUT_LINE[container](tmp_path))
+    assert (
+        [text for text in texts if "; the negative of each if they are ranks, half of each if" in text] == texts != []
+    )
+    frame = pd.DataFrame({"user": ["q"], "items": [list("abc")], "scores": [[1, 2, 3]]})
+    assert "as ranks would be" in evaluated("mrr", truth={"q": ["a"]}, predictions=frame)[1][0]
+
+
+def ways(truth: dict[str, Any], predictions: dict[str, Any]) -> Iterable[Callable[[], Any]]:
+    """Yield calls that evaluate mappings on other ways than a whole mapping."""
+    keyed = {user: {str(item): score for item, score in row.items()} for user, row in predictions.items()}
+    blocks = [({user: truth[user]}, {user: predictions[user]}) for user in truth]
+    rows = [(user, item, score) for user, row in keyed.items() for item, score in row.items()]
+    long = pa.table(dict(zip(["user", "item", "score"], map(list, zip(*rows, strict=True)), strict=True)))
+    judged = pa.table({"user": [u for u in truth for _ in truth[u]], "item": [i for u in truth for i in truth[u]]})
+    halves = [exactk.Evaluator("mrr"), exactk.Evaluator("mrr")]
+
+    def update() -> Any:
+        for index, block in enumerate(blocks):
+            halves[index % 2].update(*block)
+        halves[0].merge(pickle.loads(pickle.dumps(halves[1])))  # noqa: S301 - our own
+        return halves[0].compute()
+
+    def vectors() -> Any:
+        evaluation = exactk.Evaluator("mrr")._evaluation
+        layout = UpdateLayout(evaluation)
+        total = layout.empty
+        for one, other in blocks:
+            part = layout.update(total, Update(list(one.values()), list(other.values())))
+            sums = (total.digits + part.digits, total.counts + part.counts, np.maximum(total.largest, part.largest))
+            total = type(total)(*sums)
+        return layout.report(total)
+
+    yield lambda: exactk.evaluate(None, iter(blocks), "mrr")
+    unkeyed: list[Any] = [tuple(list(one.values()) for one in block) for block in blocks]
+    yield lambda: exactk.evaluate(None, iter(unkeyed), "mrr")
+    yield update
+    yield vectors
+    yield lambda: report_of_buckets(results_of(plan_of_tables(judged, long, "mrr"), [judged, long]))
+    yield lambda: exactk.judge(truth, predictions, 3)
+    yield lambda: exactk.reference.evaluate(truth, predictions, "mrr")
+    yield lambda: exactk.compare(truth, {"a": predictions, "b": {**predictions}}, "mrr")
+    yield lambda: exactk.compare(truth, {"a": {user: ["none"] for user in truth}, "b": predictions}, "mrr")
+
+
+def test_f83_ranks_are_told_once_on_every_way() -> None:
+    many = {f"{user}{copy}": row for user, row in RANKS.items() for copy in "xy"}  # in buckets, rows have no order
+    for call in ways({key: ["a"] for key in many}, many):
+        assert sum("as ranks would be" in text for text in outcome_of(call)[1]) == 1
+
+
+QUIET_SCORES: dict[str, dict[str, dict[str, float]]] = {
+    "best first": {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"c": 2, "a": 1}},
+    "two by chance": {"q1": {"a": 1, "b": 2}, "q2": {"c": 0.5}},
+    "few in any order": {"q1": {"a": 1, "b": 3, "c": 2}},
+    "fractions": {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 0.5, "b": 2}},
+    "votes": {
+        "q1": {"a": 1, "b": 2, "c": 40, "d": 55},
+        "q2": dict(zip("abcdefghijkl", range(3, 1000, 80), strict=False)),
+    },
+    "ties": {"q1": {"a": 1, "b": 1, "c": 2}},
+    "probabilities": {"q1": {"a": 0.0, "b": 0.0, "c": 1.0}},
+    "infinite": {"q1": {"a": 0.0, "b": float("inf"), "c": 1.0}},
+}
+
+
+@pytest.mark.parametrize("case", QUIET_SCORES)
+def test_f83_scores_are_quiet(case: str) -> None:
+    assert not any("as ranks" in text for text in evaluated("recall@9", truth=TRUTH, predictions=QUIET_SCORES[case])[1])
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=8), st.integers(0, 1), st.randoms(), st.booleans())
+def test_f83_no_drawn_ranks_are_silent(sizes: list[int], first: int, random: Any, shuffled: bool) -> None:
+    ranks: dict[str, Any] = {}
+    for user, size in enumerate(sizes):
+        numbers = list(range(first, first + size))
+        if shuffled:
+            random.shuffle(numbers)
+        ranks[f"u{user}"] = {f"i{item}": number for item, number in enumerate(numbers)}
+    changes = [
+        other - one for row in ranks.values() for one, other in zip([*row.values()], [*row.values()][1:], strict=False)
+    ]
+    certain = max(sizes) > 2 and changes and min(changes) > 0
+    texts = evaluated("recall@9", truth={"u0": ["i0"]}, predictions=ranks)[1]
+    is_told = any("as ranks would be" in text for text in texts)
+    assert is_told == bool(certain or (len(changes) >= 10 and max(changes) > 0))
+
+
+def test_f83_ranks_with_gaps_and_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    gaps = {f"q{user}": {"a": 1 + user, "b": 5 + user, "c": 9, "d": 12} for user in range(4)}
+    assert "integers in ascending order" in evaluated("mrr", truth={"q0": ["a"]}, predictions=gaps)[1][0]
+    truth, predictions = tmp_path / "t.csv", tmp_path / "p.csv"
+    truth.write_text("user,item\nq1,a\nq2,a\n", encoding="utf-8")
+    FRAME.to_csv(predictions, index=False)
+    result = run("evaluate", str(truth), str(predictions), "-m", "mrr")
+    assert (result.code, result.err.count("as ranks would be")) == (0, 1)
+
+
+# --- one input twice
+
+SAME: dict[str, Callable[[], Any]] = {
+    "mapping": lambda: {"a": ["x"], "b": ["y"]},
+    "scored mapping": lambda: {"a": {"x": 2.0}},
+    "lists": lambda: [[1, 2], [3]],
+    "ids": lambda: np.array([[1, 2], [3, 4]]),
+    "floats": lambda: np.array([[0.5, 0.0], [0.25, 1.0]]),
+    "Series": lambda: pd.Series({"a": ["x"]}),
+    "frame": lambda: FRAME,
+    "Polars": lambda: pl.DataFrame(FRAME.to_dict("list")),
+    "lists in a frame": lambda: pd.DataFrame({"user": ["a"], "items": [["x"]]}),
+    "sparse": lambda: scipy.sparse.csr_array(np.eye(2)),
+}
+
+
+@pytest.mark.parametrize("container", SAME)
+def test_f85_one_object_is_no_truth_and_predictions(container: str) -> None:
+    both = SAME[container]()
+    message = "predictions: expected another input than the truth, found the same object"
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: exactk.evaluate(both, both, "mrr"),
+        lambda: exactk.reference.evaluate(both, both, "mrr"),
+        lambda: exactk.compare(both, {"a": copy.copy(both), "b": both}, "mrr"),
+        lambda: exactk.evaluate(None, iter([(both, both)]), "mrr"),
+        lambda: exactk.Evaluator("mrr").update(both, both),
+        lambda: exactk.judge(both, both, 1),
+    )
+    for call in calls:
+        with pytest.raises(exactk.InputError, match=message):
+            outcome_of(call)
+
+
+def test_f85_the_truth_is_neither_excluded_nor_the_base() -> None:
+    truth, lists = {"a": ["x"]}, {"a": ["x", "y"]}
+    for options in ({"exclude": truth}, {"base_predictions": truth}):
+        (argument,) = options
+        with pytest.raises(exactk.InputError, match=f"^{argument}: expected another input than the truth"):
+            exactk.evaluate(truth, lists, "unexpectedness@1", **{"base_predictions": lists, **options})  # type: ignore[arg-type]
+
+
+def test_f85_a_frame_with_grades_and_scores_is_both() -> None:
+    frame = FRAME.assign(grade=[1.0, 0, 0, 0, 1, 0, 0], score=[0.9, 0.5, 0.1, 0.8, 0.7, 0.3, 0.2])
+    assert evaluated("mrr", truth=frame, predictions=frame) == (0.75, [])
+    others = frame.rename(columns={"score": "s", "grade": "g"})
+    assert evaluated("mrr", truth=others, predictions=others, grade="g", score="s") == (0.75, [])
+    with pytest.raises(exactk.InputError, match="; pass what the system recommends, or name columns of both: grade="):
+        exactk.evaluate(others, others, "mrr", grade="g", score="g")
+    assert outcome_of(lambda: exactk.evaluate([], [], "mrr", convention={"undefined": "zero"}))[0].counts["users"] == 0
+
+
+COPIES: dict[str, Callable[[Path, Path], Any]] = {
+    "a link": lambda path, other: other.symlink_to(path),
+    "a hard link": lambda path, other: other.hardlink_to(path),
+    "a copy": shutil.copy,
+}
+
+
+@pytest.mark.parametrize("kind", ["the path", "another spelling", *COPIES])
+@pytest.mark.parametrize("name", ["t.csv", "t.json"])
+def test_f85_one_file_is_no_truth_and_predictions(kind: str, name: str, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / name
+    text = "user,item,score\na,x,0.5\nb,y,0.25\n" if name.endswith("csv") else json.dumps({"a": {"x": 1.0}})
+    path.write_text(text, encoding="utf-8")
+    other = path if kind == "the path" else path.parent / ".." / path.parent.name / name
+    if kind in COPIES:
+        other = path.with_stem("other")
+        COPIES[kind](path, other)
+    message = "expected another input than the truth, found the same file"
+    with pytest.raises(exactk.InputError, match=f"^predictions: {message}"):
+        exactk.evaluate(path, str(other), "mrr")
+    with pytest.raises(exactk.InputError, match=f"^exclude: {message}"):
+        exactk.evaluate(path, {"a": ["z"]}, "mrr", exclude=other)
+    for command in (["evaluate", path, other], ["compare", path, f"a={other}"]):
+        result = run(*map(str, command), "-m", "mrr")
+        assert (result.code, message in result.err) == (2, True)
+
+
+def test_f85_a_file_with_grades_and_scores_is_both(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "both.csv"
+    path.write_text("user,item,grade,score\na,x,0,0.5\na,y,1,0.25\n", encoding="utf-8")
+    assert evaluated("mrr", truth=path, predictions=path) == (0.5, [])
+    assert run("evaluate", str(path), str(path), "-m", "mrr").code == 0
+    result = run("evaluate", str(path), str(path), "-m", "mrr", "--exclude", str(path))
+    assert (result.code, "exclude: expected another input than the truth" in result.err) == (2, True)
+
+
+# --- the test pairs alone
+
+
+def pairs_alone(users: int = 12) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a truth, and a score for each of its pairs."""
+    random = np.random.default_rng(3)
+    truth = {f"u{user}": [f"i{item}" for item in range(user, user + 1 + user % 4)] for user in range(users)}
+    return truth, {user: {item: random.random() for item in row} for user, row in truth.items()}
+
+
+ALONE = "are relevant, as if the test items alone were scored: rank all items for each user"
+
+
+def test_f85_predictions_of_the_test_pairs_alone() -> None:
+    truth, scores = pairs_alone()
+    lists = {user: sorted(row, key=row.get) for user, row in scores.items()}
+    for predictions in (scores, lists, list(lists.values())):
+        one: Any = truth if isinstance(predictions, dict) else list(truth.values())
+        value, texts = evaluated("precision(precision_over=list)", truth=one, predictions=predictions)
+        assert (value, sum(ALONE in text for text in texts)) == (1.0, 1)
+    for call in ways(truth, scores):
+        assert sum(ALONE in text for text in outcome_of(call)[1]) == 1
+    single = {f"u{user}": {f"i{user}": 0.5} for user in range(20)}
+    assert ALONE in evaluated("mrr", truth={u: list(row) for u, row in single.items()}, predictions=single)[1][-1]
+
+
+def test_f85_other_predictions_are_quiet() -> None:
+    truth, scores = pairs_alone()
+    few = list(truth)[:9]
+    more = {user: row | {"other": 0.1} if user == "u5" else row for user, row in scores.items()}
+    graded = {user: {item: 1.0 + 4 * (n > 0) for n, item in enumerate(row)} for user, row in truth.items()}
+    zero = {user: dict.fromkeys(row, 1.0) | ({"i11": 0.0} if user == "u11" else {}) for user, row in truth.items()}
+    cases: list[tuple[Any, Any, str, dict[str, Any]]] = [
+        ({user: truth[user] for user in few}, {user: scores[user] for user in few}, "mrr", {}),
+        (truth, more, "mrr", {}),
+        (truth | {"u3": ["i3"]}, scores, "mrr", {}),
+        (graded, scores, "mrr", {"convention": {"min_grade": 4}}),
+        (graded, scores, "mrr(min_grade=4)", {}),
+        (graded, scores, "ndcg@3", {}),
+        (zero, scores, "mrr", {}),
+        (truth, scores, "auc", {}),
+        (list(truth.values()), [[row[0]] for row in truth.values()], "precision@1", {}),
+        ([[1, 2]] * 40, [[2, 1]] * 40, "recall@2", {}),
+    ]
+    for one, predictions, metric, options in cases:
+        assert not any(ALONE in text for text in evaluated(metric, truth=one, predictions=predictions, **options)[1])
