@@ -34,7 +34,26 @@ struct TrecArrays {
   py::array_t<Offset> document_offsets;
   py::array_t<std::uint8_t> documents;
   py::array_t<double> numbers;
+  TrecFacts facts;
 };
+
+py::typing::Dict<py::str, py::object> facts_of(const TrecFacts& facts) {
+  const auto sample = [](const TrecSample& row) {
+    return py::make_tuple(row.line, py::bytes(row.text));
+  };
+  using namespace py::literals;
+  return py::dict(
+      "is_run"_a = facts.is_run, "rows"_a = facts.rows, "iterations"_a = facts.iterations,
+      "other_iteration"_a = sample(facts.other_iteration),
+      "documents_are_numbers"_a = facts.documents_are_numbers, "times"_a = facts.times,
+      "score_times"_a = facts.score_times, "copied_ranks"_a = facts.copied_ranks,
+      "rank_text"_a = sample(facts.rank_text), "fraction_rank"_a = sample(facts.fraction_rank),
+      "shifted"_a = sample(facts.shifted), "tags_vary"_a = facts.tags_vary,
+      "tags_are_numbers"_a = facts.tags_are_numbers, "queries"_a = facts.queries,
+      "contradicted"_a = facts.contradicted, "first_contradicted"_a = facts.first_contradicted,
+      "counted_scores"_a = facts.counted_scores, "counted_ranks"_a = facts.counted_ranks);
+}
+
 using PyReadBytes = py::typing::Callable<py::bytes()>;
 
 std::variant<LineFault, TrecArrays> read_trec(const std::optional<std::string>& format,
@@ -61,7 +80,8 @@ std::variant<LineFault, TrecArrays> read_trec(const std::optional<std::string>& 
                       .queries = array_of(std::move(columns.queries.bytes)),
                       .document_offsets = array_of(std::move(columns.documents.offsets)),
                       .documents = array_of(std::move(columns.documents.bytes)),
-                      .numbers = array_of(std::move(columns.numbers))};
+                      .numbers = array_of(std::move(columns.numbers)),
+                      .facts = std::move(columns.facts)};
   } catch (const LineError& error) {
     return error.fault();
   }
@@ -132,7 +152,10 @@ void bind_files(py::module_& module) {
       .def_readonly("queries", &TrecArrays::queries)
       .def_readonly("document_offsets", &TrecArrays::document_offsets)
       .def_readonly("documents", &TrecArrays::documents)
-      .def_readonly("numbers", &TrecArrays::numbers);
+      .def_readonly("numbers", &TrecArrays::numbers)
+      .def_property_readonly(
+          "facts", [](const TrecArrays& self) { return facts_of(self.facts); },
+          "What the fields show, by the names of exactk/trec.hpp; samples are lines and texts.");
   module.def(
       "read_trec", &read_trec, py::arg("format"), py::arg("read"),
       "Return the columns of a TREC file, or its first fault. `read` returns the bytes in parts; "

@@ -157,6 +157,65 @@ TEST_CASE("F47: no row is lost") {
   CHECK(rows_of(parse_parts("q 0 d 1\n#1 Q0 d 1 0.5 t\r\r\n")).size() == 1);
 }
 
+TEST_CASE("F81: second fields and times are gathered over all rows") {
+  const TrecFacts qrels = parse_parts("q 0 d 1\nq 0 e 1\n").facts;
+  CHECK(!qrels.is_run);
+  CHECK(qrels.rows == 2);
+  CHECK(qrels.iterations == std::vector<std::string>{"0"});
+  CHECK(qrels.other_iteration.line == 0);
+  CHECK(qrels.times == 0);
+  for (const std::size_t part : {std::size_t{1}, std::string_view::npos}) {
+    const TrecFacts ratings =
+        parse_parts(
+            "# u.test\n1 6 5 887431973\n1 6 4 99999999\n2 7 3.5 100000000\n1 6 10 99999999999999\n",
+            std::nullopt, part)
+            .facts;
+    CHECK(ratings.iterations == std::vector<std::string>{"6", "7"});
+    CHECK(ratings.other_iteration.line == 4);
+    CHECK(ratings.other_iteration.text == "2 7 3.5 100000000");
+    CHECK(ratings.times == 3);
+    CHECK(ratings.documents_are_numbers);
+  }
+  CHECK(parse_parts("q 0 1 1\nq 1 11 1\n").facts.documents_are_numbers);
+  CHECK(!parse_parts("q 0 1 1\nq 1 1.1.1 1\n").facts.documents_are_numbers);
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += "q " + std::to_string(i) + " d 1\n";
+  CHECK(parse_parts(many).facts.iterations.size() == kMaxTrecIterations + 1);
+}
+
+TEST_CASE("F81: fields of a run that are none of TREC's") {
+  const auto facts_of = [](std::string_view text) { return parse_parts(text).facts; };
+  CHECK(facts_of("q Q0 d 1 0.5 t\nq Q0 d x 0.5 t\n").rank_text.line == 2);
+  CHECK(facts_of("q Q0 d 1.0 0.5 t\nq Q0 d 9.5 1 t\n").fraction_rank.line == 2);
+  CHECK(facts_of("q Q0 d 1 0.5 the tag\nq Q0 new 2 1 0.5 t\n").shifted.line == 2);
+  CHECK(facts_of("q Q0 d 1 0.5 1\nq Q0 d 1 0.5 2\n").tags_vary);
+  CHECK(facts_of("q Q0 d 1 0.5 1\nq Q0 d 1 0.5 2\n").tags_are_numbers);
+  CHECK(!facts_of("q Q0 d 1 0.5 1\nq Q0 d 1 0.5 t\n").tags_are_numbers);
+  CHECK(facts_of("u 0 i 887431973 5 t\nu 0 i 5 887431973 t\n").times == 1);
+  CHECK(facts_of("u 0 i 887431973 5 t\nu 0 i 5 887431973 t\n").score_times == 1);
+}
+
+TEST_CASE("F82: ranks are compared with scores per query") {
+  const auto facts_of = [](std::string_view text) { return parse_parts(text).facts; };
+  // Equal ranks, ties and NaN contradict nothing, in any order of rows.
+  for (const std::string_view text :
+       {"q Q0 a 1 9 t\nq Q0 b 1 99 t\n", "q Q0 a 1 9 t\nr Q0 a 1 8 t\nq Q0 b 2 9 t\nr Q0 b 2 7 t\n",
+        "q Q0 c 30 1 t\nq Q0 a 10 3 t\nq Q0 b 20 2 t\n", "q Q0 a 1 nan t\nq Q0 b 2 9 t\n",
+        "q Q0 a x 1 t\nq Q0 b 2 9 t\n"}) {
+    CAPTURE(text);
+    CHECK(facts_of(text).contradicted == 0);
+  }
+  const TrecFacts facts = facts_of(
+      "p Q0 a 1 2 t\np Q0 b 2 1 t\nq Q0 a 1 5 t\nr Q0 a 1 1 t\nq Q0 b 3 1 t\nr Q0 b 2 2 t\nq Q0 c "
+      "2 .5 t\n");
+  CHECK(facts.queries == 3);
+  CHECK(facts.contradicted == 2);
+  CHECK(facts.first_contradicted == 2);
+  CHECK(facts.counted_ranks == 3);
+  CHECK(facts.counted_scores == 2);
+  CHECK(facts.copied_ranks == 2);
+}
+
 TEST_CASE("F32: bytes that are not text are rejected") {
   check_fault(std::string("q 0 d\0 1\n", 9), 1, "text", "a zero byte");
   for (const std::string_view bytes :

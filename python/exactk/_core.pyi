@@ -538,6 +538,11 @@ class TrecColumns:
     @property
     def documents(self) -> numpy.typing.NDArray[numpy.uint8]: ...
     @property
+    def facts(self) -> dict[str, typing.Any]:
+        """
+        What the fields show, by the names of exactk/trec.hpp; samples are lines and texts.
+        """
+    @property
     def numbers(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
     def queries(self) -> numpy.typing.NDArray[numpy.uint8]: ...
