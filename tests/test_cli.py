@@ -45,8 +45,8 @@ def write_qrels(path: Path, draw: np.random.Generator, queries: Sequence[str]) -
 def write_run(path: Path, draw: np.random.Generator, queries: Sequence[str]) -> Path:
     with path.open("w", encoding="utf-8") as file:
         for query in queries:
-            for rank, document in enumerate(draw.choice(DOCUMENTS, draw.integers(1, 40), replace=False)):
-                file.write(f"{query} Q0 d{document} {rank} {draw.integers(30) / 4} tag\n")
+            for document in draw.choice(DOCUMENTS, draw.integers(1, 40), replace=False):
+                file.write(f"{query} Q0 d{document} 0 {draw.integers(30) / 4} tag\n")
     return path
 
 

@@ -334,7 +334,11 @@ def test_a_gate_counts_clusters_where_there_are_any() -> None:
 def test_clusters_have_the_user_column_that_is_named() -> None:
     frame = pd.DataFrame({"home": [1, 1, 2], "person": ["a", "b", "c"]})
     truth = {"a": ["x"], "b": ["x"], "c": ["x"]}
-    (row,) = exactk.compare(truth, {"one": {**truth}, "two": {**truth}}, "P@1", clusters=frame, user="person").differences
+    (row,) = exactk.compare(
+        truth, {"one": {**truth}, "two": {**truth}}, "P@1", clusters=frame, user="person"
+    ).differences
     assert row.units == 2
     with pytest.raises(exactk.InputError, match="user: expected a data frame or file with columns as truth"):
-        exactk.compare(truth, {"one": {**truth}, "two": {**truth}}, "P@1", clusters={"a": 1, "b": 1, "c": 2}, user="person")
+        exactk.compare(
+            truth, {"one": {**truth}, "two": {**truth}}, "P@1", clusters={"a": 1, "b": 1, "c": 2}, user="person"
+        )

@@ -115,6 +115,12 @@ class TestTrec:
             assert without == exactk.evaluate(judged, ranked, metrics, exclude={"q1": ["d7"]})
         assert users_of(truth) == ["q1", "q2"]
 
+    def test_the_score_ranks_and_not_the_rank(self, tmp_path: Path) -> None:
+        path = write_file(tmp_path, "a.run", text("q Q0 a 1 0.1 t", "q Q0 b 2 0.9 t"))
+        with pytest.warns(exactk.EvaluationWarning, match="ranks that contradict their scores"):
+            predictions = exactk.read(path, "predictions")
+        assert exactk.hit_rate_at_k({"q": ["b"]}, predictions, 1) == 1
+
     def test_the_role_says_which_of_the_two_it_must_be(self, tmp_path: Path) -> None:
         with pytest.raises(exactk.InputError, match=r"truth: expected 4 fields \(query iteration"):
             exactk.read(write_file(tmp_path, "a", RUN), "truth")

@@ -60,7 +60,9 @@ def test_containers(truth: str, rankings: str) -> None:
 def test_exclude(exclude: str) -> None:
     """Taking the truth out leaves no hit."""
     with pytest.warns(exactk.EvaluationWarning, match="3 relevant items"):
-        report = exactk.evaluate([*TRUTH], LISTS, ["num_hits", "num_recommended"], exclude=TRUTHS[exclude], per_user=True)
+        report = exactk.evaluate(
+            [*TRUTH], LISTS, ["num_hits", "num_recommended"], exclude=TRUTHS[exclude], per_user=True
+        )
     assert report.per_user["num_hits"].tolist()[::2] == [0, 0]
     assert report.per_user["num_recommended"].tolist()[::2] == [1, 0]
     assert report.counts["excluded_recommended"] == 2

@@ -112,9 +112,9 @@ def test_other_endings_are_trec_text_and_say_so(name: str) -> None:
     path = write(name, "q1 Q0 d1 1 0.5 t\n")
     assert exactk.evaluate(QRELS, path, "mrr")["mrr"] == 0.5
     hint = "; the ending selects the format: .csv, .tsv, .json,"
-    with pytest.raises(exactk.InputError, match=f"line 1 of {name}: 'user,item,score'{hint}"):
-        exactk.evaluate(QRELS, write(name, "user,item,score\nq1,d1,1\n"), "mrr")
-    for other, content in ((name, "q1 Q0 d1 1 0.5 t\nq1 Q0\n"), ("a.run", "user,item,score\nq1,d1,1\n")):
+    with pytest.raises(exactk.InputError, match=f"line 1 of {name}: 'nothing of this'{hint}"):
+        exactk.evaluate(QRELS, write(name, "nothing of this\nis rows\n"), "mrr")
+    for other, content in ((name, "q1 Q0 d1 1 0.5 t\nq1 Q0\n"), ("a.run", "nothing of this\nis rows\n")):
         with pytest.raises(exactk.InputError) as caught:
             exactk.evaluate(QRELS, write(other, content), "mrr")
         assert hint not in str(caught.value)

@@ -136,7 +136,9 @@ def test_f10_values_stay_within_0_and_1(evaluation: Evaluation) -> None:
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1", "average_precision", "ndcg", "r_precision", "bpref"])
 def test_a_perfect_ranking_is_1(metric: str) -> None:
     truth = [[3, 1, 2], [5, 6, 7]]
-    assert exactk.evaluate(truth, [*truth], [f"{metric}@3", metric]).items() == {f"{metric}@3": 1.0, metric: 1.0}.items()
+    assert (
+        exactk.evaluate(truth, [*truth], [f"{metric}@3", metric]).items() == {f"{metric}@3": 1.0, metric: 1.0}.items()
+    )
 
 
 @settings(max_examples=examples(100))

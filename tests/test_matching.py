@@ -259,7 +259,10 @@ def test_the_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         result = run("conventions", *options, "t.csv", "p.csv")
         assert (result.code, result.out) == (0, f"{expected!r}\n")
     excluded = run("conventions", "--matching", "mrr=0", "t.csv", "p.csv", "--exclude", "x.csv")
-    assert repr(exactk.matching_conventions(truth, predictions, {"mrr": "0"}, exclude=exactk.read("x.csv", "exclude"))) in excluded.out
+    assert (
+        repr(exactk.matching_conventions(truth, predictions, {"mrr": "0"}, exclude=exactk.read("x.csv", "exclude")))
+        in excluded.out
+    )
     expected = exactk.matching_conventions(truth, predictions, {"mrr": "0.50"}, convention={"ties": "expected"})
     changed = run("conventions", "--matching", "mrr=0.50", "t.csv", "p.csv", "--set", "ties=expected")
     assert changed.out == f"{expected!r}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import zlib
 from collections.abc import Callable
@@ -41,7 +42,9 @@ CONVENTION = {"negative_grades": "unjudged", "duplicate_truth": "max"}
 
 def digest_of(truth: Any, predictions: Any = None, evaluate: Any = exactk.evaluate, **options: Any) -> int:
     """Return the digest of a truth, beside the predictions that it could have itself."""
-    digest = evaluate(truth, copy.copy(truth) if predictions is None else predictions, "P@1", **options).state.truth_digest
+    digest = evaluate(
+        truth, copy.copy(truth) if predictions is None else predictions, "P@1", **options
+    ).state.truth_digest
     assert type(digest) is int
     assert 0 <= digest < 2**128
     return digest

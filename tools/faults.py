@@ -112,7 +112,10 @@ ROWS = {
     36: Row(
         "a shard is a function of its users' rows, in a file that is whole or absent, with a checksum and what it is of"
     ),
-    37: Row("states and shards of different evaluations are not merged, and the message says what differs"),
+    37: Row(
+        "states and shards of different evaluations are not merged, nor reports of different truths compared; the message "
+        "says what differs"
+    ),
     38: Row(
         "a user cut by the border of two batches is put together; one who comes again later is found; a shard has whole users"
     ),
@@ -158,12 +161,17 @@ ROWS = {
     78: Row("faults of a data frame name its own row and the user's key"),
     79: Row("tensors of another device, without data, or sparse are refused in one sentence"),
     80: Row("the extras that messages ask for are those of this project, whose name the package index can give"),
+    81: Row(
+        "files of other forms with as many columns are not read as TREC text: both readings are named, with a line for each",
+        "what the columns alone cannot show is read as TREC",
+    ),
+    82: Row("ranks that contradict scores are warned of; text of one format under another's ending is named"),
+    83: Row("tuples and ranks that may be items with scores, or not, are named with the line for each reading"),
     84: Row(
         "integers in the shape of the truth, and matrices that lack columns of the scores, are asked for what they mean"
     ),
-    83: Row("tuples and ranks that may be items with scores, or not, are told with the line for each reading"),
-    85: Row("one input as truth and predictions is refused; predictions of the test pairs alone are told"),
-    86: Row("columns that say what happened are told in every container; a named column has no other role"),
+    85: Row("one input as truth and predictions is refused; predictions of the test pairs alone are warned of"),
+    86: Row("columns that say what happened are named in every container; a named column has no other role"),
 }
 WITHDRAWN = {33, 39, 40}  # rows that there were
 

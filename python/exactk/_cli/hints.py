@@ -29,7 +29,7 @@ def as_command_option(option: Option) -> str:
         return " ".join(f"--{name.replace('_', '-')} {shlex.quote(f'{metric}={one}')}" for metric, one in value.items())
     if name == "metrics":
         return f"-m {shlex.quote(str(value))}"
-    return f"--{name} {shlex.quote(str(value))}" if name in _SAME_NAME else str(option)
+    return f"--{name} {shlex.quote(str(value))}" if name in _SAME_NAME else option.shell or str(option)
 
 
 def _change_option(field: str, value: object) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
-from exactk._files import archive, json_document, results, shards, trec, user_values
+from exactk._files import archive, forms, json_document, results, shards, trec, user_values
 from exactk._files.faults import File
 from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
 from exactk._files.source import choose_columns, is_large
@@ -158,6 +158,11 @@ def read_in_role(file: File, requested: RequestedColumns, *, text_ids: bool) -> 
     """Return the contents of the file, in the container of its role."""
     format_name = format_of(file)
     file.check_kind(pipes=format_name in {TREC, JSON})
+    with forms.advising(file, format_name):
+        return _read(file, format_name, requested, text_ids=text_ids)
+
+
+def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
     if format_name in COLUMN_SOURCES:
         source = COLUMN_SOURCES[format_name](file)
         columns = choose_columns(source, source.number_columns(), requested)._replace(text_ids=text_ids)
@@ -175,7 +180,9 @@ def read_in_role(file: File, requested: RequestedColumns, *, text_ids: bool) -> 
         if text_ids:
             raise input_error("text_ids", "False for an archive of arrays", "True")
         return results.result_of_arrays(archive.read_arrays(file), file.role)
-    return results.result_of_trec(trec.read_columns(file), file.role)
+    rows = trec.read_columns(file)
+    forms.warn_of_trec([(file, rows)])
+    return results.result_of_trec(rows, file.role)
 
 
 def has_columns(path: FilePath, role: str) -> bool:
@@ -203,12 +210,17 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
     requested = _requested(columns)
     if format_name == TREC:
         _refuse_columns(requested)
-        parts = [trec.read_columns(file) for file in files]
+        parts = []
+        for file in files:
+            with forms.advising(file, TREC):
+                parts.append(trec.read_columns(file))
+        forms.warn_of_trec(list(zip(files, parts, strict=True)))
         first_rows = list(accumulate((len(part.numbers) for part in parts), initial=0))
         locate = locate_in_parts([f"the data in {path}" for path in paths], first_rows[:-1])
         return results.result_of_trec(trec.concatenate(parts), "predictions", locate)
     sources = [COLUMN_SOURCES[format_name](file) for file in files]
-    return shards.predictions_of_sources(sources, requested, text_ids=text_ids)
+    with forms.advising(files[0], format_name):
+        return shards.predictions_of_sources(sources, requested, text_ids=text_ids)
 
 
 def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str | Sequence[str] | None = None) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -217,11 +229,12 @@ def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str
     with name_source(str(file.path)):
         format_name = format_of(file)
         file.check_kind(pipes=format_name in {TREC, JSON})
-        if format_name == JSON:
-            return json_document.read_object(file)
-        if format_name not in COLUMN_SOURCES:
+        if format_name not in {JSON, *COLUMN_SOURCES}:
             raise input_error(argument, f"a file of columns: {', '.join(COLUMN_SOURCES)}, or JSON", format_name)
-        return user_values.table_of_source(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
+        with forms.advising(file, format_name):
+            if format_name == JSON:
+                return json_document.read_object(file)
+            return user_values.table_of_source(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
 
 
 def _requested(columns: Mapping[str, Any]) -> RequestedColumns:

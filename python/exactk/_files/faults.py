@@ -13,6 +13,8 @@ from exactk._runtime.errors import ExactkError, InputError, input_error
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from exactk._runtime.faults import Text
+
 _SHOWN_LENGTH = 80  # characters of a line
 
 
@@ -27,7 +29,7 @@ class File(NamedTuple):
         """Whether the file name indicates compression."""
         return self.path.suffix.lower() == ".gz"
 
-    def fault(self, expected: str, found: str, hint: str = "") -> InputError:
+    def fault(self, expected: str, found: str, hint: str | Text = "") -> InputError:
         """Return an error about the whole file."""
         return input_error(self.role, expected, found, hint=hint).amended(source=str(self.path))
 
@@ -47,7 +49,7 @@ class File(NamedTuple):
         kind = "a directory" if stat.S_ISDIR(mode) else "a device or socket"
         raise self.fault("a regular file or a pipe" if pipes else "a regular file", kind)
 
-    def line_fault(self, expected: str, found: str, line: int, text: bytes, hint: str = "") -> InputError:
+    def line_fault(self, expected: str, found: str, line: int, text: bytes, hint: str | Text = "") -> InputError:
         """Return an error about a line, counted from 1."""
         return input_error(self.role, expected, found, hint=hint).amended(
             source=str(self.path), line=(line, _shorten(text))

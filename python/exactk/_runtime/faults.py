@@ -14,6 +14,7 @@ class Option:
     name: str
     value: object
     call: str = "{}"  # the code with the argument, if it is not one of the function that was called
+    shell: str = ""  # what the command line writes, if it is no option
 
     def __str__(self) -> str:
         return self.call.format(f"{self.name}={self.value!r}")

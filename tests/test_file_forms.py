@@ -1,0 +1,329 @@
+"""What a file is taken for: TREC text only if its columns show it, and files of other forms never in silence."""
+
+from __future__ import annotations
+
+import gzip
+import shlex
+import subprocess
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import exactk
+from commands import assert_refused
+from exactk._cli.hints import as_command_option
+from exactk._runtime.errors import EvaluationWarning
+from exactk._runtime.faults import Option
+
+if TYPE_CHECKING:
+    from commands import Run
+
+TIME = 881250949
+
+
+class Form(NamedTuple):
+    """A file, what is said of it, and how often lines to write are in that."""
+
+    name: str
+    rows: tuple[str, ...]
+    said: str
+    role: str = "truth"
+    lines: int = 2
+
+
+REFUSED = [
+    Form("u.test", (f"1\t20\t4\t{TIME}", f"1\t31\t3\t{TIME + 5}", f"2\t20\t5\t{TIME}"), "times as grades"),
+    Form("halves.txt", (f"1 31 2.5 {TIME}", f"1 1029 3.0 {TIME}"), "times as grades"),
+    Form("milliseconds.txt", (f"ann matrix 5 {TIME}000", f"bob heat 3 {TIME}123"), "times as grades"),
+    Form("one.txt", (f"1 50 5 {TIME}",), "times as grades"),
+    Form("implicit.txt", (f"1 1 50 {TIME}", f"2 1 51 {TIME}"), "times as grades"),
+    Form("large.txt", ("1 0 d1 1000000", "1 0 d2 3"), "grades beyond -1000 to 1000000"),
+    Form("counts.txt", ("1 31 5 3", "1 60 4 1", "2 9 3 1"), "'31' and '60' as second field"),
+    Form("few.txt", ("1 1 5 3", "1 2 4 1", "2 1 3 1"), "'1' and '2' as second field"),
+    Form("words.txt", ("ann matrix 5 3", "ann heat 4 1"), "'matrix' and 'heat' as second field"),
+    Form("single.txt", ("0 17 23 99",), "'17' as second field"),
+    Form("second.txt", ("q1 d1 0 2", "q1 d2 0 1"), "'d1' and 'd2' as second field"),
+    Form("grade_third.txt", ("q1 d1 2 0", "q1 d2 1 0"), "'d1' and 'd2' as second field"),
+    Form("lists.txt", ("0 17 23 99", "1 5 23 7", "2 99 17 8"), "'17' and '5' as second field"),
+    Form("lists6.txt", ("0 17 23 99 5 6", "1 5 23 7 8 9"), "'17' and '5' as second field", "predictions"),
+    Form("aspects.txt", ("1 1 d1 1", "1 2 d1 0", "1 2 d2 1"), "for one query and document"),
+    Form("svm.txt", ("2 qid:1 1:0.5 2", "1 qid:1 1:0.25 1"), "'qid:1' as second field"),
+    Form("score_first.run", ("q1 Q0 d1 0.9 1 t", "q1 Q0 d2 0.4 2 t"), "scores before ranks", "predictions"),
+    Form("score_first2.run", ("q1 Q0 d1 9 1 t", "q1 Q0 d2 5 2 t"), "scores before ranks", "predictions"),
+    Form("second.run", ("q1 d1 Q0 1 9 t", "q1 d2 Q0 2 8 t"), "'d1' and 'd2' as second field", "predictions"),
+    Form("blanks.run", ("q1 Q0 d1 1 9 t", "q1 Q0 my doc 2 8 t"), "more fields", "predictions"),
+    Form("numbered.run", ("q1 Q0 d1 1 9 t", "q1 Q0 part 7 2 8 t"), "more fields", "predictions"),
+    Form("no_tag.run", ("q1 Q0 part 7 2 8.5", "q1 Q0 part 8 3 7.5"), "other fields", "predictions"),
+    Form("log.txt", ("u1 GET i1 200 15 f", "u2 PUT i2 201 17 f"), "'GET' and 'PUT' as second field", "predictions"),
+    Form("one_word.txt", ("u1 GET i1 200 15 f", "u2 GET i2 201 17 f"), "'GET' as second field", "predictions"),
+    Form("times.txt", (f"u1 0 i1 {TIME} 5 x", f"u2 0 i2 {TIME + 9} 4 x"), "other fields", "predictions"),
+    Form("scored_times.txt", (f"u1 0 i1 5 {TIME} x", f"u1 0 i2 4 {TIME - 9} x"), "other fields", "predictions"),
+    Form("numbers.txt", ("u1 0 i1 5 3 7", "u1 0 i2 4 2 8"), "other fields", "predictions"),
+    Form("rank.run", ("q Q0 d first 3 t",), "other fields", "predictions"),
+    Form("logged.txt", (f"1 20 4 {TIME}",), "times as grades", "exclude"),
+]
+WARNED = [
+    Form("aspects.qrels", ("1 1 d1 1", "1 2 d3 0", "1 2 d2 1"), "second field of"),
+    Form("ranks.run", ("q1 Q0 a 1 2 t", "q1 Q0 b 2 9 t", "q2 Q0 a 1 1 t"), "1 of 1 queries have ranks", "predictions"),
+    Form("copied.run", ("q1 Q0 a 1 1 t", "q1 Q0 b 2 2 t"), "as scores are ranks copied", "predictions"),
+]
+QUIET = [
+    Form("zero.qrels", ("301 0 FBIS3-10082 1", "301 0 LA010189-0018 -1", "302 0 1 2"), ""),
+    Form("q0.qrels", ("1 Q0 1 0", "1 Q0 2 3", "2 Q0 7 1"), ""),
+    Form("one.qrels", ("1 1 1 1",), ""),
+    Form("joined.qrels", ("1 0 1 0", "1 Q0 2 3"), ""),
+    Form("word.qrels", ("1 ITER d1 0", "1 ITER d2 3"), ""),
+    Form("covid.qrels", ("1 4.5 005b2j4b 2", "1 4 00fmeepz 1", "1 0.5 010vptx3 2"), ""),
+    Form("a.run", ("q1 Q0 a 1 9.5 t", "q1 Q0 b 2 9.5 t", "q2 0 a 1 3 t"), "", "predictions"),
+    Form("from_zero.run", ("q1 Q0 a 0 9.5 t", "q1 Q0 b 1 -2 t"), "", "predictions"),
+    Form("equal.run", ("q1 Q0 a 1 2 t", "q1 Q0 b 1 9 t"), "", "predictions"),
+    Form("anyhow.run", ("q1 Q0 b 2 1 t", "q2 Q0 a 1 9 t", "q1 Q0 a 1 2 t"), "", "predictions"),
+    Form("tag.run", ("q1 Q0 a 1 2 the tag 1 x", "q1 Q0 b 2 1 another"), "", "predictions"),
+    Form("numbered.run", ("q1 Q0 a 1 2 1", "q1 Q0 b 2 1 1"), "", "predictions"),
+    Form("times.run", (f"q1 Q0 a 1 {TIME} newest", f"q1 Q0 b 2 {TIME - 9} newest"), "", "predictions"),
+    Form("excluded.run", ("q1 Q0 a 1 2 t", "q1 Q0 b 2 9 t"), "", "exclude"),
+]
+
+
+def write(folder: Path, name: str, rows: tuple[str, ...]) -> Path:
+    data = "".join(f"{row}\n" for row in rows).encode()
+    path = folder / name
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def read(path: Path, role: str) -> Any:
+    result: Any = exactk.read(path, role)  # type: ignore[call-overload]
+    return result
+
+
+def run_in_shell(line: str) -> None:
+    subprocess.run(["/bin/sh", "-c", line], check=True)  # noqa: S603 - the text of our own message
+
+
+def read_by_line(line: str | Option, path: Path, role: str) -> None:
+    """Read the file as a line says, in Python and on the command line."""
+    before = set(path.parent.iterdir())
+    run_in_shell(line if isinstance(line, str) else as_command_option(line))
+    (new,) = set(path.parent.iterdir()) - before
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*are not used")
+        read(new, role)
+    new.unlink()
+    if isinstance(line, Option):
+        import pandas  # noqa: ICN001, PLC0415 - the name that the line has
+
+        code = str(line)
+        assert code.startswith(f"{role}=")
+        frame = eval(code.removeprefix(f"{role}="), {"pandas": pandas})  # noqa: S307 - the text of our own message
+        convert: Any = {"truth": exactk.as_truth, "predictions": exactk.as_predictions, "exclude": exactk.as_exclusions}
+        convert[role](frame)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("form", REFUSED, ids=lambda form: form.name)
+def test_f81_other_forms_are_refused_with_a_line_for_each_reading(form: Form, ending: str, tmp_path: Path) -> None:
+    path = write(tmp_path, form.name + ending, form.rows)
+    with pytest.raises(exactk.InputError, match=f"{form.role}: expected .* of TREC .*{form.said}") as caught:
+        read(path, form.role)
+    lines = caught.value.fault.hint[1::2]
+    assert len(lines) == form.lines
+    for line in lines:
+        read_by_line(line, path, form.role)
+
+
+@pytest.mark.parametrize("form", WARNED, ids=lambda form: form.name)
+def test_f82_doubtful_columns_are_warned_of_once_with_lines_that_are_quiet(form: Form, tmp_path: Path) -> None:
+    path = write(tmp_path, form.name, form.rows)
+    with pytest.warns(EvaluationWarning, match=form.said) as caught:
+        read(path, form.role)
+    (warning,) = caught
+    assert isinstance(warning.message, EvaluationWarning)
+    lines = warning.message.args[1::2]
+    assert len(lines) == form.lines
+    for line in lines:
+        read_by_line(line, path, form.role)
+
+
+@pytest.mark.parametrize("form", QUIET, ids=lambda form: form.name)
+def test_f81_ordinary_trec_files_are_read_in_silence(form: Form, tmp_path: Path) -> None:
+    read(write(tmp_path, form.name, form.rows), form.role)
+
+
+ids = st.integers(1, 10**6).map(str) | st.text("abcxyz", min_size=1, max_size=6)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(ids, ids, st.sampled_from(["1", "3.5", "5", "10"]), st.integers(10**8, 10**12)), min_size=1
+    ),
+    blank=st.sampled_from([" ", "\t", "  "]),
+)
+def test_f81_ratings_with_times_are_never_qrels(rows: list[tuple[str, str, str, int]], blank: str) -> None:
+    with TemporaryDirectory() as folder, pytest.raises(exactk.InputError, match="times as grades"):
+        exactk.read(write(Path(folder), "u.data", tuple(blank.join(map(str, row)) for row in rows)), "truth")
+
+
+words = st.text("abcxyz", min_size=2, max_size=6) | st.integers(100, 10**6).map(str)
+
+
+@given(st.lists(st.tuples(ids, words, st.integers(1, 5), st.integers(0, 99)), min_size=2, unique_by=lambda row: row[1]))
+def test_f81_ratings_without_times_are_never_qrels(rows: list[tuple[str, str, int, int]]) -> None:
+    with TemporaryDirectory() as folder, pytest.raises(exactk.InputError, match="as second field"):
+        exactk.read(write(Path(folder), "u.data", tuple(" ".join(map(str, row)) for row in rows)), "truth")
+
+
+@given(data=st.data(), iteration=st.sampled_from(["0", "Q0", "1", "iter"]))
+def test_f81_drawn_qrels_and_runs_are_quiet(data: st.DataObject, iteration: str) -> None:
+    pairs = data.draw(st.lists(st.tuples(ids, ids), min_size=1, unique=True))
+    grades = data.draw(st.lists(st.integers(-2, 4), min_size=len(pairs), max_size=len(pairs)))
+    qrels = [f"{query} {iteration} {item} {grade}" for (query, item), grade in zip(pairs, grades, strict=True)]
+    run, ranks = [], dict.fromkeys((query for query, _ in pairs), 0)
+    for query, item in pairs:
+        ranks[query] += 1
+        run.append(f"{query} {iteration} {item} {ranks[query]} {9 - ranks[query] / 7} tag")
+    with TemporaryDirectory() as folder:
+        exactk.read(write(Path(folder), "a.qrels", tuple(qrels)), "truth")
+        exactk.read(write(Path(folder), "a.run", tuple(data.draw(st.permutations(run)))), "predictions")
+
+
+TREC_ENDINGS = [
+    *("dev.tsv", "tsv", "csv", "json", "jsonl", "ndjson", "parquet", "arrow", "feather", "npz"),
+    *("tsv.gz", "csv.gz", "json.gz", "jsonl.gz"),
+]
+
+
+@pytest.mark.parametrize("blank", [" ", "\t"])
+@pytest.mark.parametrize("ending", TREC_ENDINGS)
+def test_f82_trec_text_under_other_endings_is_refused_with_that_advice(ending: str, blank: str, tmp_path: Path) -> None:
+    for name, role, rows in (
+        ("qrels", "truth", ("11 0 12 1", "12 0 15 1")),
+        ("run", "predictions", ("11 Q0 12 1 9 t", "12 Q0 15 1 8 t")),
+    ):
+        path = write(tmp_path, f"{name}.{ending}", tuple(row.replace(" ", blank) for row in rows))
+        with pytest.raises(exactk.InputError, match="it is TREC text: cp ") as caught:
+            read(path, role)
+        read_by_line(caught.value.fault.hint[-1], path, role)
+
+
+OTHERS = {  # rows of another format, and what is said of them under an ending of TREC
+    "csv": (("user,item,rating", "1,2,5", "1,3,4"), "it is CSV"),
+    "tsv": (("user\titem\trating", "1\t2\t5"), "it is TSV"),
+    "semicolons": (("user;item;rating", "1;2;5"), "its separator is ';'"),
+    "bars": (("user|item|rating", "1|2|5"), r"its separator is '\|'"),
+    "no names": (("1,2,5", "1,3,4"), "if no line has column names"),
+    "commas": (("u1, i2, 5, 3", "u2, i3, 4, 4"), "if no line has column names"),
+    "colons": ((f"1::2::5::{TIME}", f"1::3::4::{TIME}"), "separated by ::"),
+    "json": (('{"u": {"i": 1}}',), "it is JSON"),
+    "lines": (('{"user": 1, "item": 2}', '{"user": 1, "item": 3}'), "it is JSON lines"),
+    "svm": (("2 qid:1 1:0.5 2:0.1", "1 qid:1 1:0.5 2:0.1"), "LIBSVM's format"),
+    "header": (("user item rating time", f"1 2 3 {TIME}"), "its first line has column names"),
+    "trec header": (("query iteration document grade", "1 0 3 4"), "its first line has column names"),
+    "three": (("1 2 5", "1 3 4"), "if no line has column names"),
+    "decimals": (("q 0 d 0.5", "q 0 e 1"), "if no line has column names"),
+    "shifted": (("q1 0 my d1 1", "q1 0 d 2"), "ids hold no blanks"),
+}
+
+
+@pytest.mark.parametrize("ending", [".txt", ".qrels", ".txt.gz"])
+@pytest.mark.parametrize("kind", OTHERS)
+def test_f82_other_formats_under_endings_of_trec_are_named(kind: str, ending: str, tmp_path: Path) -> None:
+    rows, said = OTHERS[kind]
+    path = write(tmp_path, f"a{ending}", rows)
+    with pytest.raises(exactk.InputError, match=said) as caught:
+        exactk.read(path, "truth")
+    for line in caught.value.fault.hint[1::2]:
+        if kind != "svm" or isinstance(line, Option):
+            read_by_line(line if isinstance(line, Option) else line.removesuffix(" joins them by _"), path, "truth")
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "said"),
+    [
+        ("a.csv", ("user;item;rating", "1;2;5"), "its separator is ';'"),
+        ("a.tsv", ("user,item", "1,2"), "it is CSV"),
+        ("a.csv", ("user\titem", "1\t2"), "it is TSV"),
+        ("a.csv", ("ann,matrix", "bob,heat"), "if no line has column names"),
+        ("a.csv", ("1,2,5", "1,3,5"), "if no line has column names"),
+        ("a.csv", ("user,item,rating", "1,2,5,7"), "expected 3 columns .*found 4 at line 2"),
+        ("a.csv", ("user,item,rating", "0,1,2,5", "1,1,3,4"), "expected 3 columns .*found 4 at line 2"),
+        ("a.jsonl", ('{"_id": "d1", "title": "a", "text": "b"}',), "it is a corpus or a file of queries"),
+        ("a.json", ('{"user": 1, "item": 2}', '{"user": 1, "item": 3}'), "it is JSON lines"),
+        ("a.jsonl", ('{"u1": {"d1": 1}}',), "it is JSON"),
+        ("a.jsonl", ("{", ' "u1": {"d1": 1}', "}"), "it is JSON"),
+    ],
+)
+def test_f82_other_rows_under_endings_of_columns_are_named(
+    name: str, rows: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(exactk.InputError, match=said):
+        exactk.read(write(tmp_path, name, rows), "truth")
+
+
+def test_f81_arrays_of_another_role_are_refused(tmp_path: Path) -> None:
+    rows: dict[str, Any] = {"indptr": [0, 2], "items": [1, 2]}
+    values: Any = [2.0, 1.0]
+    for role, other, expected in (("truth", "scores", "grades"), ("predictions", "grades", "scores")):
+        np.savez(tmp_path / "a.npz", **rows, **{other: values})
+        with pytest.raises(exactk.InputError, match=f"expected {expected}, or items alone, found {other}"):
+            read(tmp_path / "a.npz", role)
+        np.savez(tmp_path / "a.npz", **rows, **{other: values, expected: values})
+        read(tmp_path / "a.npz", role)
+
+
+def test_f81_the_line_gives_the_right_value(tmp_path: Path) -> None:
+    rows = tuple(f"{user}\t{100 + user}\t{user % 5 + 1}\t{TIME + user}" for user in range(500))
+    path = write(tmp_path, "u.test", rows)
+    predictions = {user: [100 + user, 7] for user in range(500)}
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.evaluate(path, predictions, "hit_rate@10")
+    line = caught.value.fault.hint[1]
+    assert isinstance(line, Option)
+    run_in_shell(line.shell)
+    truth = exactk.read(f"{path}.tsv", "truth")
+    assert exactk.evaluate(truth, predictions, "hit_rate@10", convention={"min_grade": 1})["hit_rate@10"] == 1.0
+
+
+QRELS_ROWS = ("q1 0 a 1", "q2 0 a 1")
+CONTRADICTED = ("q1 Q0 b 1 1 t", "q1 Q0 a 2 2 t", "q2 Q0 a 1 2 t", "q2 Q0 b 2 1 t")
+
+
+def test_f81_every_way_that_reads_files_refuses(tmp_path: Path, run: Run) -> None:
+    ratings = write(tmp_path, "u.test", (f"1 20 4 {TIME}",))
+    qrels, good = write(tmp_path, "t.qrels", QRELS_ROWS), write(tmp_path, "a.run", ("q1 Q0 a 1 1 t",))
+    log = write(tmp_path, "log.txt", ("u1 GET i1 200 15 f",))
+    refused = pytest.raises(exactk.InputError, match="of TREC")
+    with refused:
+        exactk.evaluate(ratings, good, "mrr")
+    with refused:
+        exactk.evaluate(qrels, log, "mrr")
+    with refused:
+        exactk.compare(qrels, {"a": good, "b": log}, "mrr")
+    for argument in ("exclude", "candidates"):
+        with refused:
+            exactk.evaluate(qrels, good, "mrr", **{argument: ratings})  # type: ignore[arg-type]
+    assert_refused(run("evaluate", ratings, good), f"awk -v OFS='\\t' '{{$1 = $1}} 1' {shlex.quote(str(ratings))}")
+    assert_refused(run("compare", qrels, good, log), "'GET' as second field")
+    (tmp_path / "shards").mkdir()
+    for name in ("1.run", "2.run"):
+        write(tmp_path / "shards", name, ("u1 GET i1 200 15 f",))
+    assert_refused(run("evaluate", qrels, tmp_path / "shards"), "'GET' as second field")
+
+
+def test_f82_ranks_are_warned_of_beside_unchanged_output(tmp_path: Path, run: Run) -> None:
+    qrels, path = write(tmp_path, "t.qrels", QRELS_ROWS), write(tmp_path, "a.run", CONTRADICTED)
+    quiet = write(tmp_path, "b.run", tuple(" ".join([*row.split()[:3], "0", *row.split()[4:]]) for row in CONTRADICTED))
+    with pytest.warns(EvaluationWarning, match="1 of 2 queries have ranks"):
+        report = exactk.evaluate(qrels, path, "mrr")
+    assert report["mrr"] == exactk.evaluate(qrels, quiet, "mrr")["mrr"] == 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", EvaluationWarning)
+        loud = run("evaluate", qrels, path, "--format", "trec")
+    assert loud.out == run("evaluate", qrels, quiet, "--format", "trec").out
+    assert loud.err.count("1 of 2 queries have ranks") == 1
