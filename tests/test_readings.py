@@ -247,7 +247,7 @@ def test_f83_ranks_in_files_and_batches(container: str, tmp_path: Path) -> None:
         [text for text in texts if "; the negative of each if they are ranks, half of each if" in text] == texts != []
     )
     frame = pd.DataFrame({"user": ["q"], "items": [list("abc")], "scores": [[1, 2, 3]]})
-    assert "as ranks would be" in evaluated("mrr", truth={"q": ["a"]}, predictions=frame)[1][0]
+    assert evaluated("mrr", truth={"q": ["a"]}, predictions=frame)[1][0].endswith("half of each if they are scores")
 
 
 def ways(truth: dict[str, Any], predictions: dict[str, Any]) -> Iterable[Callable[[], Any]]:
@@ -414,8 +414,9 @@ def test_f85_one_file_is_no_truth_and_predictions(kind: str, name: str, tmp_path
         exactk.evaluate(path, str(other), "mrr")
     with pytest.raises(exactk.InputError, match=f"^exclude: {message}"):
         exactk.evaluate(path, {"a": ["z"]}, "mrr", exclude=other)
-    for command in (["evaluate", path, other], ["compare", path, f"a={other}"]):
-        result = run(*map(str, command), "-m", "mrr")
+    matching = ["conventions", "--matching", "mrr=1", path, other]
+    for command in (["evaluate", path, other, "-m", "mrr"], ["compare", path, f"a={other}", "-m", "mrr"], matching):
+        result = run(*map(str, command))
         assert (result.code, message in result.err) == (2, True)
 
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import exactk
 from exactk import _files as files
 from exactk._cli.stdin import STDIN
+from exactk._engine.systems import in_system
 from exactk._files.arguments import read_argument
+from exactk._inputs.readings import check_not_truth
 from exactk._plan.fields import FIELDS, field_name, within_spelling
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -121,12 +123,17 @@ def user_column(arguments: argparse.Namespace) -> str | list[str] | None:
 
 
 def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
-    """Raise InputError for two inputs from stdin, or for an option of columns that no input has."""
+    """Raise InputError for two inputs from stdin, the truth in another input, or an option of columns that no input has."""
     from_stdin = [one.argument for one in inputs if one.path == STDIN]
     if len(from_stdin) > 1:
         raise input_error("stdin", "one input that is -", f"{len(from_stdin)}: {', '.join(from_stdin)}")
     if from_stdin and from_stdin[0] in {"groups", "weights", "clusters", "catalogue"}:
         raise input_error(from_stdin[0], "a file of columns", "stdin, which is read as TREC text")
+    columns: Any = {role: getattr(arguments, role, None) for role in ("grade", "score", "rank")}
+    for one in inputs:
+        if inputs[0].argument == "truth" and one.argument in {"predictions", "exclude", "base_predictions"}:
+            with in_system(one.system or ""):
+                check_not_truth(inputs[0].path, [(one.argument, one.path)], columns)
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:
             continue

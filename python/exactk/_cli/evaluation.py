@@ -53,9 +53,7 @@ from exactk._cli.shards import (
     shards_of_command,
 )
 from exactk._cli.systems import advising_on_shards
-from exactk._engine.systems import in_system
 from exactk._files import has_columns
-from exactk._inputs.readings import check_not_truth
 from exactk._inputs.users_of_shard import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
@@ -71,7 +69,6 @@ if TYPE_CHECKING:
     from exactk._cli.gates import ClaimedValue
     from exactk._cli.result import Result
     from exactk._engine.pipeline import Options
-    from exactk._inputs.keys.column_roles import ColumnNames
 
 
 def check_comparison(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> None:
@@ -225,11 +222,6 @@ def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> No
     page = _page_path(arguments)
     check_outputs({**outputs, "-o": page}, [one.path for one in inputs], prints=page is None)
     check_inputs(arguments, inputs)
-    columns: ColumnNames = {role: getattr(arguments, role, None) for role in ("grade", "score", "rank")}  # type: ignore[assignment]
-    for one in inputs:
-        if one.argument in {"predictions", "exclude", "base_predictions"}:
-            with in_system(one.system or ""):
-                check_not_truth(arguments.truth, [(one.argument, one.path)], columns)
 
 
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:

@@ -295,7 +295,7 @@ def lines_of_ranks(predictions: ClassifiedValue | None, columns: ColumnNames) ->
         ranks, scores = "predictions=-1.0 * predictions", "predictions=0.5 * predictions"
     elif container is FRAME and (column := _score_column(value, columns)):
         calls = next((calls for method, calls in _CALLS_OF_FRAMES.items() if hasattr(value, method)), None)
-        if calls is not None:
+        if calls is not None and column in open_table(value, "predictions").number_names(with_lists=False):
             ranks, scores = (f"predictions=predictions.{call.format(column)}" for call in calls)
             ranks += "" if columns.get("score") is None else ", score=None"
     return f"; {ranks} if they are ranks, {scores} if they are scores"
