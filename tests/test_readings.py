@@ -331,6 +331,17 @@ def test_f83_no_drawn_ranks_are_silent(sizes: list[int], first: int, random: Any
     assert is_told == bool(certain or (len(changes) >= 10 and max(changes) > 0))
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_f83_many_and_long_lists(reverse: bool) -> None:
+    sizes = [0, 0, 1500, 3, *[2] * 3000]
+    rows = [list(range(1, size + 1))[:: -1 if reverse else 1] for size in sizes]
+    scores = exactk.SparseScores(
+        np.cumsum([0, *sizes]), np.concatenate([np.arange(size) for size in sizes]), np.concatenate(rows)
+    )
+    texts = evaluated("mrr", truth=[[0]] * len(sizes), predictions=scores)[1]
+    assert any("as ranks would be" in text for text in texts) != reverse
+
+
 def test_f83_ranks_with_gaps_and_on_the_command_line(run: Run, tmp_path: Path) -> None:
     gaps = {f"q{user}": {"a": 1 + user, "b": 5 + user, "c": 9, "d": 12} for user in range(4)}
     assert "integers in ascending order" in evaluated("mrr", truth={"q0": ["a"]}, predictions=gaps)[1][0]

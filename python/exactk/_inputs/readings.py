@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 _FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
-_MOST_USERS = 1000  # of whom pairs are compared
+_MOST_USERS = 1000  # whose pairs are compared
+_FIRST_SCORES = 1000  # which tell whether all are looked at
 _FEWEST_CHANGES = 10  # between neighbors in lists; fewer may be in order by chance
 _FEWEST_USERS, _FEWEST_ITEMS = 10, 20  # of fewer, all items may be relevant
 
@@ -210,13 +211,16 @@ NO_READINGS, _IRRELEVANT, _NO_RANKS = Readings(), Readings(irrelevant=1), Readin
 
 
 def _ranks(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
-    """Return the numbers of lists by what ranks their scores may be. The first list mostly tells."""
-    end = int(indptr[1]) or int(indptr[np.searchsorted(indptr, 0, side="right")])
-    if any(one < 0 or one % 1 != 0 for one in scores[: min(end, _FEWEST_CHANGES)].tolist()):
+    """Return the numbers of lists by what ranks their scores may be. The first lists mostly tell that they are not."""
+    first, last = (int(np.searchsorted(indptr, size, side="right")) for size in (0, _FIRST_SCORES))
+    if any(one < 0 or one % 1 != 0 for one in scores[: min(int(indptr[first]), _FEWEST_CHANGES)].tolist()):
         return _NO_RANKS
+    end = max(first + 1, last)
     with np.errstate(invalid="ignore"):  # of infinities
-        first = _ranks_of_lists(np.array([0, end]), scores[:end])
-        return first if first.no_ranks or end == len(scores) else _ranks_of_lists(indptr, scores)
+        head = _ranks_of_lists(indptr[:end], scores[: indptr[end - 1]])
+        if head.no_ranks or (head.falls >= _FEWEST_CHANGES and not head.rises):  # scores, best first
+            return _NO_RANKS
+        return head if end == len(indptr) else _ranks_of_lists(indptr, scores)
 
 
 def _ranks_of_lists(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
