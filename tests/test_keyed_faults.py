@@ -483,8 +483,12 @@ def test_f25_ctrl_c_while_a_frame_is_read() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_column_is_one_thing(library: str) -> None:
     frame = LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]})
-    for options in ({"item": "user"}, {"user": "item"}, {"user": ["user", "item"]}):
+    for options in ({"item": "user", "user": "user"}, {"user": ["user", "item"], "item": "item"}):
         with pytest.raises(exactk.InputError, match=r"expected distinct columns for .*, found '(user|item)' for two"):
+            exactk.as_predictions(frame, **options)
+    for options in ({"item": "user"}, {"user": "item"}):  # a named column has no other role
+        ((role, name),) = options.items()
+        with pytest.raises(exactk.InputError, match=f"expected a column for the {name}, .*with {name}='{role}'"):
             exactk.as_predictions(frame, **options)
 
 

@@ -165,7 +165,7 @@ def read_in_role(file: File, requested: RequestedColumns, *, text_ids: bool) -> 
 def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
     if format_name in COLUMN_SOURCES:
         source = COLUMN_SOURCES[format_name](file)
-        columns = choose_columns(source, source.number_columns(), requested)._replace(text_ids=text_ids)
+        columns = choose_columns(source, requested)._replace(text_ids=text_ids)
         if file.role == "predictions" and is_large([source]):
             return Batches.of_files(
                 lambda: read_ahead((str(file.path), columns.convert_ids(part)) for part in source.parts(columns)),

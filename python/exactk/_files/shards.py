@@ -44,10 +44,10 @@ def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> C
     """Return the columns to read from each file. Raise InputError if they differ."""
     first, *others = sources
     with name_source(str(first.file.path)):
-        columns = choose_columns(first, first.number_columns(), requested)
+        columns = choose_columns(first, requested)
     for source in others:
         with name_source(str(source.file.path)):
-            chosen = choose_columns(source, (), requested)
+            chosen = choose_columns(source, requested, is_first=False)
         if chosen.all != columns.all:
             found = f"{', '.join(columns.all)} in {first.file.path} and {', '.join(chosen.all)} in {source.file.path}"
             raise input_error("predictions", "files with the same columns", found)

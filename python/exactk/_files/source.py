@@ -73,8 +73,8 @@ def memory_size() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def choose_columns(source: Source, numbers: Sequence[str], requested: RequestedColumns) -> ColumnChoice:
-    """Return the columns that the caller names, or that have common names, given which columns are numeric."""
+def choose_columns(source: Source, requested: RequestedColumns, *, is_first: bool = True) -> ColumnChoice:
+    """Return the columns that the caller names, or that have common names; warn of others in the first of several files."""
     role, existing = source.file.role, source.names
     if any("\0" in name for name in existing):
         raise source.file.fault("column names without zero bytes", "a zero byte")
@@ -92,7 +92,7 @@ def choose_columns(source: Source, numbers: Sequence[str], requested: RequestedC
     if role in {"predictions", "scores"} and not values and source.has_one_item_per_row:
         raise column_roles.order_error(columns, [*users, item], ROLES[role][2:], role)
     used = {*users, item, *values.values()}
-    others = tuple(name for name in numbers if name not in used)
+    others = tuple(name for name in source.number_columns() if name not in used) if is_first else ()
     unused = UnusedColumns()
     if role == "truth" and requested.get("grade") is None:
         names = may_say_more(name for name in existing if name not in used and name not in others)

@@ -104,7 +104,8 @@ def _rows_of_values(series: Any, argument: str, encoding: Encoding, requested: C
 
 def _check_item_level(names: list[str], argument: str, requested: ColumnNames) -> None:
     """Raise InputError if all levels may be parts of a user, and the values the items, as in leave-one-out evaluation."""
-    of_users = requested.get("user") or [name for name in names if usual_role(name) == "user"]
+    user = requested.get("user")
+    of_users = [user] if isinstance(user, str) else user or [name for name in names if usual_role(name) == "user"]
     others = [name for name in names if name not in of_users]
     if requested.get("item") is not None or not of_users or any(usual_role(name) == "item" for name in others):
         return

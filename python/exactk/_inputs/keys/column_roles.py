@@ -195,8 +195,8 @@ class Columns(NamedTuple):
     def of(cls, names: Sequence[str], requested: ColumnNames, argument: str, **parts: Any) -> Columns:  # noqa: ANN401 - the other fields
         """Return the columns for an argument, some of which the caller named."""
         named: list[Any] = [requested.get(role) for role in ROLES.get(argument, ("user", "item"))]
-        flat = chain.from_iterable([name] if isinstance(name, str) else name or () for name in named)
-        return cls(names, frozenset(flat), **parts)
+        flat = chain.from_iterable(name if isinstance(name, (list, tuple)) else [name] for name in named)
+        return cls(names, frozenset(name for name in flat if isinstance(name, str)), **parts)
 
     @property
     def free(self) -> list[str]:
@@ -296,6 +296,8 @@ def order_error(columns: Columns, used: Sequence[str], roles: Sequence[str], arg
 def naming_hint(columns: Columns, *roles: str) -> Text:
     """Return how to name a column for a role, using the likeliest column without a role that is not a time."""
     free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
+    if roles[0] in KEY_WORDS and not free:
+        free = [name for name in columns.free if usual_role(name) in KEY_WORDS]
     samples = columns.sample(free)
     free.sort(key=lambda name: _unlikeliness(name, samples.get(name, ()), roles[0]))
     grades = [name for name in columns.free if usual_role(name) == "grade"] if "score" in roles else []
