@@ -327,3 +327,52 @@ def test_f82_ranks_are_warned_of_beside_unchanged_output(tmp_path: Path, run: Ru
         loud = run("evaluate", qrels, path, "--format", "trec")
     assert loud.out == run("evaluate", qrels, quiet, "--format", "trec").out
     assert loud.err.count("1 of 2 queries have ranks") == 1
+
+
+def test_f82_systems_and_shards_are_warned_of_once(tmp_path: Path, run: Run) -> None:
+    qrels = write(tmp_path, "t.qrels", QRELS_ROWS)
+    systems = {name: write(tmp_path, f"{name}.run", CONTRADICTED) for name in "ab"}
+    with pytest.warns(EvaluationWarning) as caught:
+        exactk.compare(qrels, systems, "mrr")
+    (text,) = [str(one.message) for one in caught if "ranks" in str(one.message)]
+    assert text.startswith(
+        f"predictions: 2 of 4 queries have ranks that contradict their scores in {systems['a']} and 1 other"
+    )
+    assert {one.filename for one in caught} == {__file__}
+    (tmp_path / "shards").mkdir()
+    for name in ("1.run", "2.run"):
+        write(tmp_path / "shards", name, tuple(row.replace("q", name[0] + "q") for row in CONTRADICTED))
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", EvaluationWarning)
+        for command in (
+            ["compare", qrels, *systems.values()],
+            ["evaluate", qrels, tmp_path / "shards", "--convention", "trec_eval_9"],
+        ):
+            assert run(*command).err.count("2 of 4 queries have ranks") == 1
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_f81_lists_of_structs_are_refused_with_the_line_that_reads_them(ending: str, tmp_path: Path) -> None:
+    arrow, polars = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    items = [[{"item": "x", "score": 0.5}, {"item": "y", "score": 0.25}], [{"item": "x", "score": 1.0}]]
+    table = polars.from_arrow(arrow.table({"user": ["a", "b"], "items": items}))
+    path = tmp_path / f"a.{ending}"
+    table.write_parquet(path) if ending == "parquet" else table.write_ipc(path)
+    with pytest.raises(
+        exactk.InputError, match="expected plain values, or lists of them, in the column items"
+    ) as caught:
+        exactk.read(path, "predictions")
+    (line,) = caught.value.fault.hint
+    assert isinstance(line, Option)
+    frame = eval(str(line).removeprefix("predictions="), {"polars": polars})  # noqa: S307 - the text of our own message
+    assert exactk.evaluate({"a": ["y"], "b": ["x"]}, frame, "mrr")["mrr"] == 0.75
+    assert shlex.split(line.shell)[:2] == ["python", "-c"]
+
+
+def test_f81_replacements_that_read_trec_text_check_it(tmp_path: Path) -> None:
+    ranx = pytest.importorskip("exactk.compat.ranx")
+    path = write(tmp_path, "u.trec", (f"1 20 4 {TIME}", f"1 31 3 {TIME}"))
+    with pytest.raises(exactk.InputError, match="times as grades"):
+        ranx.Qrels.from_file(str(path), kind="trec")
+    with pytest.warns(EvaluationWarning, match="1 of 2 queries have ranks"):
+        ranx.Run.from_file(str(write(tmp_path, "a.trec", CONTRADICTED)), kind="trec")

@@ -10,6 +10,7 @@ from exactk._engine.comparisons import Engines, compare_kept_reports, compare_sy
 from exactk._engine.core import core_engine, core_paired_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
 from exactk._evaluate import evaluate, with_defaults
+from exactk._inputs.paths import FilesOfSystems
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison_options import DEFAULT_PERMUTATIONS, DEFAULT_RESAMPLES, ComparisonOptions
 from exactk._report.resampling import Calls
@@ -255,7 +256,8 @@ def compare(
         "resamples": resamples,
         "seed": seed,
     }
-    return compare_systems(CORE, truth, systems, metrics, {**how, **with_defaults(options, "compare")})
+    with FilesOfSystems():
+        return compare_systems(CORE, truth, systems, metrics, {**how, **with_defaults(options, "compare")})
 
 
 CORE = Engines(core_engine, core_paired_engine)

@@ -54,6 +54,7 @@ from exactk._cli.shards import (
 )
 from exactk._cli.systems import advising_on_shards
 from exactk._files import has_columns
+from exactk._inputs.paths import FilesOfSystems
 from exactk._inputs.users_of_shard import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
@@ -166,7 +167,8 @@ def _read(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], 
         "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
     }
-    return Data(truth, {system: read_system(arguments, paths) for system, paths in systems.items()}, options)
+    with FilesOfSystems():
+        return Data(truth, {system: read_system(arguments, paths) for system, paths in systems.items()}, options)
 
 
 def _of_shard(data: Data, shard: Shard) -> Data:

@@ -10,6 +10,7 @@ import numpy as np
 from exactk._files import file_at, forms, has_columns, json_document, read_in_role, read_user_values
 from exactk._files.column_choice import ColumnChoice
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
+from exactk._files.forms import warn_of_ranks
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
 
-__all__ = ["column_names", "has_columns", "read_argument", "read_catalogue_columns", "read_item_names"]
+__all__ = ["column_names", "has_columns", "read_argument", "read_catalogue_columns", "read_item_names", "warn_of_ranks"]
 
 
 def column_names(path: FilePath, role: str) -> list[str]:

@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from exactk._files.column_choice import COLUMNS
 from exactk._files.formats import COLUMN_SOURCES, TREC, ending_hint
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
 from exactk._inputs.keys.column_roles import usual_role
+from exactk._inputs.paths import FilesOfSystems
 from exactk._runtime.errors import ExactkError, InputError, warn
 from exactk._runtime.faults import Option, Text, as_text, plural
 from exactk._runtime.numbers import parse_number
@@ -79,15 +81,12 @@ class Shape:
         self.has_score_first = is_counted or (has_fraction and bool((columns.numbers % 1 == 0).all()))
         has_score_times = facts.contradicted > 0 and facts.rows * _SHARE_OF_TIMES <= facts.score_times
         has_other_tag = facts.tags_vary and facts.tags_are_numbers
-        self.has_other_fields = (
-            facts.rank_text[0] > 0 or has_fraction or self.has_times or has_score_times or has_other_tag
+        has_other_rank = facts.rank_text[0] > 0 or has_fraction or self.has_times
+        self.has_other_fields = has_other_rank or has_score_times or has_other_tag
+        numbers = columns.numbers
+        self.has_other_grades = (
+            len(numbers) > 0 and not _LOWEST_GRADE <= numbers.min() <= numbers.max() < _HIGHEST_GRADE
         )
-
-    @cached_property
-    def has_other_grades(self) -> bool:
-        """Whether any grade is beyond those of qrels."""
-        numbers = self._columns.numbers
-        return len(numbers) > 0 and not _LOWEST_GRADE <= numbers.min() <= numbers.max() < _HIGHEST_GRADE
 
     @cached_property
     def _queries(self) -> list[bytes]:
@@ -106,18 +105,20 @@ class Shape:
     def may_be_lists(self) -> bool:
         """Whether each row may be a user and items: numbers, and no user twice."""
         numbers = self.facts.documents_are_numbers and all(map(str.isdigit, self.facts.iterations))
-        return self.varies and numbers and 1 < len(set(self._queries)) == self.facts.rows
+        return self.varies and numbers and 1 < len(set(self._queries)) == len(self._queries)
 
     @property
     def has_subtopics(self) -> bool:
         """Whether the second field varies, as subtopics do, beside the same query and document."""
         if not (self.varies and self.may_be_subtopics):
             return False
-        return len(set(zip(self._queries, self._documents, strict=True))) < self.facts.rows
+        return len(set(zip(self._queries, self._documents, strict=True))) < len(self._queries)
 
-    def query(self, row: int) -> str:
-        """Return the query of a row."""
-        begin, end = self._columns.query_offsets[row : row + 2].tolist()
+    @property
+    def first_contradicted(self) -> str:
+        """The first query whose ranks contradict its scores; empty if there is none."""
+        row = self.facts.first_contradicted
+        begin, end = self._columns.query_offsets[row : row + 2].tolist() if row >= 0 else (0, 0)
         return self._columns.queries[begin:end].tobytes().decode()
 
 
@@ -144,10 +145,6 @@ _FORMS_OF_QRELS = (
     ),
     Form(lambda s: s.has_times, lambda _: "times as grades", "user, another, item, time", (*_OTHER, "time"), _QRELS),
     Form(
-        lambda s: s.has_other_grades and not s.is_other, lambda _: f"grades beyond {_LOWEST_GRADE} to {_HIGHEST_GRADE}",
-        "user, another, item, count", (*_OTHER, "count"), _QRELS,
-    ),
-    Form(
         lambda s: s.has_iteration_third, lambda s: s.second, "query, document, iteration, grade",
         "{print $1, $3, $2, $4}", "{$2 = 0} 1", ".qrels",
     ),
@@ -163,6 +160,10 @@ _FORMS_OF_QRELS = (
     Form(
         lambda s: s.is_other and not s.may_be_subtopics, lambda s: s.second, "user, item, another, count",
         _WORDS, "{$2 = 0} 1",
+    ),
+    Form(
+        lambda s: s.has_other_grades, lambda _: f"grades beyond {_LOWEST_GRADE} to {_HIGHEST_GRADE}",
+        "user, another, item, count", (*_OTHER, "count"), _QRELS,
     ),
 )  # fmt: skip
 _FORMS_OF_RUNS = (
@@ -210,38 +211,59 @@ def warn_of_trec(files: Sequence[tuple[File, _core.TrecColumns]]) -> None:
     file = files[0][0]
     if file.role == "truth" and (shape := Shape(files[0][1])).varies and all(map(str.isdigit, shape.facts.iterations)):
         warn(
-            f"{file.role}: the second field of {file.path}, {' and '.join(map(repr, shape.facts.iterations[:2]))}, is taken "
+            f"{file.role}: the second field of {_shown(file)}, {' and '.join(map(repr, shape.facts.iterations[:2]))}, is taken "
             "for an iteration, as in qrels of TREC; if it is a subtopic, ",
             _edited(file, _ONE_SUBTOPIC, ".qrels"),
             " selects one; if not, ",
             _edited(file, "{$2 = 0} 1", ".qrels"),
             " says so",
         )
-    shapes = [(one, Shape(columns)) for one, columns in files]
-    found = [(one, shape) for one, shape in shapes if shape.facts.contradicted]
-    if file.role not in _WITH_ORDER or not found:
+    if file.role not in _WITH_ORDER:
         return
-    first, shape = found[0]
-    counts = [sum(one.facts.contradicted for _, one in shapes), sum(one.facts.queries for _, one in shapes)]
+    runs: list[Run] = [(one, (shape := Shape(columns)).facts, shape.first_contradicted) for one, columns in files]
+    if (pending := FilesOfSystems.pending.get()) is None:
+        warn_of_ranks(runs)
+    else:
+        pending += runs
+
+
+Run: TypeAlias = "tuple[File, Any, str]"
+"""A file, its facts, and the first query whose ranks contradict its scores."""
+
+
+def warn_of_ranks(runs: Sequence[Run]) -> None:
+    """Warn once of ranks that contradict scores in any of the runs."""
+    if not (found := [run for run in runs if run[1].contradicted]):
+        return
+    file, _, first = found[0]
+    queries = (
+        f"{sum(facts.contradicted for _, facts, _ in found)} of {sum(facts.queries for _, facts, _ in runs)} queries"
+    )
     others = f" and {plural(len(found) - 1, 'other file')}" if len(found) > 1 else ""
-    copied = ", as scores are ranks copied" if all(one.facts.copied_ranks == one.facts.rows for _, one in found) else ""
+    copied = ", as scores are ranks copied" if all(facts.copied_ranks == facts.rows for _, facts, _ in found) else ""
     warn(
-        f"{file.role}: {counts[0]} of {counts[1]} queries have ranks that contradict their scores in {first.path}{others}"
-        f"{copied}, first {shape.query(shape.facts.first_contradicted)}; scores decide, as in trec_eval. ",
-        _edited(first, "{$5 = -$4} 1", ".run"),
+        f"{file.role}: {queries} have ranks that contradict their scores in {_shown(file)}{others}{copied}, first {first}; "
+        "scores decide, as in trec_eval. ",
+        _edited(file, "{$5 = -$4} 1", ".run"),
         " orders by rank; ",
-        _edited(first, "{$4 = 0} 1", ".run"),
+        _edited(file, "{$4 = 0} 1", ".run"),
         " leaves out ranks",
     )
 
 
+def _shown(file: File) -> str:
+    return "stdin" if str(file.path).startswith(_DEVICES) else str(file.path)
+
+
+def _path(file: File) -> str:
+    return "FILE" if _shown(file) == "stdin" else shlex.quote(str(file.path))
+
+
 def _pipe(file: File, command: str) -> tuple[str, str]:
     """Return the command on the text of the file, and the path to name another file after."""
-    path = str(file.path)
-    path = shlex.quote("FILE" if path.startswith(_DEVICES) else path)  # stdin
     if file.is_compressed:
-        return f"gunzip -c {path} | {command}", shlex.quote(str(file.path)[: -len(".gz")])
-    return f"{command} {path}", path
+        return f"gunzip -c {_path(file)} | {command}", shlex.quote(str(file.path)[: -len(".gz")])
+    return f"{command} {_path(file)}", _path(file)
 
 
 def _edited(file: File, program: str, ending: str) -> str:
@@ -249,22 +271,20 @@ def _edited(file: File, program: str, ending: str) -> str:
     return f"{command} > {target}{ending}"
 
 
-def _tabbed(file: File, options: str, header: Sequence[str] = (), split: str = _BLANKS_TO_TABS) -> Option:
-    """Return how to read the file by pandas, or on the command line as TSV, below a line of these names."""
+def _named(file: File, names: Sequence[str], separator: str = r"\s+", split: str = _BLANKS_TO_TABS) -> Option:
+    """Return how to read the file by pandas, or on the command line as TSV, with these names unless it has its own."""
     command, target = _pipe(file, split)
-    if header:
-        names = "\\t".join(header) + "\\n"
-        command = f"(printf {shlex.quote(names)}; {command})"
+    options = f"sep={separator!r}" if separator != r"\s+" else rf"sep=r'{separator}'"
+    if names:
+        options += f", names={list(names)!r}"
+        header = "\\t".join(names) + "\\n"
+        command = f"(printf {shlex.quote(header)}; {command})"
+    if names == _QRELS:
+        options += ", dtype={'query': str, 'document': str}"
+    if separator == "::":
+        options += ", engine='python'"
     code = f"{file.role}=pandas.read_csv({str(file.path)!r}, {options})"
     return Option(file.role, "", code.replace("{", "{{").replace("}", "}}"), f"{command} > {target}.tsv")
-
-
-def _named(file: File, names: Sequence[str], separator: str = r"\s+", split: str = _BLANKS_TO_TABS) -> Option:
-    """Return how to read a file without a line of column names."""
-    engine = ", engine='python'" if separator == "::" else ""
-    types = ", dtype={'query': str, 'document': str}" if names == _QRELS else ""
-    quoted = rf"r'{separator}'" if separator == r"\s+" else repr(separator)
-    return _tabbed(file, f"sep={quoted}, names={list(names)!r}{types}{engine}", names, split)
 
 
 def _line(file: File, rewriting: Rewriting, ending: str) -> str | Option:
@@ -302,13 +322,11 @@ def _is_trec(row: list[str]) -> bool:
 
 def _head(file: File) -> bytes:
     """Return the beginning of a regular file; nothing of what cannot be read twice."""
-    try:
-        if not file.path.is_file():
-            return b""
-        with open_bytes(file) as stream:
-            return stream.read(_HEAD_SIZE)
-    except (OSError, InputError, *DECOMPRESSION_ERRORS):
-        return b""
+    with suppress(OSError, InputError, *DECOMPRESSION_ERRORS):
+        if file.path.is_file():
+            with open_bytes(file) as stream:
+                return stream.read(_HEAD_SIZE)
+    return b""
 
 
 def _copied(file: File, name: str, ending: str) -> Text:
@@ -316,7 +334,7 @@ def _copied(file: File, name: str, ending: str) -> Text:
     packed = ".gz" if file.is_compressed and ending != ".gz" else ""
     return (
         f"it is {name}: ",
-        f"cp {shlex.quote(str(file.path))} {target}{ending}{packed}",
+        f"cp {_path(file)} {target}{ending}{packed}",
     )
 
 
@@ -369,7 +387,7 @@ def _row_advice(file: File, format_name: str, lines: list[str]) -> Text | None:
         return (text, _edited(file, program, ".qrels"), " takes the numbers of lines as documents")
     if rows and all(map(_is_trec, rows)):
         kind = ".qrels" if len(rows[0]) == len(_QRELS) else ".run"
-        return () if format_name == TREC else _copied(file, TREC, kind)
+        return () if format_name == TREC or file.role not in COLUMNS else _copied(file, TREC, kind)
     return None
 
 
@@ -385,7 +403,7 @@ def _separated_advice(file: File, format_name: str, lines: list[str]) -> Text | 
             return (_NO_NAMES, _named(file, _names_of(rows, file.role), separator, split))
         if name:
             return () if name == format_name else _copied(file, name, ending)
-        return (f"its separator is {separator!r}: ", _tabbed(file, f"sep={separator!r}", split=split))
+        return (f"its separator is {separator!r}: ", _named(file, (), separator, split))
     return None
 
 
@@ -394,7 +412,7 @@ def _blank_advice(file: File, _format_name: str, lines: list[str]) -> Text | Non
     if len(rows) < 2 or len({*map(len, rows)}) > 1 or len(rows[0]) < 2:
         return None
     if any(map(usual_role, rows[0])):
-        return ("its first line has column names, separated by blanks: ", _tabbed(file, r"sep=r'\s+'"))
+        return ("its first line has column names, separated by blanks: ", _named(file, ()))
     return (_NO_NAMES, _named(file, _names_of(rows, file.role)))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from exactk._inputs.registry import FILE, ClassifiedValue, classify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
@@ -30,6 +31,10 @@ class FileReader(Protocol):
         """Return the container of a file that is passed as an argument of `exactk.evaluate` or `exactk.topk`."""
         ...
 
+    def warn_of_ranks(self, files: Sequence[Any]) -> None:
+        """Warn once of what is pending of several files."""
+        ...
+
 
 _loaders: list[Callable[[], FileReader]] = []
 
@@ -37,6 +42,23 @@ _loaders: list[Callable[[], FileReader]] = []
 def register_reader(load: Callable[[], FileReader]) -> None:
     """Set what returns the reader; it is called with the first path."""
     _loaders[:] = [load]
+
+
+class FilesOfSystems:
+    """A context in which what the files of several systems show is warned of once, at its end."""
+
+    pending: ContextVar[list[Any] | None] = ContextVar("pending", default=None)
+
+    def __enter__(self) -> None:
+        """Enter the context."""
+        self._token = self.pending.set([])
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Warn, unless an error ends the context."""
+        pending = self.pending.get()
+        self.pending.reset(self._token)
+        if pending and kind is None:
+            _loaders[0]().warn_of_ranks(pending)
 
 
 def is_path(value: object) -> TypeGuard[FilePath]:
