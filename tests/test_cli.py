@@ -148,7 +148,7 @@ def test_excluded_items(run: Run, tmp_path: Path, qrels: Path, bm25: Path) -> No
 
 
 def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    read = Mock(return_value=[[1]])
+    read = Mock(side_effect=lambda *_, **__: [[1]])
     monkeypatch.setattr(exactk, "read", read, raising=False)
     given = ["--user", "u", "--user", "day", "--item", "i", "--score", "s", "--grade", "g", "--exclude", "x.csv"]
     assert run("evaluate", "t.csv", "p.csv", *given).code == 0

@@ -88,7 +88,11 @@ def test_f36_shards_print_what_the_whole_prints(name: str, format_name: str, run
 
 @pytest.mark.parametrize(
     ("truth", "predictions"),
-    [*((name, name) for name in FORMATS), ("rows.json", "rows.json"), ("qrels", "run"), ("a.csv", "parts")],
+    [
+        *zip([*FORMATS, "rows.json"], ["rows.json", *FORMATS], strict=True),
+        ("qrels", "run"),
+        ("a.csv", "parts"),
+    ],
 )
 def test_f38_shards_of_any_format(truth: str, predictions: str, run: Run) -> None:
     """A user's rows may be in several files."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -169,10 +170,8 @@ def test_users_without_a_cluster_are_not_one_cluster() -> None:
         (dict.fromkeys(truth, Decimal("nan")), missing.format(3)),
         ({"u0": 1, "u2": 1}, "clusters: expected a cluster for every user, found none of user 'u1'"),
     ):
-        assert (
-            message_of(lambda: exactk.compare(truth, {"a": {**truth}, "b": {**truth}}, "P@1", clusters=clusters))
-            == message
-        )  # noqa: B023 - called at once
+        systems = {"a": {**truth}, "b": {**truth}}
+        assert message_of(partial(exactk.compare, truth, systems, "P@1", clusters=clusters)) == message
 
 
 def test_a_column_of_clusters_is_one_of_the_users() -> None:

@@ -583,7 +583,7 @@ WARNED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "unreached cutoffs": ({"truth": [[1]], "predictions": [[1]]}, {"metrics": "recall@50"}),
     "train": (of_user("ann", "film", "film"), {"metrics": "calibration@1", "items": OF_OTHERS}),
     "train without features": (
-        {"truth": FILMS, "predictions": FILMS},
+        {"truth": FILMS, "predictions": {**FILMS}},
         {"metrics": "calibration@1(missing_features=skip)", "items": FEW_FEATURES},
     ),
     "sampled candidates": (of_scores(SAMPLED), {"metrics": "recall@2"}),
@@ -664,7 +664,7 @@ HINTS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("case", HINTS)
 def test_hints_name_no_argument_that_updates_lack(case: str) -> None:
     argument, hint = HINTS[case]
-    arguments: dict[str, Any] = {"truth": KEYED, "predictions": KEYED} | argument
+    arguments: dict[str, Any] = {"truth": KEYED, "predictions": {**KEYED}} | argument
     evaluator = exactk.Evaluator("mrr")
     with pytest.raises(exactk.InputError, match=re.escape(hint) + "$") as caught:
         evaluator.update(**arguments)

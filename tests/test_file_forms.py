@@ -46,6 +46,7 @@ REFUSED = [
     Form("large.txt", ("1 0 d1 1000000", "1 0 d2 3"), "grades beyond -1000 to 1000000"),
     Form("counts.txt", ("1 31 5 3", "1 60 4 1", "2 9 3 1"), "'31' and '60' as second field"),
     Form("few.txt", ("1 1 5 3", "1 2 4 1", "2 1 3 1"), "'1' and '2' as second field"),
+    Form("time_third.txt", (f"1 20 {TIME} 5", f"1 31 {TIME + 5} 3"), "'20' and '31' as second field"),
     Form("words.txt", ("ann matrix 5 3", "ann heat 4 1"), "'matrix' and 'heat' as second field"),
     Form("single.txt", ("0 17 23 99",), "'17' as second field"),
     Form("second.txt", ("q1 d1 0 2", "q1 d2 0 1"), "'d1' and 'd2' as second field"),
@@ -241,6 +242,20 @@ def test_f82_other_formats_under_endings_of_trec_are_named(kind: str, ending: st
     for line in caught.value.fault.hint[1::2]:
         if kind != "svm" or isinstance(line, Option):
             read_by_line(line if isinstance(line, Option) else line.removesuffix(" joins them by _"), path, "truth")
+
+
+def test_f82_rows_of_runs_without_names_have_lines_for_ranks_and_scores(tmp_path: Path) -> None:
+    for name, rows, said, count in (
+        ("ranks.tsv", ("1\t10\t1", "1\t11\t2"), "names=.*'score'.*; or, by rank: .*'rank'", 2),
+        ("scores.txt", ("1\t10\t0.5", "1\t11\t0.25"), "names=.*'score'", 1),
+        ("no_tag.run", ("1 Q0 d1 1 0.5", "1 Q0 d2 2 0.25"), "if only the tag is missing", 1),
+    ):
+        path = write(tmp_path, name, rows)
+        with pytest.raises(exactk.InputError, match=said) as caught:
+            exactk.read(path, "predictions")
+        lines = caught.value.fault.hint[-2 * count + 1 :: 2]
+        for line in lines:
+            read_by_line(line, path, "predictions")
 
 
 @pytest.mark.parametrize(

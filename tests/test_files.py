@@ -297,7 +297,7 @@ class TestColumns:
         """The file is named, also where its name is a letter of the message."""
         write_file(tmp_path, name, PREDICTIONS.get(name, RUN))
         monkeypatch.chdir(tmp_path)
-        message = f"item: expected None for a file without column names, found a column name in {name}$"
+        message = f"item: expected None for a file without column names, found a column name in {name}"
         with pytest.raises(exactk.InputError, match=message):
             exactk.read(name, "predictions", item="item")
 

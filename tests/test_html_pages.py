@@ -236,7 +236,7 @@ def test_lists_are_those_of_the_comparison() -> None:
         ("other", lists["system 0"], "systems of the comparison: system 0, .*found 'other'"),
         ("system 0", lists["system 2"], "the lists that were evaluated, found other hits of user"),
         ("system 0", some, "those of all 120 users, found 60 of 'system 0'"),
-        ("system 0", exactk.judge(keys, keys, k=3), "the evaluated users, who are row numbers, found keys"),
+        ("system 0", exactk.judge(keys, {**keys}, k=3), "the evaluated users, who are row numbers, found keys"),
     ):
         with pytest.raises((exactk.InputError, exactk.InputTypeError), match=f"lists: expected {message}"):
             compared().to_html(lists={system: given})

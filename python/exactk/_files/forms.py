@@ -15,7 +15,6 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from exactk._files.column_choice import COLUMNS
 from exactk._files.formats import COLUMN_SOURCES, TREC, ending_hint
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
 from exactk._inputs.keys.column_roles import usual_role
@@ -40,9 +39,10 @@ _ITERATION = re.compile(
 )
 _SUBTOPIC = re.compile(r"[0-9]{1,2}(\.[0-9]+)?")
 _USUAL = frozenset({"0", "q0", "Q0"})  # all of them if files are joined
-_SHARE_OF_TIMES = 0.99
+_SHARE_OF_TIMES, _TIME_DIGITS = 0.99, 9
 _LOWEST_GRADE, _HIGHEST_GRADE = -1000, 10**6
 _WITH_ORDER = frozenset({"predictions", "scores"})
+_OF_ITEMS = _WITH_ORDER | {"truth", "exclude", "candidates"}
 
 _DEVICES = ("/dev/", "/proc/")
 _BLANKS_TO_TABS = "awk -v OFS='\\t' '{$1 = $1} 1'"
@@ -108,6 +108,11 @@ class Shape:
         return self.varies and numbers and 1 < len(set(self._queries)) == len(self._queries)
 
     @property
+    def has_times_third(self) -> bool:
+        """Whether the second field varies, and the third is times."""
+        return self.is_other and all(len(text) >= _TIME_DIGITS and text.isdigit() for text in self._documents)
+
+    @property
     def has_subtopics(self) -> bool:
         """Whether the second field varies, as subtopics do, beside the same query and document."""
         if not (self.varies and self.may_be_subtopics):
@@ -147,6 +152,10 @@ _FORMS_OF_QRELS = (
     Form(
         lambda s: s.has_iteration_third, lambda s: s.second, "query, document, iteration, grade",
         "{print $1, $3, $2, $4}", "{$2 = 0} 1", ".qrels",
+    ),
+    Form(
+        lambda s: s.has_times_third, lambda s: s.second, "user, item, time, rating", ("user", "item", "time", "rating"),
+        "{$2 = 0} 1",
     ),
     Form(lambda s: s.may_be_lists, lambda s: s.second, "a user and items", _LISTS, "{$2 = 0} 1", ".jsonl"),
     Form(
@@ -305,13 +314,21 @@ _SEPARATORS = {",": ("CSV", ".csv"), "\t": ("TSV", ".tsv"), ";": ("", ""), "|": 
 _LIBSVM = re.compile(r"\S+(\s+qid:\S+)?(\s+[0-9]+:\S+)+\s*(#.*)?")
 
 
-def _names_of(rows: list[list[str]], role: str) -> tuple[str, ...]:
-    """Return names for the columns of rows without a line of names."""
+def _unnamed(file: File, rows: list[list[str]], separator: str = r"\s+", split: str = _BLANKS_TO_TABS) -> Text:
+    """Return how to read rows without a line of column names; integers of predictions may be ranks or scores."""
     width = len(rows[0])
+    is_iteration = width > 1 and all(_ITERATION.fullmatch(row[1]) for row in rows)
     if width == len(_QRELS):
-        return _QRELS if all(_ITERATION.fullmatch(row[1]) for row in rows) else _RATINGS
-    value = "score" if role in _WITH_ORDER else "rating"
-    return ("user", "item", value, *(f"c{i}" for i in range(4, width + 1)))[:width]
+        return (_NO_NAMES, _named(file, _QRELS if is_iteration else _RATINGS, separator, split))
+    if width == len(_LOG) - 1 and is_iteration and separator in {r"\s+", "\t"}:
+        return ("if only the tag is missing: ", _edited(file, '{$6 = "tag"} 1', ".run"))
+    others = tuple(f"c{i}" for i in range(4, width + 1))
+    if file.role not in _WITH_ORDER:
+        return (_NO_NAMES, _named(file, ("user", "item", "rating", *others)[:width], separator, split))
+    by_score = _named(file, ("user", "item", "score", *others)[:width], separator, split)
+    if width < 3 or not all(row[2].isdigit() for row in rows):
+        return (_NO_NAMES, by_score)
+    return (_NO_NAMES, by_score, "; or, by rank: ", _named(file, ("user", "item", "rank", *others), separator, split))
 
 
 def _is_trec(row: list[str]) -> bool:
@@ -387,7 +404,7 @@ def _row_advice(file: File, format_name: str, lines: list[str]) -> Text | None:
         return (text, _edited(file, program, ".qrels"), " takes the numbers of lines as documents")
     if rows and all(map(_is_trec, rows)):
         kind = ".qrels" if len(rows[0]) == len(_QRELS) else ".run"
-        return () if format_name == TREC or file.role not in COLUMNS else _copied(file, TREC, kind)
+        return () if format_name == TREC or file.role not in _OF_ITEMS else _copied(file, TREC, kind)
     return None
 
 
@@ -399,8 +416,8 @@ def _separated_advice(file: File, format_name: str, lines: list[str]) -> Text | 
             if name == format_name and len(rows[0]) > 1:
                 return ()  # with quotes
             continue
-        if not any(map(usual_role, rows[0])):
-            return (_NO_NAMES, _named(file, _names_of(rows, file.role), separator, split))
+        if not any(usual_role(field.partition(":")[0]) for field in rows[0]):
+            return _unnamed(file, rows, separator, split)
         if name:
             return () if name == format_name else _copied(file, name, ending)
         return (f"its separator is {separator!r}: ", _named(file, (), separator, split))
@@ -413,7 +430,7 @@ def _blank_advice(file: File, _format_name: str, lines: list[str]) -> Text | Non
         return None
     if any(map(usual_role, rows[0])):
         return ("its first line has column names, separated by blanks: ", _named(file, ()))
-    return (_NO_NAMES, _named(file, _names_of(rows, file.role)))
+    return _unnamed(file, rows)
 
 
 @contextmanager
