@@ -98,8 +98,8 @@ def resample(sum_resamples: Callable[..., tuple[Any, Any]]) -> list[object]:
 
 
 CALLS: dict[str, Callable[[], Any]] = {
-    "rankings": lambda: evaluate(TRUTH, weights=[1.0, 2.0, 3.0], groups=["g", "h", "g"], exclude=[[9], [8], None]),
-    "per_user": lambda: evaluate(TRUTH, per_user=True),
+    "rankings": lambda: evaluate([*TRUTH], weights=[1.0, 2.0, 3.0], groups=["g", "h", "g"], exclude=[[9], [8], None]),
+    "per_user": lambda: evaluate([*TRUTH], per_user=True),
     "float64_scores": lambda: evaluate(VALUES),
     "float32_scores": lambda: evaluate(VALUES.astype(np.float32), candidates=[0, 2, 5]),
     "float16_scores": lambda: evaluate(VALUES.astype(np.float16)),
@@ -112,10 +112,10 @@ CALLS: dict[str, Callable[[], Any]] = {
     "topk": lambda: top_ids(VALUES, [[4], [5], []]),
     "topk_of_embeddings": lambda: top_ids(exactk.Embeddings(VALUES, np.eye(6), "cosine")),
     "neighbors": lambda: plain(exactk.neighbors(VALUES, 2)),
-    "mapping": lambda: evaluate(KEYED, KEYED),
+    "mapping": lambda: evaluate({**KEYED}, KEYED),
     "long_format": lambda: evaluate(FRAME, FRAME.select(["user", "item"])),
     "categories": lambda: evaluate(CATEGORIES, CATEGORIES.select(["user", "item"])),
-    "lists_of_Arrow": lambda: evaluate(LISTS, LISTS),
+    "lists_of_Arrow": lambda: evaluate(LISTS.clone(), LISTS),
     "group_by_user": lambda: plain(
         _core.group_by_user(CODES, 200, [np.arange(200), np.ones(200)], 2, "users")[1] or ()
     ),

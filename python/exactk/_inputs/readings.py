@@ -259,6 +259,8 @@ def _relevance(truth: Truth, lists: Rankings, min_grade: float | str | None, *, 
     sizes, most = np.diff(ranked.indptr), np.diff(relevant.indptr)
     if (sizes > most).any():
         return _IRRELEVANT
+    if not sizes.any():
+        return Readings()
     both = np.concatenate([ranked.items.astype(np.int64), relevant.items.astype(np.int64)])
     distinct, codes = np.unique(both, return_inverse=True)
     users = np.arange(len(sizes))
