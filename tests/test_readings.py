@@ -486,3 +486,8 @@ def test_f85_other_predictions_are_quiet() -> None:
     ]
     for one, predictions, metric, options in cases:
         assert not any(ALONE in text for text in evaluated(metric, truth=one, predictions=predictions, **options)[1])
+
+
+def test_padded_lists_of_nobody_are_no_sign() -> None:
+    padded = np.full((1, 3), -1)
+    assert exactk.evaluate([{1: 0.0}], padded, "num_recommended(empty_truth=compute)")["num_recommended"] == 0
