@@ -197,10 +197,10 @@ def test_a_fault_of_an_item_that_is_no_candidate_is_none() -> None:
 
 
 def test_candidates_that_match_nothing_are_warned_of() -> None:
-    text = "^no item of the predictions is among the candidates: check that both use the same item ids$"
+    text = r"^no item of candidates \(such as 8\) is in the predictions \(such as 1\): check that both use the same item ids$"
     with pytest.warns(exactk.EvaluationWarning, match=text):
         assert exactk.evaluate([[1], [2]], [[1], [2]], "mrr", candidates=[8])["mrr"] == 0
-    with pytest.warns(exactk.EvaluationWarning, match="system 'b': no item of the predictions is among"):
+    with pytest.warns(exactk.EvaluationWarning, match="system 'b': no item of candidates"):
         exactk.compare([[1]], {"a": [[8, 1]], "b": [[1]]}, "mrr", candidates=[8])
 
 
@@ -232,9 +232,9 @@ def in_updates(candidates: Any) -> exactk.Report:
     partial(in_batches, [("ann", 1), ("bob", 2), ("ann", 3)]), in_updates,
 ], ids=["blocks", "batches", "batches of rows in any order", "updates"])  # fmt: skip
 def test_users_who_come_some_at_a_time_are_warned_of_likewise(evaluate: Any) -> None:
-    with pytest.warns(exactk.EvaluationWarning, match="^no item of the predictions is among the candidates"):
+    with pytest.warns(exactk.EvaluationWarning, match="^no item of candidates"):
         assert evaluate([8])["mrr"] == 0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert evaluate([2])["mrr"] == 0.5
-    assert not any("among the candidates:" in str(one.message) for one in caught)
+    assert not any("no item of candidates" in str(one.message) for one in caught)

@@ -72,7 +72,9 @@ def test_without_a_history_or_a_list_there_is_no_value(metric: str, train: Any, 
 
 
 def test_train_of_other_users_is_a_warning() -> None:
-    message = "train: no evaluated user has items of the catalogue there: check that all use the same user ids"
+    message = (
+        r"no user of train with items of the catalogue \(such as 8\) is in the truth or the predictions \(such as 7\)"
+    )
     blocks = iter([(TRUTH, LISTS)])
     batches = exactk.Batches(lambda: iter([pl.DataFrame({"user": [7], "item": [1], "rank": [1]})]))
     for truth, lists in ((TRUTH, LISTS), (None, blocks), (TRUTH, batches)):

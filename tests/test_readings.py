@@ -489,5 +489,5 @@ def test_f85_other_predictions_are_quiet() -> None:
 
 
 def test_padded_lists_of_nobody_are_no_sign() -> None:
-    padded = np.full((1, 3), -1)
-    assert exactk.evaluate([{1: 0.0}], padded, "num_recommended(empty_truth=compute)")["num_recommended"] == 0
+    report = exactk.evaluate([{1: 0.0}], np.full((1, 3), -1), "hit_rate@1(empty_truth=zero)")
+    assert report.counts["empty_predictions"] == 1

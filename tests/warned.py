@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,11 @@ def result_and_warnings(call: Callable[[], Any]) -> tuple[Any, list[str]]:
         warnings.simplefilter("always")
         result = call()
     return result, [str(one.message) for one in caught]
+
+
+def without_examples(text: str) -> str:
+    """Return a warning without examples of users and items, which only what is kept can give."""
+    return re.sub(r" \(such as [^)]*\)", "", text)
 
 
 def warnings_of(call: Callable[[], object]) -> list[str]:

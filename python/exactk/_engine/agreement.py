@@ -21,7 +21,7 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import classify
-from exactk._inputs.user_histories import TrainUsers
+from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention, conventions
 from exactk._plan.fields import FIELDS, field_name
@@ -131,7 +131,7 @@ def evaluate_agreement(
             tracker,
             columns,
             encoding,
-            TrainUsers(),
+            ItemUse(),
         )
         evaluation.check_user_values(truth)
         alignment = Alignment(truth, [rows["other"]], None, encoding)

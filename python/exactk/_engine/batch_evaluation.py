@@ -12,9 +12,11 @@ import numpy as np
 from exactk._engine.base_arguments import base_in_shared_vocabularies
 from exactk._engine.base_use import BaseUse
 from exactk._engine.candidate_use import CandidateUse
+from exactk._engine.exclusion_use import ExclusionUse
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, add_rows
-from exactk._engine.warnings import has_common_item, has_exclusions
+from exactk._engine.shared_items import share_item
+from exactk._engine.warnings import has_common_item
 from exactk._inputs.alignment import AlignedInputs, Alignment, truth_without_items, with_user_keys
 from exactk._inputs.base_messages import ARGUMENT
 from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.evaluation import Evaluation
     from exactk._engine.sampled_candidates import CandidateRows
-    from exactk._inputs.checks import Codes, Ids
+    from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Vocabulary
 
 
@@ -43,7 +45,7 @@ class EvaluatedBatches(NamedTuple):
 
     report: Report
     has_shared_items: bool  # predictions and truth share an item
-    has_excluded_users: bool  # a user has exclusions, or the call has none
+    exclusions: ExclusionUse
     candidate_rows: CandidateRows | None
     candidate_use: CandidateUse
     base: BaseUse
@@ -136,17 +138,12 @@ def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches, *, 
     exclude = evaluation.exclusions_in_shared_vocabularies()
     base = base_in_shared_vocabularies(evaluation.base, encoding)
     inputs = Alignment(truth, [predictions], exclude, encoding, base).inputs(predictions)
-    has_excluded_users = exclude is None or not len(exclude.items) or has_exclusions(inputs)
     report = evaluation.evaluate_all(inputs)
+    exclusions = ExclusionUse().plus(evaluation.exclude, inputs, report.state.counts)
     candidate_rows = evaluation.candidate_rows(inputs, report)
-    use, base_use = CandidateUse().plus(inputs, evaluation.candidates, report), BaseUse().plus(inputs)
+    use, base_use = CandidateUse().plus(inputs, evaluation.candidates, report), BaseUse().plus(inputs, report)
     readings = NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade)
-    return EvaluatedBatches(
-        report, has_common_item(inputs), has_excluded_users, candidate_rows, use, base_use, readings
-    )
-
-
-_FEW = 10_000  # items
+    return EvaluatedBatches(report, has_common_item(inputs), exclusions, candidate_rows, use, base_use, readings)
 
 
 class _BatchEvaluation:
@@ -163,7 +160,7 @@ class _BatchEvaluation:
         self._has_items = False  # any of the predictions
         self._has_match = False  # between items of any user's predictions and any user's truth
         self.has_scores = False
-        self.has_excluded_users = exclude is None or not len(exclude.items)
+        self.exclusions = ExclusionUse()
         self.candidate_rows: CandidateRows | None = NO_ROWS
         self.candidate_use, self.base_use, self.readings = CandidateUse(), BaseUse(), NO_READINGS
 
@@ -185,11 +182,12 @@ class _BatchEvaluation:
         base = None if inputs.base is None else inputs.base._replace(row_users=row_users)
         inputs = inputs._replace(row_users=row_users, base=base)
         self._has_items = self._has_items or len(block.rows.items) > 0
-        self._has_match = self._has_match or self._has_truth_item(block.rows.items)
-        self.has_excluded_users = self.has_excluded_users or has_exclusions(inputs)
-        self.base_use = self.base_use.plus(inputs)
+        few, items = self._truth.items[: len(block.rows.items)], block.rows.items  # which mostly tell
+        self._has_match = self._has_match or share_item(items, few) or share_item(items, self._truth_items)
         self.readings = self.readings.with_inputs(inputs, self._evaluation.values.strictest_grade)
         report = self._evaluation.evaluate_all(inputs, truth_digest=0)  # computed at the end, of all users
+        self.base_use = self.base_use.plus(inputs, report)
+        self.exclusions = self.exclusions.plus(self._evaluation.exclude, inputs, report.state.counts)
         self.candidate_use = self.candidate_use.plus(inputs, self._evaluation.candidates, report)
         if self.candidate_rows is not None:
             self.candidate_rows = add_rows(self.candidate_rows, self._evaluation.candidate_rows(inputs, report))
@@ -204,17 +202,6 @@ class _BatchEvaluation:
     def _truth_items(self) -> NDArray[np.int64]:
         """The distinct items of all users of the truth, ascending."""
         return np.unique(self._truth.items)
-
-    def _has_truth_item(self, items: Ids) -> bool:
-        """Return whether any user's truth has one of the items."""
-        if not len(self._truth.items):
-            return False
-        few = items[:_FEW].astype(np.int64)  # NumPy compares int64 and uint64 as floats
-        if np.isin(self._truth.items[: len(few)].astype(np.int64), few).any():  # some of each mostly tell
-            return True
-        ids = items.astype(np.int64)
-        slots = np.searchsorted(self._truth_items, ids)
-        return bool((self._truth_items.take(slots, mode="clip") == ids).any())
 
     def _align_block(self, block: Block) -> AlignedInputs:
         """Return the aligned rows of these users, which no longer need keys."""
@@ -244,7 +231,7 @@ class _BatchEvaluation:
         return EvaluatedBatches(
             self._report(by_code=by_code),
             self.has_shared_items,
-            self.has_excluded_users,
+            self.exclusions,
             self.candidate_rows,
             self.candidate_use,
             self.base_use,

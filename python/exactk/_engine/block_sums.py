@@ -11,6 +11,7 @@ from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_p
 from exactk._engine.differing_users import NO_FLAGS, UserFlags
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import evaluate_plainly
+from exactk._engine.exclusion_use import ExclusionUse
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
 from exactk._engine.shared_items import SharedItems
@@ -19,7 +20,6 @@ from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_keys_of_blocks,
     describe_ties,
-    has_exclusions,
     has_no_hit,
 )
 from exactk._inputs.readings import NO_READINGS, Readings
@@ -56,7 +56,7 @@ class BlockSums:
         self.row_count = 0  # users of the truth
         self._systems: dict[str, _SystemSums] = {}
         self._is_keyed = False
-        self._has_exclusions, self._has_excluded_users = False, False
+        self._exclusions = ExclusionUse()
         self._rating_column: str | None = None
         self._rating_scale = RatingScale()
 
@@ -69,8 +69,7 @@ class BlockSums:
         _check_names(block.systems, self._systems)
         if (column := rating_column(block.truth, evaluation.values)) is not None:
             self._rating_column, self._rating_scale = column, self._rating_scale.add(block.truth.grades)
-        exclude = evaluation.exclude
-        self._has_exclusions |= block.has_exclusions or (exclude is not None and len(exclude.items) > 0)
+        given = evaluation.exclude if block.all_exclusions is None else block.all_exclusions
         alignment = align_block(evaluation, block)
         users: Snapshot | NDArray[Any] | None = None
         truth_digest: int | None = None
@@ -80,12 +79,12 @@ class BlockSums:
                 inputs = alignment.inputs(predictions)
                 report, flags = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(self._systems) > 1)
                 truth_digest = report.state.truth_digest
+                self._exclusions = self._exclusions.plus(given, inputs, report.state.counts)
                 report = evaluation.add_to_pairs(name, report)
                 sums.add(report, flags, is_complete=inputs.is_complete)
                 sums.add_lists_beside(evaluation, inputs, report)
                 sums.add_items(block.truth, predictions)
             users = inputs.users
-            self._has_excluded_users |= has_exclusions(inputs)
             self._is_keyed |= inputs.truth.user_vocabulary is not None
         evaluation.end_pairs()
         self.row_count += block.row_count
@@ -117,8 +116,7 @@ class BlockSums:
                 self._systems[name] = _SystemSums.from_plain(sums.to_plain())
         self.row_count += other.row_count
         self._is_keyed |= other._is_keyed
-        self._has_exclusions |= other._has_exclusions
-        self._has_excluded_users |= other._has_excluded_users
+        self._exclusions = self._exclusions.merged(other._exclusions)
         self._rating_column = other._rating_column if self._rating_column is None else self._rating_column
         self._rating_scale = self._rating_scale.plus(other._rating_scale)
 
@@ -127,7 +125,7 @@ class BlockSums:
         return (
             self.row_count,
             {name: sums.to_plain() for name, sums in self._systems.items()},
-            (self._is_keyed, self._has_exclusions, self._has_excluded_users),
+            (self._is_keyed, tuple(self._exclusions)),
             (self._rating_column, tuple(self._rating_scale)),
         )
 
@@ -135,8 +133,8 @@ class BlockSums:
     def from_plain(cls, plain: tuple[Any, ...]) -> BlockSums:
         """Return the sums that `to_plain` described."""
         sums = cls()
-        sums.row_count, systems, flags, (sums._rating_column, scale) = plain
-        sums._is_keyed, sums._has_exclusions, sums._has_excluded_users = flags
+        sums.row_count, systems, (sums._is_keyed, exclusions), (sums._rating_column, scale) = plain
+        sums._exclusions = ExclusionUse(*exclusions)
         sums._systems = {name: _SystemSums.from_plain(system) for name, system in systems.items()}
         sums._rating_scale = RatingScale(*scale)
         return sums
@@ -159,9 +157,9 @@ class BlockSums:
         """
         if self._rating_column is not None:
             warn_of_ratings(self._rating_column, self._rating_scale, convention)
-        has_unknown = self._has_exclusions and not self._has_excluded_users
+        exclusions = self._exclusions.describe()
         return {
-            name: sums.evaluated_system(users, within, is_keyed=self._is_keyed, has_unknown_exclusions=has_unknown)
+            name: sums.evaluated_system(users, within, is_keyed=self._is_keyed, exclusions=exclusions)
             for name, sums in self._systems.items()
         }
 
@@ -194,7 +192,7 @@ class _SystemSums:
     def add_lists_beside(self, evaluation: Evaluation, inputs: AlignedInputs, report: Report) -> None:
         """Add the base predictions of a block, and its candidates: their use, and rows until they are certainly no samples."""
         self._candidate_use = self._candidate_use.plus(inputs, evaluation.candidates, report)
-        self._base_use = self._base_use.plus(inputs)
+        self._base_use = self._base_use.plus(inputs, report)
         self._readings = self._readings.with_inputs(inputs, evaluation.values.strictest_grade)
         if self._candidate_rows is not None:
             self._candidate_rows = add_rows(self._candidate_rows, evaluation.candidate_rows(inputs, report))
@@ -231,7 +229,7 @@ class _SystemSums:
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`; neither flags and values of users nor base predictions are in it."""
         rows = None if self._candidate_rows is None else tuple(self._candidate_rows)
-        use, items = (*self._candidate_use, *self._readings), self._shared_items.to_plain()
+        use, items = (tuple(self._candidate_use), tuple(self._readings)), self._shared_items.to_plain()
         return self.state, self._has_hit, self._is_complete, items, rows, use
 
     @classmethod
@@ -242,11 +240,11 @@ class _SystemSums:
         sums._sums = StateSums(state, _ARGUMENT)
         sums._shared_items = SharedItems.from_plain(shared_items)
         sums._candidate_rows = None if rows is None else CandidateRows(*rows)
-        sums._candidate_use, sums._readings = CandidateUse(*use[:2]), Readings(*use[2:])
+        sums._candidate_use, sums._readings = CandidateUse(*use[0]), Readings(*use[1])
         return sums
 
     def evaluated_system(
-        self, users: Snapshot | NDArray[Any] | None, within: str, *, is_keyed: bool, has_unknown_exclusions: bool
+        self, users: Snapshot | NDArray[Any] | None, within: str, *, is_keyed: bool, exclusions: str
     ) -> EvaluatedSystem:
         """Return the system, with the users of all blocks."""
         report = Report(self.state, users, UserTable.concatenate(self._tables) if self._tables else None)
@@ -261,7 +259,7 @@ class _SystemSums:
             disjoint_keys or self._candidate_use.describe(),
             self._is_complete,
             flags,
-            has_unknown_exclusions,
+            exclusions,
             candidate_rows=self._candidate_rows,
             base=describe_base_use(report, self._base_use),
             readings=self._readings,

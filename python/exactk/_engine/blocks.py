@@ -36,7 +36,7 @@ class Block(NamedTuple):
     exclude: Exclusions | Rows | None
     classified_truth: ClassifiedValue
     classified_systems: Systems
-    has_exclusions: bool  # of any users, known or not
+    all_exclusions: Lists | Rows | None  # of any users, known or not
 
     @property
     def row_count(self) -> int:
@@ -71,8 +71,7 @@ def convert_block(
     exclusions = evaluation.convert_exclusions(classified_exclude)
     # Exclusions without the users that no other input has are not all of those that were given.
     all_exclusions = classified_exclude.value if isinstance(classified_exclude.value, Lists) else exclusions
-    has_exclusions = all_exclusions is not None and len(all_exclusions.items) > 0
-    block = Block(rows, converted, exclusions, classified_truth, systems, has_exclusions)
+    block = Block(rows, converted, exclusions, classified_truth, systems, all_exclusions)
     _check_lengths(block)
     return block
 

@@ -32,7 +32,7 @@ def name_rows_and_keys(inputs: AlignedInputs, items: CanonicalItems | None = Non
 
 def _with_rows_and_keys(error: ExactkError, inputs: AlignedInputs, items: CanonicalItems | None) -> ExactkError:
     if items is not None and error.argument == _FEATURES and error.row is not None:
-        return error.amended(row=None, column=items.text(error.row))
+        return error.amended(row=None, column=items.keys.text(error.row))
     if (of_matrix := _fault_of_matrix(inputs, error)) is not None:
         return of_matrix
     with_user, item = inputs.with_user(error), error.fault.item
@@ -48,7 +48,7 @@ def _item_text(inputs: AlignedInputs, items: CanonicalItems | None, item: int) -
     positions = [] if items is None else np.flatnonzero(items.ids == item).tolist()
     if items is not None and positions:
         integers = items.keys.integers
-        return items.text(positions[0]) if integers is None else int(integers[positions[0]])
+        return items.keys.text(positions[0]) if integers is None else int(integers[positions[0]])
     return item if inputs.item_vocabulary is None else inputs.item_text(item)
 
 

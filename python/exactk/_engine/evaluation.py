@@ -23,6 +23,7 @@ from exactk._engine.item_tallies import tally_of_counts
 from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem
 from exactk._engine.rankings import solve, with_ranking
 from exactk._engine.sampled_candidates import candidate_rows
+from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS, first_predicted, is_any_predicted, predicted_items
 from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.base_messages import naming_base
@@ -66,11 +67,12 @@ if TYPE_CHECKING:
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
-    from exactk._inputs.user_histories import TrainUsers
+    from exactk._inputs.user_histories import ItemUse
     from exactk._inputs.user_values import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
+    from exactk._report.counts import Counts
     from exactk._report.sums import Label
 
 
@@ -90,7 +92,7 @@ class Evaluation(NamedTuple):
     progress: Progress
     columns: ColumnNames
     encoding: Encoding
-    train_users: TrainUsers
+    item_use: ItemUse
     items: CanonicalItems | None = None  # None if no metric reads them
     history_rows: NDArray[np.int64] | None = None  # of train, by code of users who come in batches
     block: range | None = None  # the positions of a block of users among all of them
@@ -153,13 +155,17 @@ class Evaluation(NamedTuple):
             item_tallies=self.values.item_tallies,
             group_tallies=self.values.group_tallies,
         )
-        if problem.histories is not None:
-            self.train_users.add(problem.histories, self._rows_with_features())
+        if self.block is None and inputs.row_users is None:  # of a piece, the other users may well be those
+            for of_users, by_row in ((self.weights, problem.weights), (self.groups, problem.groups)):
+                if of_users is not None and by_row is not None:
+                    of_users.check_users(by_row, inputs)
         with name_rows_and_keys(inputs, problem.items), restricted.original_positions("predictions"):
             if as_plan(problem.values).has_customs:
                 problem = problem._replace(given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
+        if problem.items is not None:
+            self._add_item_use(problem, restricted.inputs, outcome.counts)
         order = None if self.groups is None else self.groups.order
         if truth_digest is None:
             keyed = KeyedTruth(inputs.truth, inputs.users, inputs.item_vocabulary, inputs.item_ids)
@@ -277,6 +283,23 @@ class Evaluation(NamedTuple):
             group_tallies=group_tallies,
             base=base_of_inputs(inputs, self.candidates),
         )
+
+    def _add_item_use(self, problem: Problem, inputs: AlignedInputs, counts: Counts) -> None:
+        """Note whether the users of these inputs are in train, and whether their lists have items of the catalogue."""
+        use, items, histories = self.item_use, problem.items, problem.histories
+        if histories is not None:
+            use.add_users(histories, self._rows_with_features())
+            train = histories.histories.users
+            if not (use.evaluated or any(use.user_examples) or train is None or (histories.rows >= 0).any()):
+                use.user_examples = train.repr_of(0), inputs.user_text(0)
+        predicted = predicted_items(inputs.predictions)
+        is_empty = not (predicted if isinstance(predicted, int) else len(predicted))
+        if items is None or use.has_catalogue_item or counts.foreign_recommended is None or is_empty:
+            return
+        use.has_catalogue_item = not counts.foreign_recommended or is_any_predicted(items.ids, inputs.predictions)
+        fewest = FEWEST_UNKEYED_ITEMS if inputs.item_vocabulary is None else 1
+        if not (use.has_catalogue_item or any(use.examples) or counts.foreign_recommended < fewest):
+            use.examples = items.keys.text(0), first_predicted(inputs)
 
     def _rows_with_features(self) -> NDArray[np.bool_] | None:
         """Return which rows of train have items with features; None if no value skips items without, or all have some."""

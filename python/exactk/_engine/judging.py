@@ -11,6 +11,7 @@ import numpy as np
 from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
+from exactk._engine.exclusion_use import ExclusionUse
 from exactk._engine.judged_rows import JudgedRows
 from exactk._engine.pipeline import align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM
@@ -19,7 +20,6 @@ from exactk._engine.warnings import (
     describe_disjoint_keys,
     describe_item_without_column,
     describe_ties,
-    has_exclusions,
     warn_of_inputs,
 )
 from exactk._inputs.readings import NO_READINGS
@@ -157,7 +157,7 @@ def _warn_of_inputs(evaluation: Evaluation, inputs: AlignedInputs, aligned: Alig
         describe_disjoint_keys(report, inputs) or CandidateUse().plus(inputs, evaluation.candidates, report).describe(),
         inputs.is_complete,
         NO_FLAGS,
-        has_unknown_exclusions=aligned.has_exclusions and not has_exclusions(inputs),
+        exclusions=ExclusionUse().plus(aligned.exclude, inputs, report.state.counts).describe(),
         item_without_column=describe_item_without_column(report, inputs),
         candidate_rows=evaluation.candidate_rows(inputs, report),
         readings=NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade),

@@ -17,6 +17,7 @@ from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
 from exactk._engine.evaluation import Evaluation
+from exactk._engine.exclusion_use import ExclusionUse
 from exactk._engine.list_checks import check_collection_values, check_item_groups
 from exactk._engine.metric_inputs import check_truth_is_not_read, items_of_metrics
 from exactk._engine.systems import check_systems_before_metrics, in_system, open_systems
@@ -26,10 +27,9 @@ from exactk._engine.warnings import (
     describe_disjoint_keys_of_blocks,
     describe_item_without_column,
     describe_ties,
-    has_exclusions,
     tie_bounds,
     warn_of_evaluated_systems,
-    warn_of_histories,
+    warn_of_item_use,
 )
 from exactk._inputs.alignment import Alignment, truth_without_items, without_truth
 from exactk._inputs.base_messages import naming_base
@@ -42,7 +42,7 @@ from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import open_path, opened
 from exactk._inputs.readings import NO_READINGS, check_not_truth, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
-from exactk._inputs.user_histories import TrainUsers
+from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
@@ -152,8 +152,8 @@ def evaluate_with_engine(
             evaluated = _evaluate_systems(call)
     except ExactkError as error:
         raise form.amended(with_complete_hint(error, convention, values), classified, values) from error.__cause__
-    if call.evaluation.histories is not None:
-        warn_of_histories(values, call.evaluation.train_users, len(evaluated))
+    if call.evaluation.items is not None:
+        warn_of_item_use(values, call.evaluation.item_use, len(evaluated))
     first = next(iter(evaluated.values())).report
     warn_of_evaluated_systems(values, evaluated, tie_bounds(first) if _comes_in_pieces(call.systems) else ())
     return {name: system.report for name, system in evaluated.items()}
@@ -236,7 +236,7 @@ def prepare_call(
         Progress(progress),
         columns,
         encoding,
-        TrainUsers(),
+        ItemUse(),
         table,
         base=base_for_pieces(base, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
         has_truth=truth is not None or predictions.container is BLOCKS,
@@ -266,7 +266,7 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
         with evaluation.progress.track(None), in_system(name), call.naming_truth():
             return {name: _evaluate_batches(evaluation, truth_rows, batches)}
     evaluated: dict[str, EvaluatedSystem] = {}
-    for name, inputs, report, flags, has_any_exclusions in solve_systems(call):
+    for name, inputs, report, flags, exclude in solve_systems(call):
         with call.naming_system(name):
             ties = describe_ties(report, partial(evaluation.tie_range, inputs))
             candidate_use = CandidateUse().plus(inputs, evaluation.candidates, report)
@@ -277,10 +277,10 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
                 disjoint_keys,
                 inputs.is_complete,
                 flags,
-                has_unknown_exclusions=has_any_exclusions and not has_exclusions(inputs),
+                ExclusionUse().plus(exclude, inputs, report.state.counts).describe(),
                 item_without_column=describe_item_without_column(report, inputs),
                 candidate_rows=evaluation.candidate_rows(inputs, report),
-                base=describe_base_use(report, BaseUse().plus(inputs)),
+                base=describe_base_use(report, BaseUse().plus(inputs, report)),
                 readings=(readings := NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade)),
                 ranks_advice=lines_of_ranks(call.systems[name], evaluation.columns) if readings.may_be_ranks else "",
             )
@@ -294,13 +294,13 @@ class SolvedSystem(NamedTuple):
     inputs: AlignedInputs
     report: Report
     flags: UserFlags
-    has_any_exclusions: bool  # of any users, known or not
+    exclude: Rows | Lists | None  # of any users, known or not
 
 
 def solve_systems(call: Call) -> Iterator[SolvedSystem]:
     """Evaluate each system of a call whose predictions are read as a whole."""
     evaluation = call.evaluation
-    alignment, systems, has_any_exclusions = align_systems(call)
+    alignment, systems, exclude = align_systems(call)
     truth_digest: int | None = None
     with evaluation.progress.track(alignment.user_count * len(systems)):
         for name in evaluation.begin_pairs(list(systems), alignment.user_count):
@@ -309,7 +309,7 @@ def solve_systems(call: Call) -> Iterator[SolvedSystem]:
                 report, flags = evaluation.evaluate_system(inputs, truth_digest, is_compared=len(systems) > 1)
                 truth_digest = report.state.truth_digest
                 report = evaluation.add_to_pairs(name, report)
-            yield SolvedSystem(name, inputs, report, flags, has_any_exclusions)
+            yield SolvedSystem(name, inputs, report, flags, exclude)
     evaluation.end_pairs()
 
 
@@ -318,7 +318,7 @@ class AlignedSystems(NamedTuple):
 
     alignment: Alignment
     systems: dict[str, Rows | Predictions]
-    has_exclusions: bool  # of any users, known or not
+    exclude: Rows | Lists | None  # of any users, known or not
 
 
 def align_systems(call: Call) -> AlignedSystems:
@@ -331,16 +331,10 @@ def align_systems(call: Call) -> AlignedSystems:
     base = call.evaluation.convert_base(call.base)
     classified = call.restrictions["exclude"]
     exclude = call.evaluation.convert_exclusions(classified)
-    exclusions = (
-        classified.value if isinstance(classified.value, Lists) else exclude
-    )  # the latter without unknown users
     with call.naming_truth():
         alignment = Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding, base)
-    return AlignedSystems(
-        alignment,
-        systems,
-        exclusions is not None and len(exclusions.items) > 0,
-    )
+    # Converted lists are without users whom no other input has.
+    return AlignedSystems(alignment, systems, classified.value if isinstance(classified.value, Lists) else exclude)
 
 
 def _check_alike(systems: Mapping[str, Rows | Predictions]) -> None:
@@ -367,7 +361,7 @@ def _checked_truth(call: Call) -> Truth | Rows | None:
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:
-    report, has_shared_items, has_excluded_users, candidate_rows, candidate_use, base, readings = evaluate_batches(
+    report, has_shared_items, exclusions, candidate_rows, candidate_use, base, readings = evaluate_batches(
         evaluation, truth, batches.value
     )
     disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
@@ -378,7 +372,7 @@ def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Clas
         disjoint_keys,
         is_complete=False,
         flags=NO_FLAGS,
-        has_unknown_exclusions=not has_excluded_users,
+        exclusions=exclusions.describe(),
         candidate_rows=candidate_rows,
         base=describe_base_use(report, base),
         readings=readings,

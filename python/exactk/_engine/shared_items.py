@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.checks import Ids
     from exactk._inputs.model.lists import Lists
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.truth import Truth
@@ -103,6 +105,42 @@ class _GrowingSet(NamedTuple):
     def has_any(self, items: AbstractSet[Any]) -> bool:
         """Return whether one of the items is here."""
         return not all(part.isdisjoint(items) for part in self.parts)
+
+
+def share_item(ones: Ids, others: Ids) -> bool:
+    """Return whether two arrays of ids have one in common; some of each mostly tell."""
+    largest = max(len(ones), len(others))
+    has_any = not set(ones[:_FEWEST].tolist()).isdisjoint(others[:_FEWEST].tolist())
+    if has_any or largest <= _FEWEST:
+        return has_any
+    # NumPy compares int64 and uint64 as floats.
+    first, second = ones.astype(np.int64, copy=False), others.astype(np.int64, copy=False)
+    return any(bool(np.isin(first[:size], second[:size]).any()) for size in (_FEW, largest))
+
+
+_FEWEST, _FEW = 64, 10_000
+
+
+def predicted_items(predictions: Predictions) -> Ids | int:
+    """Return the items of lists and of sparse scores, or the number of columns of scores of all items."""
+    lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
+    return lists.items if isinstance(lists, Rankings) else lists.item_count
+
+
+def is_any_predicted(items: Ids, predictions: Predictions) -> bool:
+    """Return whether any of the items, of which there are some, is in the lists or has a column in the scores."""
+    predicted = predicted_items(predictions)
+    if not isinstance(predicted, int):
+        return share_item(items, predicted)
+    return bool(items[:_FEW].min() < predicted) or bool(items.min() < predicted)
+
+
+def first_predicted(inputs: AlignedInputs) -> str:
+    """Return the first item of the lists, or of the columns, as messages show it; empty if there is none."""
+    predicted = predicted_items(inputs.predictions)
+    if isinstance(predicted, int):
+        return inputs.item_text(0) if predicted else ""
+    return inputs.item_text(int(predicted[0])) if len(predicted) else ""
 
 
 def _distinct_keys(lists: Lists | Rows) -> set[Any]:

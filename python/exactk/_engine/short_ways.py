@@ -99,7 +99,6 @@ def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report:
         disjoint_keys,
         inputs.is_complete,
         NO_FLAGS,
-        has_unknown_exclusions=False,
         item_without_column=describe_item_without_column(report, inputs),
         candidate_rows=None
         if isinstance(inputs.predictions, Rankings)

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 
+from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._inputs.alignment import align_scores, check_keys_beside_scores, without_truth
+from exactk._engine.exclusion_use import ExclusionUse
+from exactk._inputs.alignment import AlignedInputs, align_scores, check_keys_beside_scores, without_truth
 from exactk._inputs.beside_scores import check_matrix, shapes_of_scores
 from exactk._inputs.candidate_lists import restrict_lists
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.embeddings import check_input_order
-from exactk._inputs.model.lists import Exclusions, Rankings
+from exactk._inputs.model.lists import Exclusions, Lists, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
@@ -26,9 +28,10 @@ from exactk._inputs.model.top_k import TopK, with_item_keys
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import as_candidate_items, classify
 from exactk._inputs.restrictions import merge_restrictions
+from exactk._inputs.truth import Truth
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import checked_cutoff
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import input_error, warn
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
@@ -63,6 +66,7 @@ BestIndices: TypeAlias = (
 )
 Ranker = Callable[[TopKProblem], BestIndices]
 
+_NO_TRUTH = Truth.from_valid_rows(Rows(np.zeros(1, np.int64), np.zeros(0, np.int64)))
 _BLOCK_CELLS = 1 << 20  # cells per lookup
 
 
@@ -112,18 +116,25 @@ def rank_top_k(
     with without_truth():
         exclusions = exclusions_input(classified_exclude, columns, encoding)
         check_keys_beside_scores(exclusions, scored)
+    exclusions_given = exclusions
     if isinstance(scored, (Rows, SparseScores)) or scored.is_keyed:
         with without_truth():
             inputs = align_scores(scored, exclusions, encoding)
             locations = name_rows_and_keys(inputs)
             with name_rows_and_keys(inputs):
                 restricted = restrict_lists(inputs, candidate_items)
+            if unused := CandidateUse.of_restricted(restricted, inputs, candidate_items).describe("the scores"):
+                warn(unused)
             inputs, positions = restricted.inputs, restricted.original_positions("scores")
         assert not isinstance(inputs.predictions, Rankings)  # noqa: S101 - as they were
         scored, exclusions, item_keys = inputs.predictions, inputs.exclude, inputs.item_keys
         users = inputs.user_array
-    elif isinstance(exclusions, Rows):
-        exclusions = Exclusions.from_valid_rows(exclusions)
+    else:
+        exclusions = Exclusions.from_valid_rows(exclusions) if isinstance(exclusions, Rows) else exclusions
+        inputs = AlignedInputs(_NO_TRUTH, scored, exclusions)
+    given = classified_exclude.value if isinstance(classified_exclude.value, Lists) else exclusions_given
+    if unused := ExclusionUse().plus(given, inputs).describe("the scores"):
+        warn(unused)
     problem = TopKProblem(
         scored,
         checked_cutoff(k),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _INSTEAD = "exactk.Evaluator takes them; torch.distributed.all_gather_object gathers evaluators, and merge adds them"
 _PLAN_FIELDS = ("metrics", "convention", "catalogue", "custom_metrics")
-_NUM_COUNTS, _NUM_LARGEST = 12 + len(NO_READINGS), 8
+_NUM_COUNTS, _NUM_LARGEST = 16 + len(NO_READINGS), 8
 
 
 def check_fixed_size(values: Sequence[Value]) -> None:
@@ -108,12 +108,13 @@ class UpdateLayout:
 
     def _report(self, state: State, counts: list[int], largest: list[int], updates: int) -> Report:
         counts, readings = counts[: -len(NO_READINGS)], counts[-len(NO_READINGS) :]
-        has_hit, complete, has_shared_item, emptied, with_candidates, truth_items, list_items, *of_rows = counts
+        has_hit, complete, has_shared_item, *of_use, truth_items, list_items = counts[:-4]
+        emptied, with_candidates, *of_exclusions = of_use
         fewest, *largest_of_rows = largest[:_NUM_LARGEST]
         shared_items: tuple[Any, ...] = (has_shared_item > 0, fewest, [truth_items, list_items], [], [])
-        use = (*CandidateUse(emptied > 0, with_candidates > 0), *readings)
-        system = (state, has_hit > 0, complete == updates, shared_items, _rows(of_rows, largest_of_rows), use)
-        flags, ratings = (False, False, False), (None, RatingScale())
+        use = tuple(CandidateUse(emptied > 0, with_candidates > 0)), readings
+        system = (state, has_hit > 0, complete == updates, shared_items, _rows(counts[-4:], largest_of_rows), use)
+        flags, ratings = (False, [count > 0 for count in of_exclusions]), (None, RatingScale())
         sums = BlockSums.from_plain((state.counts.users, {"": system}, flags, ratings))
         evaluated = sums.evaluated_systems(None, self._evaluation.convention, within=" of the same update")
         report = evaluated[""].report
@@ -128,13 +129,13 @@ class UpdateLayout:
         return {"truth": bool(vectors.counts[-_NUM_COUNTS] > 0), "weights": with_weights > 0, "groups": False}
 
     def _vectors(self, sums: UpdateSums) -> Vectors:
-        (_, systems, _, _), _, _, optional = sums.to_plain()
-        ((state, has_hit, is_complete, shared_items, rows, use),) = systems.values()
+        (_, systems, (_, exclusions), _), _, _, optional = sums.to_plain()
+        ((state, has_hit, is_complete, shared_items, rows, (candidates, readings)),) = systems.values()
         has_shared_item, fewest, (truth_items, list_items), _, _ = shared_items
         of_rows, largest_of_rows = _numbers_of_rows(rows)
-        flags = map(int, (optional["truth"], has_hit, is_complete, has_shared_item, *use[:2]))
+        flags = map(int, (optional["truth"], has_hit, is_complete, has_shared_item, *candidates[:2], *exclusions[:4]))
         of_state = self._states.vectors(state)
-        counts, largest = [*flags, truth_items, list_items, *of_rows, *use[2:]], [fewest, *largest_of_rows]
+        counts, largest = [*flags, truth_items, list_items, *of_rows, *readings], [fewest, *largest_of_rows]
         return Vectors(
             of_state.digits,
             np.concatenate([of_state.counts, np.array(counts, np.int64)]),

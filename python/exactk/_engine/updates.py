@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.block_sums import BlockSums
@@ -14,13 +14,13 @@ from exactk._engine.list_checks import check_collection_values, check_item_group
 from exactk._engine.metric_inputs import check_base_is_not_read, check_truth_is_not_read
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.update_users import UpdateUsers
-from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems, warn_of_histories
+from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems, warn_of_item_use
 from exactk._inputs.alignment import without_truth
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
 from exactk._inputs.small_inputs import small_inputs
-from exactk._inputs.user_histories import TrainUsers
+from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.hints import with_complete_hint
 from exactk._report.state import check_label_types, check_same_plan
@@ -63,7 +63,7 @@ class UpdateSums(NamedTuple):
 
     sums: BlockSums = BlockSums()
     users: UpdateUsers = UpdateUsers()
-    train_users: TrainUsers = TrainUsers()
+    item_use: ItemUse = ItemUse()
     optional: dict[str, bool] | None = None  # as in the updates; None before the first
 
     def plus(self, evaluation: Evaluation, update: Update) -> UpdateSums:
@@ -114,14 +114,14 @@ class UpdateSums(NamedTuple):
 
     def _plus_block(self, evaluation: Evaluation, update: Update) -> UpdateSums:
         check_collection_values(evaluation.values, {"weights": update.weights, "groups": update.groups})
-        sums, train_users = self.sums.copy(), replace(self.train_users)
+        sums, item_use = self.sums.copy(), replace(self.item_use)
         candidates = classify(open_path(update.candidates, "candidates", _COLUMNS), "candidates")
         evaluation = evaluation._replace(
             candidates=as_candidate_items(candidates, _COLUMNS),
             weights=None if update.weights is None else Weights.from_argument(update.weights, _COLUMNS),
             groups=None if update.groups is None else Groups.from_argument(update.groups, _COLUMNS),
             encoding=Encoding(evaluation.num_threads),
-            train_users=train_users,
+            item_use=item_use,
             has_truth=update.truth is not None,
         )
         systems = ONE_SYSTEM.systems(classify(update.predictions, "predictions"))
@@ -131,7 +131,7 @@ class UpdateSums(NamedTuple):
         keys = sums.add(evaluation._replace(block=range(begin, end)), block)
         argument = "predictions" if update.truth is None else "truth"
         users = self.users.plus(keys, block.row_count if keys is None else len(keys), argument)
-        return UpdateSums(sums, users, train_users, update.optional)
+        return UpdateSums(sums, users, item_use, update.optional)
 
     def merged(self, evaluation: Evaluation, other: UpdateSums, other_evaluation: Evaluation) -> UpdateSums:
         """Return these sums and those of another evaluator; raise StateMismatchError unless their plans are equal."""
@@ -152,7 +152,7 @@ class UpdateSums(NamedTuple):
         users = self.users.merged(other.users)
         sums = self.sums.copy()
         sums.merge(other.sums)
-        return UpdateSums(sums, users, self.train_users.plus(other.train_users), self.optional)
+        return UpdateSums(sums, users, self.item_use.plus(other.item_use), self.optional)
 
     @property
     def state(self) -> State:
@@ -165,20 +165,20 @@ class UpdateSums(NamedTuple):
         check_row_arguments(evaluation, self.sums.row_count)
         evaluated = self.sums.evaluated_systems(self.users.keys, evaluation.convention)
         ((_, system),) = evaluated.items()
-        if evaluation.histories is not None:
-            warn_of_histories(evaluation.values, self.train_users, len(evaluated))
+        if evaluation.items is not None:
+            warn_of_item_use(evaluation.values, self.item_use, len(evaluated))
         warn_of_evaluated_systems(evaluation.values, evaluated, tie_bounds(system.report))
         return system.report
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return plain data for `from_plain`."""
-        return self.sums.to_plain(), self.users.to_plain(), self.train_users.to_plain(), self.optional
+        return self.sums.to_plain(), self.users.to_plain(), astuple(self.item_use), self.optional
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> UpdateSums:
         """Return the sums that `to_plain` described."""
         sums, users, train, optional = plain
-        return cls(BlockSums.from_plain(sums), UpdateUsers.from_plain(users), TrainUsers(*train), optional)
+        return cls(BlockSums.from_plain(sums), UpdateUsers.from_plain(users), ItemUse(*train), optional)
 
 
 def _naming_columns(error: ExactkError) -> ExactkError:
@@ -227,7 +227,7 @@ def evaluation_of_updates(
         progress=Progress(progress=False),
         columns=_COLUMNS,
         encoding=Encoding(),
-        train_users=TrainUsers(),
+        item_use=ItemUse(),
         items=table,
         names_columns=False,
     )

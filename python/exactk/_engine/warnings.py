@@ -11,7 +11,8 @@ import numpy as np
 
 from exactk._engine.differing_users import UserFlags, warn_of_differing_users
 from exactk._engine.sampled_candidates import warn_of_sampled_candidates
-from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
+from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS, first_predicted, is_any_predicted, predicted_items
+from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.readings import NO_READINGS, Readings, lines_of_ranks
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.matched_mappings import DisjointItems
-    from exactk._inputs.user_histories import TrainUsers
+    from exactk._inputs.user_histories import ItemUse
     from exactk._plan.values import Value
     from exactk._report.report import Report
     from exactk._runtime.faults import Text
@@ -45,7 +46,7 @@ class EvaluatedSystem(NamedTuple):
     disjoint_keys: str  # likewise
     is_complete: bool  # its predictions include every item that may be ranked, not only the best
     flags: UserFlags
-    has_unknown_exclusions: bool  # there are exclusions, but of unknown users only
+    exclusions: str = ""  # a warning about exclusions of other users or items, or empty
     item_without_column: str = ""  # an example of a relevant item that cannot be ranked
     candidate_rows: CandidateRows | None = None
     base: str = ""  # a warning about the base predictions, or empty
@@ -69,10 +70,8 @@ def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSyste
         warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
         warn_of_systems({name: system.base for name, system in systems.items()})
     warn_of_readings(values, systems)
-    if all(system.has_unknown_exclusions for system in systems.values()):
-        warn(
-            "exclude: no user with exclusions is in the truth or the predictions: check that all use the same user ids"
-        )
+    if all(system.exclusions for system in systems.values()):  # which are the same for all
+        warn(next(iter(systems.values())).exclusions)
     if len(systems) > 1:
         warn_of_differing_users(values, reports, {name: system.flags for name, system in systems.items()})
     examples = {name: system.item_without_column for name, system in systems.items() if system.is_complete}
@@ -113,7 +112,7 @@ def describe_disjoint_keys(
     if not has_no_hit(report):
         return ""
     examples = (find_disjoint_items or partial(_disjoint_items, inputs))()
-    return _describe_disjoint("item", *examples) if examples else ""
+    return describe_disjoint("item", *_SIDES, examples) if examples else ""
 
 
 def _disjoint_items(inputs: AlignedInputs) -> DisjointItems:
@@ -121,11 +120,10 @@ def _disjoint_items(inputs: AlignedInputs) -> DisjointItems:
     is_keyed = inputs.truth.user_vocabulary is not None or inputs.item_vocabulary is not None
     if has_common_item(inputs, 1 if is_keyed else FEWEST_UNKEYED_ITEMS):
         return ()
-    lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
-    first = int(lists.items[0]) if isinstance(lists, Rankings) else 0  # of scores of all items, the first column
-    return inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(first)
+    return inputs.item_text(int(inputs.truth.items[0])), first_predicted(inputs)
 
 
+_SIDES = ("the truth", "the predictions")
 _NO_PREDICTIONS = "the predictions have no users"
 
 
@@ -139,7 +137,8 @@ def _describe_disjoint_users(users: Snapshot, inputs: AlignedInputs) -> str:
         return ""
     if not in_predictions.any():
         return _NO_PREDICTIONS
-    return _describe_disjoint("user", *(users.repr_of(int(np.argmax(flags))) for flags in (in_truth, in_predictions)))
+    examples = users.repr_of(int(np.argmax(in_truth))), users.repr_of(int(np.argmax(in_predictions)))
+    return describe_disjoint("user", *_SIDES, examples)
 
 
 def describe_disjoint_keys_of_blocks(
@@ -151,28 +150,17 @@ def describe_disjoint_keys_of_blocks(
     """
     if is_keyed and not _has_common_user(report):
         counts = report.state.counts
-        return _NO_PREDICTIONS if counts.missing_predictions == counts.users else _describe_disjoint("user")
-    return _describe_disjoint("item", within=within) if has_no_hit(report) and not has_shared_items else ""
+        return _NO_PREDICTIONS if counts.missing_predictions == counts.users else describe_disjoint("user", *_SIDES)
+    return describe_disjoint("item", *_SIDES, among=within) if has_no_hit(report) and not has_shared_items else ""
 
 
 def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
     """Return whether an item of the truth is in any list, or one side has too few items to tell."""
-    lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
-    if not isinstance(lists, (Rankings, SparseScores)) and lists.item_vocabulary is not None:
-        columns = lists.item_count
-        return min(columns, len(inputs.truth.items)) < fewest or bool((inputs.truth.items < columns).any())
-    if not isinstance(lists, Rankings) or min(len(lists.items), len(inputs.truth.items)) < fewest:
+    predicted = predicted_items(inputs.predictions)
+    if isinstance(predicted, int) and inputs.predictions.item_vocabulary is None:  # numbers, of which there are counts
         return True
-    few = inputs.truth.items[:_FEW], lists.items[:_FEW]  # which mostly tell
-    return bool(np.isin(*few).any() or np.isin(inputs.truth.items, lists.items).any())
-
-
-_FEW = 10_000
-
-
-def has_exclusions(inputs: AlignedInputs) -> bool:
-    """Return whether any user has exclusions."""
-    return inputs.exclude is not None and len(inputs.exclude.items) > 0
+    count = predicted if isinstance(predicted, int) else len(predicted)
+    return min(count, len(inputs.truth.items)) < fewest or is_any_predicted(inputs.truth.items, inputs.predictions)
 
 
 def _has_common_user(report: Report) -> bool:
@@ -188,15 +176,6 @@ def has_no_hit(report: Report) -> bool:
         if totals[index].total > 0 and not totals[index].undefined:
             return False
     return not any(report[value.name] > 0 for value in values if not value.info.positive_without_hits)
-
-
-def _describe_disjoint(what: str, *examples: str, within: str = "") -> str:
-    """Return the warning; the examples are one of the truth's users or items, and one of the predictions'."""
-    of_truth, of_predictions = (f" (such as {example})" for example in examples) if examples else ("", "")
-    return (
-        f"no {what} of the truth{of_truth} is in the predictions{within}{of_predictions}: "
-        f"check that both use the same {what} ids"
-    )
 
 
 def describe_item_without_column(report: Report, inputs: AlignedInputs) -> str:
@@ -335,17 +314,20 @@ def _describe_values_without_users(report: Report) -> str:
     return f"no user was evaluated for {', '.join(names)}: NaN{_reason_of_no_users(report)}" if names else ""
 
 
-def warn_of_histories(values: Sequence[Value], users: TrainUsers, systems: int) -> None:
-    """Warn if train has no user of the evaluation, or if users without items in train count as the best."""
-    if not users.evaluated:
-        if users.without_items:
-            warn("train: no evaluated user has items of the catalogue there: check that all use the same user ids")
+def warn_of_item_use(values: Sequence[Value], use: ItemUse, systems: int) -> None:
+    """Warn if the catalogue has no item of the lists, train no user, or if users without items in train count as the best."""
+    if any(use.examples) and not use.has_catalogue_item:
+        warn(describe_disjoint("item", "the catalogue", "the predictions", use.examples))
+    if not use.evaluated:
+        if use.without_items:
+            of, others = "train with items of the catalogue", "the truth or the predictions"
+            warn(describe_disjoint("user", of, others, use.user_examples))
         return
-    count = users.without_items // systems
+    count = use.without_items // systems
     for value in values:
         is_of_users = value.needs.history and not value.info.of_collection
         if count and is_of_users and value.info.direction == "lower" and value.rules["undefined"] == "zero":
-            kind = "item with features" if users.need_features else "item"
+            kind = "item with features" if use.need_features else "item"
             have = (
                 f"user has no {kind} in train and counts" if count == 1 else f"users have no {kind} in train and count"
             )

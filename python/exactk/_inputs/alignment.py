@@ -63,6 +63,14 @@ class AlignedInputs(NamedTuple):
             return str(item)
         return self.item_vocabulary.repr_of(item if self.item_ids is None else int(np.argmax(self.item_ids == item)))
 
+    def user_text(self, row: int) -> str:
+        """Return the user of a row as messages show it; empty without keys."""
+        users, codes = self.row_users or (self.users, None)
+        if users is None or row >= len(self.truth):
+            return ""
+        code = row if codes is None else int(codes[row])
+        return users.repr_of(code) if isinstance(users, Snapshot) else repr(users[code].item())
+
     def with_user(self, error: ExactkError) -> ExactkError | None:
         """Return the error with the key of the user in whose row it is; None if it has no row, or the user no key."""
         users, codes = self.row_users or (self.users, None)

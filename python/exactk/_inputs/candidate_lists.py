@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
@@ -152,7 +153,11 @@ def _candidate_rows_of_users(rows: Rows, inputs: AlignedInputs, candidates: Cand
     lacking = (sources < 0) & (True if rows.present is None else rows.present)
     if lacking.any():
         expected, first = "candidates of every user with predictions", int(np.argmax(lacking))
-        error = input_error("candidates", expected, "none", row=first, count=int(lacking.sum()))
+        hint = ""
+        if lacking.all() and len(candidates.user_vocabulary):
+            examples = candidates.user_vocabulary.repr_of(0), inputs.user_text(first)
+            hint = describe_disjoint("user", "candidates", "the predictions", examples)
+        error = input_error("candidates", expected, "none", row=first, count=int(lacking.sum()), hint=hint)
         raise inputs.with_user(error) or error
     return sources
 

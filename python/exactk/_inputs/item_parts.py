@@ -12,6 +12,7 @@ from exactk._inputs.checks import number_array, read_only
 from exactk._inputs.interactions import items_of_interactions
 from exactk._inputs.item_features import features_of
 from exactk._inputs.item_labels import check_labels_are_items
+from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.item_keys import ItemEntries, ItemKeys
 from exactk._inputs.keys.key_lists import encode_labels
 from exactk._inputs.model.item_table import CanonicalItems
@@ -179,7 +180,9 @@ def _counts_by_item(catalogue: _Catalogue, counts: Interactions | _Popularity | 
     positions = _positions(catalogue, counts.items, len(counts.counts), "train", may_be_foreign=True)
     is_held = positions >= 0
     if len(positions) and not is_held.any():
-        raise input_error("train", "interactions with items of the catalogue", f"none of {len(positions)} items in it")
+        hint = describe_disjoint("item", "train", "the catalogue", ("", catalogue.keys.text(0)))
+        found = f"none of {len(positions)} items in it"
+        raise input_error("train", "interactions with items of the catalogue", found, hint=hint)
     interactions = np.zeros(size, np.int64)
     interactions[positions[is_held]] = counts.counts[is_held]
     histories = counts.histories(positions, size)
@@ -208,7 +211,9 @@ def _positions(
     if is_foreign.any() and not may_be_foreign:
         position, number = int(np.argmax(is_foreign)), int(is_foreign.sum())
         found = f"{items.text(position)}, which is not in it"
-        raise input_error(argument, "items of the catalogue", found, position=position, count=number)
+        examples = ("", catalogue.keys.text(0))
+        hint = describe_disjoint("item", argument, "the catalogue", examples) if is_foreign.all() else ""
+        raise input_error(argument, "items of the catalogue", found, position=position, count=number, hint=hint)
     return positions
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, either
 from exactk._inputs.keys.vocabulary import KIND_HINT, vocabulary_of_labels
 from exactk._inputs.model.histories import Histories, UserHistories
 from exactk._runtime.errors import input_error, type_error
@@ -21,8 +22,8 @@ _NAME = "train"
 
 
 @dataclass
-class TrainUsers:
-    """How many users of an evaluation, who may come in pieces, have items of the catalogue in train.
+class ItemUse:
+    """How many users of an evaluation, who may come in pieces, have items of the catalogue in train, and in their lists.
 
     If items without features are skipped, only items with features count.
     """
@@ -30,8 +31,11 @@ class TrainUsers:
     evaluated: int = 0
     without_items: int = 0
     need_features: bool = False
+    has_catalogue_item: bool = False  # any list
+    examples: tuple[str, str] = NO_EXAMPLES  # of the catalogue, and of lists without any of its items
+    user_examples: tuple[str, str] = NO_EXAMPLES  # a user of train, and one of the call, where none is in both
 
-    def add(self, users: UserHistories, have_features: NDArray[np.bool_] | None) -> None:
+    def add_users(self, users: UserHistories, have_features: NDArray[np.bool_] | None) -> None:
         """Add some users of the evaluation; the flags are of rows of train that count, None for those with items."""
         self.need_features = have_features is not None
         rows, indptr = users.rows[users.rows >= 0], users.histories.indptr
@@ -40,17 +44,16 @@ class TrainUsers:
         self.evaluated += with_items
         self.without_items += len(users.rows) - with_items
 
-    def plus(self, other: TrainUsers) -> TrainUsers:
+    def plus(self, other: ItemUse) -> ItemUse:
         """Return the numbers of both sets of users."""
-        return TrainUsers(
+        return ItemUse(
             self.evaluated + other.evaluated,
             self.without_items + other.without_items,
             self.need_features or other.need_features,
+            self.has_catalogue_item or other.has_catalogue_item,
+            either(self.examples, other.examples),
+            either(self.user_examples, other.user_examples),
         )
-
-    def to_plain(self) -> tuple[int, int, bool]:
-        """Return the arguments that make it again."""
-        return self.evaluated, self.without_items, self.need_features
 
 
 def rows_by_code(histories: Histories, users: Vocabulary) -> NDArray[np.int64]:

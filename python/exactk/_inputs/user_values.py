@@ -11,6 +11,7 @@ import numpy as np
 from exactk._inputs.category_order import category_order
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.keys.columns import is_missing as is_missing_value
+from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.key_lists import encode_labels, encode_row_keys
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.paths import names_file, open_path
@@ -93,6 +94,17 @@ class UserValues:
         if entries is not None:
             code_positions[codes] = entries.positions
         return replace(self, code_positions=code_positions)
+
+    def check_users(self, by_row: RowValues, inputs: AlignedInputs) -> None:
+        """Raise InputError if the values by row are of none of all users."""
+        if self.keys and len(by_row.is_missing) and by_row.is_missing.all():
+            hint = self._hint("the truth or the predictions", inputs.user_text(0))
+            raise input_error(self.argument, "users of the truth", "none of them", hint=hint)
+
+    def _hint(self, others: str, example: str) -> str:
+        """Return what is said where no user of the values is among others."""
+        first = next((entries.keys.repr_of(0) for entries in (self.keys or {}).values()), "")
+        return describe_disjoint("user", self.argument, others, (first, example))
 
     def by_row(self, inputs: AlignedInputs) -> RowValues:
         """Return the value of each row."""
@@ -219,7 +231,7 @@ class Clusters(UserValues):
         is_missing = positions < 0
         if is_missing.any():
             user = users[[np.argmax(is_missing)]].tolist()[0]
-            raise input_error(
-                self.argument, "a cluster for every user", f"none of user {user!r}", count=int(is_missing.sum())
-            )
+            hint = self._hint("the compared lists", repr(user)) if is_missing.all() else ""
+            found = f"none of user {user!r}"
+            raise input_error(self.argument, "a cluster for every user", found, count=int(is_missing.sum()), hint=hint)
         return self.values[positions]

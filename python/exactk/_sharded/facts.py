@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.column_warnings import RatingScale
+from exactk._engine.exclusion_use import ExclusionUse
 from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
-from exactk._engine.warnings import has_common_item, has_exclusions, has_no_hit
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._engine.shared_items import predicted_items
+from exactk._engine.warnings import has_common_item, has_no_hit
 from exactk._inputs.readings import NO_READINGS, Readings
-from exactk._inputs.user_histories import TrainUsers
+from exactk._inputs.user_histories import ItemUse
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ class SystemFacts(NamedTuple):
     has_common_item: bool = False
     has_truth_items: bool = False
     has_list_items: bool = False
-    has_excluded_users: bool = False
+    exclusions: ExclusionUse = ExclusionUse()
     readings: Readings = NO_READINGS
     candidate_rows: CandidateRows | None = NO_ROWS
 
@@ -34,12 +36,12 @@ class SystemFacts(NamedTuple):
     def of_solved(cls, call: Call, solved: SolvedSystem) -> SystemFacts:
         """Return the facts of a system of a call."""
         inputs, report = solved.inputs, solved.report
-        lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
-        both = len(inputs.truth.items) > 0, len(getattr(lists, "items", ())) > 0
+        predicted = predicted_items(inputs.predictions)
+        both = len(inputs.truth.items) > 0, not isinstance(predicted, int) and len(predicted) > 0
         return cls(
             all(both) and (not has_no_hit(report) or has_common_item(inputs)),
             *both,
-            has_exclusions(inputs),
+            ExclusionUse().plus(solved.exclude, inputs, report.state.counts),
             NO_READINGS.with_inputs(inputs, call.evaluation.values.strictest_grade),
             call.evaluation.candidate_rows(inputs, report),
         )
@@ -50,7 +52,7 @@ class SystemFacts(NamedTuple):
             self.has_common_item or other.has_common_item,
             self.has_truth_items or other.has_truth_items,
             self.has_list_items or other.has_list_items,
-            self.has_excluded_users or other.has_excluded_users,
+            self.exclusions.merged(other.exclusions),
             self.readings.plus(other.readings),
             add_rows(self.candidate_rows, other.candidate_rows),
         )
@@ -65,8 +67,7 @@ class Facts(NamedTuple):
     """What is known of the users of a bucket, or of several."""
 
     systems: Mapping[str, SystemFacts]
-    has_any_exclusions: bool
-    train: TrainUsers | None  # None if no metric reads it
+    train: ItemUse | None  # None if no metric reads items
     ratings: RatingScale
     rows: int  # of the largest bucket
     buckets: int = 1  # with rows, and without an error
@@ -78,7 +79,6 @@ class Facts(NamedTuple):
             train = self.train.plus(other.train)
         return Facts(
             {name: facts.plus(other.systems[name]) for name, facts in self.systems.items()},
-            self.has_any_exclusions or other.has_any_exclusions,
             train,
             self.ratings.plus(other.ratings),
             max(self.rows, other.rows),
@@ -89,7 +89,7 @@ class Facts(NamedTuple):
         """Return the facts as text."""
         plain: dict[str, Any] = self._asdict()
         plain["systems"] = {name: list(facts) for name, facts in self.systems.items()}
-        plain["train"] = None if self.train is None else self.train.to_plain()
+        plain["train"] = None if self.train is None else astuple(self.train)
         plain["ratings"] = list(self.ratings) if math.isfinite(self.ratings.lowest) else None
         return json.dumps(plain, separators=(",", ":"))
 
@@ -105,10 +105,12 @@ class Facts(NamedTuple):
     def _from_plain(cls, plain: Mapping[str, Any]) -> Facts:
         systems = {
             name: SystemFacts(*flags)._replace(
-                readings=Readings(*readings), candidate_rows=None if rows is None else CandidateRows(*rows)
+                exclusions=ExclusionUse(*use[:4], *map(tuple, use[4:])),
+                readings=Readings(*readings),
+                candidate_rows=None if rows is None else CandidateRows(*rows),
             )
-            for name, (*flags, readings, rows) in plain["systems"].items()
+            for name, (*flags, use, readings, rows) in plain["systems"].items()
         }
-        train = None if plain["train"] is None else TrainUsers(*plain["train"])
+        train = None if plain["train"] is None else ItemUse(*plain["train"][:-2], *map(tuple, plain["train"][-2:]))
         ratings = RatingScale() if plain["ratings"] is None else RatingScale(*plain["ratings"])
-        return cls(systems, plain["has_any_exclusions"], train, ratings, plain["rows"], plain["buckets"])
+        return cls(systems, train, ratings, plain["rows"], plain["buckets"])

@@ -16,7 +16,7 @@ from exactk._engine.warnings import (
     describe_ties,
     tie_bounds,
     warn_of_evaluated_systems,
-    warn_of_histories,
+    warn_of_item_use,
 )
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.merge import merge
@@ -79,12 +79,12 @@ def _warn(reports: Mapping[str, Report], facts: Facts) -> None:
     if column is not None:
         warn_of_ratings(column, facts.ratings, first.convention)
     if facts.train is not None:
-        warn_of_histories(values, facts.train, len(reports))
-    systems = {name: _evaluated_system(report, facts, facts.systems[name]) for name, report in reports.items()}
+        warn_of_item_use(values, facts.train, len(reports))
+    systems = {name: _evaluated_system(report, facts.systems[name]) for name, report in reports.items()}
     warn_of_evaluated_systems(values, systems, tie_bounds(first))
 
 
-def _evaluated_system(report: Report, facts: Facts, of_system: SystemFacts) -> EvaluatedSystem:
+def _evaluated_system(report: Report, of_system: SystemFacts) -> EvaluatedSystem:
     disjoint_keys = describe_disjoint_keys_of_blocks(
         report, is_keyed=True, has_shared_items=of_system.has_shared_items, within=" of the same bucket"
     )
@@ -94,7 +94,7 @@ def _evaluated_system(report: Report, facts: Facts, of_system: SystemFacts) -> E
         disjoint_keys,
         is_complete=False,
         flags=NO_FLAGS,
-        has_unknown_exclusions=facts.has_any_exclusions and not of_system.has_excluded_users,
+        exclusions=of_system.exclusions.describe(),
         candidate_rows=of_system.candidate_rows,
         readings=of_system.readings,
     )

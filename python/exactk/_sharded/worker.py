@@ -86,8 +86,7 @@ def evaluate_tables(
             raise with_complete_hint(error, shard_plan.convention, call.evaluation.values) from error.__cause__
     facts = Facts(
         {one.name: SystemFacts.of_solved(call, one) for one in solved},
-        any(one.has_any_exclusions for one in solved),
-        None if call.evaluation.histories is None else call.evaluation.train_users,
+        None if call.evaluation.items is None else call.evaluation.item_use,
         _ratings(call),
         rows,
     )

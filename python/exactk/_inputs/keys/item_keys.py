@@ -58,6 +58,11 @@ class ItemKeys:
     def __len__(self) -> int:
         return len(self.integers) if self.integers is not None else len(self.snapshot)
 
+    def text(self, position: int) -> str:
+        """Return a key as messages show it."""
+        key = self.array[position]
+        return repr(key.item() if isinstance(key, np.generic) else key)
+
     @property
     def snapshot(self) -> Snapshot:
         """The keys, which are strings or bytes, in the order of their codes."""

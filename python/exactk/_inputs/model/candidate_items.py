@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
+from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import Rows, encode_items_again, reindex, remove_padding, slice_rows
@@ -110,7 +111,9 @@ class CandidateItems(Lists):
             row = None if self.for_all else int(np.searchsorted(rows.indptr, offset, side="right")) - 1
             position, count = offset - int(rows.indptr[row or 0]), int(beyond.sum())
             expected = "items that have scores"
-            error = input_error(self._argument, expected, found, row=row, position=position, count=count)
+            none = (found.removeprefix("item "), items.repr_of(0)) if beyond.all() and len(items) else None
+            hint = describe_disjoint("item", self._argument, "the scores", none) if none else ""
+            error = input_error(self._argument, expected, found, row=row, position=position, count=count, hint=hint)
             raise error if self.user_vocabulary is None else self.user_vocabulary.with_user(error)
         return positions
 

@@ -83,11 +83,6 @@ class CanonicalItems:
         counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(have_features)])
         return np.diff(counted[self.histories.indptr]) > 0
 
-    def text(self, position: int) -> str:
-        """Return an item as messages show it."""
-        key = self.keys.array[position]
-        return repr(key.item() if isinstance(key, np.generic) else key)
-
     @cached_property
     def core(self) -> _core.Items:
         """The catalogue in the core's form."""
