@@ -277,7 +277,7 @@ def test_states_that_cannot_be_merged(run: Run, tmp_path: Path, qrels: Path, den
             [one, qrels],
             f"states: expected a state file, found a file that begins with b'{qrels.read_text()[:16]}"[:70],
         ),
-        ([tmp_path / "none.state"], f"No such file or directory in {tmp_path / 'none.state'}"),
+        ([tmp_path / "none.state"], f"no file at '{tmp_path / 'none.state'}'"),
     ]
     for arguments, message in cases:
         result = run("merge", *arguments)

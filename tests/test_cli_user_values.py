@@ -171,13 +171,13 @@ def test_candidates_give_the_report_of_python(run: Run, name: str) -> None:
         ("--groups", "user,group\n7,a\n7,b\n", "--text-ids", "expected each user once, found '7' again"),
         ("--weights", "user,w\na,x\n", "--text-ids", "expected a number in the column w that float64 holds, found 'x' at line 2"),
         ("--weights", "user,w\n7,-1\n8,1\n9,1\n", "--text-ids", "expected "),
-        ("--weights", None, "", "expected a readable file, found No such file or directory in f.csv"),
+        ("--weights", None, "", "expected a readable file, found no file at 'f.csv'"),
         ("--candidates", "user,weight\n7,1\n", "", "expected a column for the item, such as item, item_id, iid, found the col"),
         ("--candidates", "user,item\n7,tea\n", "", "expected users of type str, as in the predictions, found int; "),
         ("--candidates", "user,item\n7,tea\n", "--text-ids", "expected candidates of every user with predictions, found no"),
         ("--candidates", "user,item\n7,1\n8,1\n9,1\n", "--user user", "expected users of type str, as in the predictions"),
         ("--candidates", "item\n7\n", "", "expected items of type str, as in the predictions, found int; "),
-        ("--candidates", None, "", "expected a readable file, found No such file or directory in f.csv"),
+        ("--candidates", None, "", "expected a readable file, found no file at 'f.csv'"),
     ],
 )  # fmt: skip
 def test_files_that_do_not_fit(run: Run, option: str, text: str | None, more: str, message: str) -> None:

@@ -238,7 +238,7 @@ def test_items_survive_pickling() -> None:
         (lambda: exactk.Items(True), "catalogue: expected an integer, found True"),
         (lambda: exactk.Items(0), "catalogue: expected a number from 1 to 2147483645, found 0"),
         (lambda: exactk.Items(10**15), "catalogue: expected a number from 1 to 2147483645"),
-        (lambda: exactk.Items("film"), "catalogue: expected a readable file, found No such file or directory"),
+        (lambda: exactk.Items("film"), "catalogue: expected a readable file, found no file at 'film'"),
         (lambda: exactk.Items(pd.DataFrame({"item": [1]})), "catalogue=frame[name] is a column of a data frame"),
         (lambda: exactk.Items([("a", 1)]), "catalogue: expected integers, strings or bytes, found tuples of 2"),
         (lambda: exactk.Items(["a"], train={1: ["b"]}), "train: expected interactions with items of the catalogue"),

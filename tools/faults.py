@@ -172,6 +172,7 @@ ROWS = {
     ),
     85: Row("one input as truth and predictions is refused; predictions of the test pairs alone are warned of"),
     86: Row("columns that say what happened are named in every container; a named column has no other role"),
+    97: Row("values of other libraries, and paths without a file, are refused with a line that works when pasted"),
 }
 WITHDRAWN = {33, 39, 40}  # rows that there were
 

@@ -14,7 +14,6 @@ from exactk._files.forms import warn_of_ranks
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
-from exactk._inputs.paths import names_file
 from exactk._inputs.values_by_user import values_of_column
 from exactk._runtime.errors import name_source
 
@@ -45,8 +44,8 @@ _USER_VALUES = ("weights", "groups", "clusters")
 def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_ids: bool = False) -> Any:  # noqa: ANN401 - of many types
     """Return the container of the file. Column names are for files with columns, as they are for data frames."""
     file = file_at(path, argument, argument)
-    if isinstance(path, str) and not names_file(path):
-        raise file.fault("a readable file", "No such file or directory", hint="a string is the path of a file")
+    if isinstance(path, str):
+        file.status(hint=_hint_of_text(path, argument))
     with name_source(str(file.path)):
         if argument in _USER_VALUES:
             return read_user_values(path, argument, text_ids=text_ids, user=columns.get("user"))
@@ -66,6 +65,13 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
             role: name for role, name in columns.items() if name is not None and role in column_roles.ROLES[argument]
         }
         return read_in_role(file, requested, text_ids=text_ids)
+
+
+def _hint_of_text(text: str, argument: str) -> str:
+    """Return what to write for a string that is no path."""
+    if text.lstrip()[:1] in {"{", "["}:
+        return f"{argument}=json.loads({argument}) if it holds the data itself"
+    return "a string is the path of a file"
 
 
 def read_catalogue_columns(

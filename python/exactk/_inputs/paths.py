@@ -66,12 +66,12 @@ def is_path(value: object) -> TypeGuard[FilePath]:
     return isinstance(value, (str, os.PathLike))
 
 
-def names_file(path: FilePath) -> bool:
-    """Return whether there is a file at the path."""
+def names_file(text: str) -> bool:
+    """Return whether a string that could be a column's name is a path: of a file, or with an ending or a folder."""
     try:
-        Path(path).stat()
+        Path(text).stat()
     except (OSError, ValueError):  # ValueError: a zero byte
-        return False
+        return bool(Path(text).suffix) or os.sep in text
     return True
 
 

@@ -91,6 +91,34 @@ class InputError(ExactkError, ValueError):
     """An argument has an invalid value."""
 
 
+class FileError(InputError, OSError):
+    """A file cannot be read, as its subclasses say for the causes that Python has errors for."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    @classmethod
+    def type_for(cls, cause: OSError) -> type[FileError]:
+        """Return the type of error for Python's own error about a file, of which it is one too."""
+        return next((one for one in cls.__subclasses__() if isinstance(cause, one.__bases__[1])), cls)
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no file at the path."""
+
+
+class FilePermissionError(FileError, PermissionError):
+    """The file may not be read."""
+
+
+class FolderError(FileError, IsADirectoryError):
+    """There is a folder at the path, not a file."""
+
+
+class NoFolderError(FileError, NotADirectoryError):
+    """A part of the path that should be a folder is a file."""
+
+
 class InputTypeError(ExactkError, TypeError):
     """An argument has an invalid type."""
 
@@ -217,7 +245,7 @@ def name_source(source: str) -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
-        if error.fault.source:
+        if error.fault.source or isinstance(error, FileError):  # which has the path
             raise
         raise error.amended(source=source) from error
 

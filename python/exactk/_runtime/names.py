@@ -19,13 +19,19 @@ def fold(name: str) -> str:
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return a hint with the most similar name, or an empty string."""
+    similar = similar_name(name, names)
+    return "" if similar is None else f"did you mean {similar!r}?"
+
+
+def similar_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:
+    """Return the most similar name; None if all are less similar, from 0 to 1."""
     import difflib  # noqa: PLC0415 - few need it, and it is long to load
 
     by_folded_name = {fold(one): one for one in names}
     folded = fold(name)
     swapped = [one for one in by_folded_name if sorted(one) == sorted(folded)]  # difflib thinks little of ngcd for ndcg
-    close = swapped or difflib.get_close_matches(folded, by_folded_name, n=1)
-    return f"did you mean {by_folded_name[close[0]]!r}?" if close else ""
+    close = swapped or difflib.get_close_matches(folded, by_folded_name, n=1, cutoff=least)
+    return by_folded_name[close[0]] if close else None
 
 
 class Registry(Mapping[str, _T], Generic[_T]):
