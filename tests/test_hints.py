@@ -472,10 +472,14 @@ def refusal_of_recall(truth: Any, predictions: Any) -> str:
     return error_of(exactk.evaluate, truth, predictions, "recall@1")
 
 
-@pytest.mark.parametrize("items", ["1 2 3", "1,2,3", "['x', 'y']"])
-def test_no_hint_makes_one_item_of_a_string_that_may_be_a_list(items: str) -> None:
-    hint = "strings are single items: split them into lists if each holds several"
-    assert refusal_of_recall({"ann": ["x"]}, {"ann": items}).endswith(hint)
+@pytest.mark.parametrize("items", ["1 2 3", "1,2,3", "['1', '2', '3']"])
+@pytest.mark.parametrize("keyed", [True, False])
+def test_no_hint_makes_one_item_of_a_string_that_may_be_a_list(items: str, keyed: bool) -> None:
+    truth: Any = {"ann": ["3"]} if keyed else [["3"]]
+    predictions: Any = {"ann": items} if keyed else [items]
+    line, _, condition = refusal_of_recall(truth, predictions).rpartition("; predictions=")[2].partition(" if each ")
+    assert condition == "string holds several"
+    assert exactk.evaluate(truth, eval(line), "num_recommended")["num_recommended"] == 3  # noqa: S307
     hint = "{user: [item] for user, item in predictions.items()}"
     assert refusal_of_recall({"ann": ["x"]}, {"ann": "x"}).endswith(hint)
 

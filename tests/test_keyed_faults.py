@@ -428,7 +428,7 @@ def test_messages_say_which_user_of_the_truth() -> None:
     message = "truth: expected finite grades, found nan at row 2 of the frame"
     error = refusal_of(message, TRUTH, exactk.InputError, truth=truth)
     assert str(error).endswith("(user 'bob')")
-    message = "expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')"
+    message = "expected item ids in [0, 2^63), found -7 at row 1, position 0; convert the ids of all inputs"
     sound, faulty = {"bob": [3]}, {"bob": [3], "ann": [-7]}
     refusal_of(f"truth: {message}", TRUTH, exactk.InputError, truth=faulty)
     refusal_of(f"exclude: {message}", {**sound}, exactk.InputError, truth=sound, exclude=faulty)

@@ -205,7 +205,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
         r"predictions: expected integer ids, found float64 at row 0; predictions=exactk\.Scores\(predictions\) if these are",
     ),
     "pairs in a matrix": (  # .tolist() would make a user's list of each
-        lambda: evaluate(np.array([["ann", "film"]]), [["film"]]), "truth: expected integer ids, found strings$"
+        lambda: evaluate(np.array([["ann", "film"]]), [["film"]]), "columns=.'user', 'item'.. pairs of users and items$"
     ),
     "a frame for each user": (
         lambda: evaluate(dict(list(pd.DataFrame({"user": ["ann"], "item": ["film"]}).groupby("user")))),
@@ -219,7 +219,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: evaluate(predictions={"ann": pd.Series({"film": 0.5})}), r"predictions: .*; row\.to_dict\(\) has the scores of a row"
     ),
     "an array of scores for each user": (
-        lambda: evaluate(predictions={"ann": np.array([0.5])}), r"predictions: expected integer ids, found float64 at row 0$"
+        lambda: evaluate(predictions={"ann": np.array([0.5])}), r"found float64 at row 0; predictions=exactk\.Scores\(list\(predictions\.values\(\)\), users=list\(predictions\)\)"
     ),
     "rows of a frame": (
         lambda: evaluate([["film"]], [("ann", "film", 1.0)]), r"predictions: expected strings as ids, found float 1\.0 at row 0, position 2$"

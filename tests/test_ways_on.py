@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
 import errno
 import os
 import pickle
+import re
+import uuid
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import sklearn.metrics
 
 import exactk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commands import Run
 
 
@@ -75,6 +87,344 @@ def test_f97_a_file_that_is_not_there_is_one_line_of_the_command_line(path: str,
     assert result.err == f"exactk: error: truth: expected a readable file, found {PATHS[path][1]}\n"
 
 
-def test_f97_a_string_that_holds_the_data_is_no_path() -> None:
-    with pytest.raises(FileNotFoundError, match=r"; truth=json.loads\(truth\) if it holds the data itself$"):
-        exactk.evaluate('{"q1": ["a"]}', {"q1": ["a"]}, "recall@1")
+class Scored(NamedTuple):
+    query: str
+    docid: str
+    score: float
+
+
+@dataclasses.dataclass
+class ScoredDocument:
+    id: str
+    score: float
+
+
+class Document:
+    """A document as LangChain has them."""
+
+    def __init__(self, item: str) -> None:
+        self.page_content, self.metadata, self.id = "text", {"source": "web", "id": item}, None
+
+
+class Plain:
+    """A result without a text of its own."""
+
+    def __init__(self, item: str, score: float) -> None:
+        self.doc_id, self.score = item, score
+
+
+def response(hits: list[tuple[str, float]]) -> dict[str, Any]:
+    """Return a response of Elasticsearch."""
+    records = [{"_index": "i", "_id": item, "_score": score, "_source": {"id": 7}} for item, score in hits]
+    return {"took": 1, "timed_out": False, "hits": {"total": {"value": 2}, "hits": records}}
+
+
+HITS = [("b", 0.75), ("a", 0.5)]
+FORMS: dict[str, Callable[[list[tuple[str, float]]], Any]] = {
+    "records": lambda hits: [{"docid": item, "score": score, "title": "b"} for item, score in hits],
+    "records of ids": lambda hits: [{"id": item} for item, _ in hits],
+    "records of distances": lambda hits: [{"_id": item, "distance": 1 - score} for item, score in hits],
+    "documents": lambda hits: [Document(item) for item, _ in hits],
+    "documents and scores": lambda hits: [(Document(item), score) for item, score in hits],
+    "data class": lambda hits: [ScoredDocument(item, score) for item, score in hits],
+    "objects": lambda hits: [Plain(item, score) for item, score in hits],
+    "named tuples": lambda hits: [Scored("q", item, score) for item, score in hits],
+    "name space": lambda hits: [SimpleNamespace(pid=item, similarity=score) for item, score in hits],
+    "triples": lambda hits: [(item, score, 3) for item, score in hits],
+    "reversed": lambda hits: [(score, item) for item, score in hits],
+    "lists": lambda hits: [[item, score] for item, score in hits],
+    "response": response,
+    "nested": lambda hits: {"results": {"matches": [{"id": item, "score": score} for item, score in hits]}},
+    "text": lambda hits: {item: str(score) for item, score in hits},
+    "decimals": lambda hits: {item: Decimal(score) for item, score in hits},
+    "missing": lambda hits: [*(item for item, _ in hits), None],
+}
+"""The items of a user, as other libraries return them."""
+
+
+def pasted(message: str, argument: str, value: object) -> Any:
+    """Return the value of the line in an error's hint."""
+    line = re.split(r" if (?:these|each|it)\b| \(user|$", message.rpartition(f"; {argument}=")[2])[0]
+    return eval(line, {"exactk": exactk, "np": np, argument: value})  # noqa: S307 - the hint is our own
+
+
+@pytest.mark.parametrize("keyed", [True, False])
+@pytest.mark.parametrize("form", FORMS)
+def test_f97_hits_are_answered_with_a_line_that_reads_them(form: str, keyed: bool) -> None:
+    truth: Any = {"q1": ["a"], "q2": ["b"]} if keyed else [["a"], ["b"]]
+    rows = [FORMS[form](HITS), FORMS[form](HITS)]
+    predictions: Any = dict(zip(truth, rows, strict=True)) if keyed else rows
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.raises(exactk.InputTypeError, match="; predictions=") as caught:
+            evaluate(truth, predictions, "mrr")
+        report = evaluate(truth, pasted(str(caught.value), "predictions", predictions), "mrr")
+        assert report["mrr"] == 0.75
+    with pytest.raises(exactk.InputTypeError, match="; predictions=") as caught:
+        exactk.compare(truth, {"a": predictions}, "mrr")
+
+
+@pytest.mark.parametrize(
+    "form", [form for form in FORMS if form not in {"text", "decimals", "missing", "lists", "nested"}]
+)
+def test_f97_the_hits_of_one_user_are_answered_with_a_line_that_reads_them(form: str) -> None:
+    hits = FORMS[form](HITS)
+    with pytest.raises(exactk.InputTypeError, match="; predictions=") as caught:
+        exactk.evaluate([["a"]], hits, "mrr")
+    assert exactk.evaluate([["a"]], pasted(str(caught.value), "predictions", hits), "mrr")["mrr"] == 0.5
+
+
+def of_library(module: str, **attributes: Any) -> Any:
+    """Return an object of a class of a library, with these attributes."""
+    return type("Data", (), {"__module__": module, **attributes})()
+
+
+FRAME = pd.DataFrame({"user": ["q1", "q2"], "item": ["a", "b"]})
+ROWS = [["a"], ["b"]]
+CONTAINERS: dict[str, tuple[Any, str]] = {
+    "Hugging Face": (of_library("datasets.arrow_dataset", to_pandas=lambda _: FRAME), "{0}={0}.to_pandas()"),
+    "Hugging Face, splits": (
+        type("Splits", (dict,), {"__module__": "datasets.dataset_dict"})(
+            test=of_library("datasets.arrow_dataset", to_pandas=lambda _: FRAME)
+        ),
+        "{0}={0}[next(iter({0}))].to_pandas()",
+    ),
+    "TensorFlow": (
+        of_library("tensorflow", as_numpy_iterator=lambda _: iter(ROWS)),
+        "{0}=list({0}.as_numpy_iterator())",
+    ),
+    "PyTorch": (
+        of_library("torch.utils.data", __len__=lambda _: 2, __getitem__=lambda _, row: ROWS[row]),
+        "{0}=[{0}[row] for row in range(len({0}))]",
+    ),
+    "group by, pandas": (FRAME.groupby("user"), "{0}={0}.agg(list).reset_index()"),
+    "group by, Polars": (pl.DataFrame(FRAME).group_by("user"), "{0}={0}.all()"),
+    "items of a mapping": ({"q1": ["a"], "q2": ["b"]}.items(), "{0}=dict({0})"),
+    "Chroma": ({"ids": ROWS, "distances": [[0.5], [0.25]]}, "{0}={0}['ids']"),
+}
+"""Containers of other libraries, and what to write for them."""
+
+
+@pytest.mark.parametrize("argument", ["truth", "predictions"])
+@pytest.mark.parametrize("library", CONTAINERS)
+def test_f97_containers_of_other_libraries_are_answered_with_a_line_that_reads_them(
+    library: str, argument: str
+) -> None:
+    value, line = CONTAINERS[library]
+    with pytest.raises(exactk.InputTypeError) as caught:
+        exactk.evaluate(**{"truth": ROWS, "predictions": ROWS, argument: value}, metrics="recall@1")
+    line = line.format(argument)
+    assert f"; {line}" in str(caught.value)
+    read = eval(line.removeprefix(f"{argument}="), {argument: value})  # noqa: S307 - the hint is our own
+    assert exactk.as_truth(read).items.tolist() in ([0, 1], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (of_library("pyspark.sql.dataframe", columns=["user"]), "exactk.spark.evaluate(truth, predictions, metrics)"),
+        (of_library("dask.dataframe.core", columns=["user"]), "exactk.dask.evaluate(truth, predictions, metrics)"),
+        (of_library("ray.data.dataset", to_pandas=lambda _: FRAME), "exactk.ray.evaluate(truth, predictions, metrics)"),
+        (
+            of_library("torch.utils.data", __iter__=lambda _: iter(())),
+            "evaluate(None, iter(predictions), metrics) takes",
+        ),
+        (exactk.evaluate(ROWS, ROWS, "mrr"), "exactk.compare_reports({'a': a, 'b': b}) compares reports"),
+        (
+            exactk.compare(ROWS, {"a": ROWS, "b": ROWS}, "mrr"),
+            "exactk.compare_reports({'a': a, 'b': b}) compares reports",
+        ),
+        (exactk.as_truth(ROWS), "evaluate(predictions, truth, metrics) if they are the other way round"),
+        (len, "predictions={user: predictions(user) for user in users}"),
+    ],
+)
+def test_f97_what_another_function_takes_is_answered_with_its_name(value: Any, hint: str) -> None:
+    with pytest.raises(exactk.InputTypeError, match=re.escape(hint)):
+        exactk.evaluate(ROWS, value, "mrr")
+
+
+def test_f97_scores_as_truth_are_likely_the_wrong_way_round() -> None:
+    values: list[Any] = [exactk.Scores([[1.0, 2.0]]), exactk.as_rankings([[1]]), exactk.Embeddings([[1.0]], [[1.0]])]
+    for value in values:
+        with pytest.raises(exactk.InputTypeError, match="; evaluate\\(predictions, truth, metrics\\) if"):
+            exactk.evaluate(value, [[0]], "mrr")
+
+
+class Tensor:
+    """A tensor of a type that NumPy lacks, as torch has them."""
+
+    device, layout, requires_grad = "cpu", "torch.strided", False
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = dtype
+
+    def __dlpack__(self, **_: Any) -> object:
+        raise BufferError("Unsupported dtype in DLTensor.")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def float(self) -> Any:
+        return np.array([[0.5, 0.75], [0.75, 0.5]], np.float32)
+
+
+class Array(Tensor):
+    """An array of such a type, as JAX has them, without `float`."""
+
+    float = property()
+
+    def astype(self, dtype: str) -> Any:
+        return np.array([[0.5, 0.75], [0.75, 0.5]], dtype)
+
+
+@pytest.mark.parametrize("dtype", ["torch.bfloat16", "torch.float8_e4m3fn", "bfloat16", "float8_e5m2"])
+@pytest.mark.parametrize("form", ["array", "list", "mapping"])
+def test_f97_types_that_numpy_lacks_are_answered_with_a_conversion(dtype: str, form: str) -> None:
+    tensor: Any = (Tensor if dtype.startswith("torch.") else Array)(dtype)
+    predictions = {"array": tensor, "list": [tensor], "mapping": {"q1": tensor}}[form]
+    with pytest.raises(exactk.InputTypeError, match=f"found .*{dtype.removeprefix('torch.')}") as caught:
+        exactk.evaluate([[1], [0]], predictions, "mrr")
+    read = pasted(str(caught.value), "predictions", predictions)
+    matrix = {"array": lambda: read, "list": lambda: read[0], "mapping": lambda: read["q1"]}[form]()
+    assert exactk.evaluate([[1], [0]], matrix, "mrr")["mrr"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("array", "line"),
+    [
+        (np.ones((2, 3), complex), "predictions=predictions.real"),
+        (np.ones((2, 3), "M8[s]"), "predictions=predictions.astype(str)"),
+    ],
+)
+def test_f97_arrays_of_other_types_are_answered_with_a_conversion(array: Any, line: str) -> None:
+    with pytest.raises(exactk.InputTypeError, match=f"; {re.escape(line)}$"):
+        exactk.evaluate([[1], [0]], array, "mrr")
+
+
+OUT_OF_RANGE = [-5, 2**63, 2**64, 10**30]
+INTEGERS: dict[str, Callable[[int], Any]] = {
+    "lists": lambda item: [[item]],
+    "mapping": lambda item: {"q1": [item]},
+    "frame": lambda item: pd.DataFrame({"user": ["q1"], "item": [item]}),
+    "frame of lists": lambda item: pd.DataFrame({"user": ["q1"], "item": [[item]]}),
+    "Series": lambda item: pd.Series([[item]], index=["q1"]),
+    "array": lambda item: np.array([[item, item + 1]]),
+    "list of arrays": lambda item: [np.array([item])],
+}
+
+
+@pytest.mark.parametrize("item", OUT_OF_RANGE)
+@pytest.mark.parametrize("container", INTEGERS)
+def test_f97_integers_that_are_no_ids_are_answered_with_strings(container: str, item: int) -> None:
+    with pytest.raises(exactk.ExactkError, match=r"str\(|\.astype\(str\)|\.tolist\(\)"):
+        exactk.as_truth(INTEGERS[container](item))
+
+
+def test_f97_integers_in_files_are_answered_with_an_option(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "test.csv").write_text("user,item\n1,-5\n")
+    with pytest.raises(exactk.InputError, match=r"exactk\.read\(path, role, text_ids=True\)"):
+        exactk.read(tmp_path / "test.csv", "truth")
+    truth = exactk.read(tmp_path / "test.csv", "truth", text_ids=True)
+    assert exactk.evaluate(truth, {"1": ["-5"]}, "mrr")["mrr"] == 1.0
+    result = run("evaluate", str(tmp_path / "test.csv"), str(tmp_path / "test.csv"))
+    assert result.code == 2
+    assert "; convert the ids of all inputs with str(id) or column.astype(str); --text-ids reads" in result.err
+
+
+SUITABLE = [
+    uuid.UUID(int=1),
+    pd.Timestamp("2020-01-01"),
+    dt.date(2020, 1, 1),
+    Path("a"),
+    np.str_("a"),
+    np.int64(3),
+    b"a",
+]
+
+
+@pytest.mark.parametrize("item", SUITABLE, ids=lambda item: type(item).__name__)
+def test_f97_objects_with_a_text_of_their_own_are_items(item: Any) -> None:
+    assert exactk.evaluate({"q1": [item]}, {"q1": [item]}, "recall@1")["recall@1"] == 1.0
+    frame = pd.DataFrame({"user": ["q1"], "item": pd.Series([item], dtype=object), "rank": [1]})
+    assert exactk.evaluate(frame.drop(columns="rank"), frame, "recall@1")["recall@1"] == 1.0
+
+
+@pytest.mark.parametrize("item", [object(), Document("a"), ScoredDocument("a", 0.5), Plain("a", 0.5)])
+def test_f97_objects_without_a_text_of_their_own_are_none(item: Any) -> None:
+    frame = pd.DataFrame({"user": ["q1"], "item": pd.Series([item], dtype=object)})
+    for truth in ({"q1": [item]}, [[item]], frame):
+        with pytest.raises(exactk.InputTypeError, match=f"found {type(item).__name__}"):
+            exactk.evaluate(truth, truth, "recall@1")
+
+
+METRICS: list[tuple[Any, str]] = [
+    (exactk.recall_at_k, "; metrics='recall@10' is the metric of this name"),
+    (sklearn.metrics.ndcg_score, "; metrics='ndcg@10' is the metric of this name"),
+    (print, "; metrics=exactk.custom('print', print, k=10) if it takes exactk.JudgedLists"),
+    ([print], "; metrics=exactk.custom('print', print, k=10) if it takes exactk.JudgedLists"),
+    (10, "; metrics='ndcg@10' has the cutoff"),
+    ({"mrr", "map"}, "; metrics=sorted(metrics)"),
+    (b"mrr", "; metrics=metrics.decode()"),
+    ([("recall", 10)], '; metrics=[f"{name}@{k}" for name, k in metrics] adds the cutoffs'),
+    ("P.10", "; did you mean 'P@10'?"),
+    ("recall at 10", "; did you mean 'recall@10'?"),
+    ("ndcg:10", "; did you mean 'ndcg@10'?"),
+    ("recall@1 ndcg@1", "; metrics=['recall@1', 'ndcg@1']"),
+]
+
+
+@pytest.mark.parametrize(("metric", "hint"), METRICS)
+def test_f97_what_is_no_metric_is_answered_with_one(metric: Any, hint: str) -> None:
+    with pytest.raises(exactk.ExactkError, match=f"{re.escape(hint)}$"):
+        exactk.evaluate(ROWS, ROWS, metric)
+    line = re.split(" is the| has the| adds the", hint.removeprefix("; metrics="))[0]
+    if "custom" not in line and "did you" not in line:
+        exactk.evaluate(ROWS, ROWS, eval(line, {"metrics": metric}))  # noqa: S307 - the hint is our own
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ({"k": 10}, "metrics='ndcg@10' has the cutoff"),
+        ({"cutoffs": [5, 10]}, "metrics='ndcg@[5, 10]' has the cutoff"),
+        ({"relevance_threshold": 4}, "convention={'min_grade': 4}"),
+        ({"ties": "expected"}, "convention={'ties': 'expected'}"),
+        ({"n_jobs": 4}, "did you mean 'num_threads'?"),
+        ({"per_users": True}, "did you mean 'per_user'?"),
+        ({"metric": "mrr"}, "did you mean 'metrics'?"),
+        ({"seed": 1}, "exactk.compare(truth, systems, metrics, ...) takes it"),
+        ({"col_user": "user"}, "did you mean 'user'?"),
+    ],
+)
+def test_f97_options_of_other_libraries_are_answered_with_those_here(option: Any, hint: str) -> None:
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '.*'; {re.escape(hint)}$"):
+            evaluate(ROWS, ROWS, "mrr", **option)
+        if keyword := re.match("(metrics|convention)=(.*?)( has the cutoff)?$", hint):
+            value = eval(keyword[2])  # noqa: S307 - the hint is our own
+            evaluate([{"a": 4}, {"b": 5}], ROWS, **{"metrics": "mrr", keyword[1]: value})
+
+
+def test_f97_a_list_of_systems_is_answered_with_names() -> None:
+    systems: Any = [{"q1": ["a"]}, {"q1": ["b", "a"]}]
+    with pytest.raises(exactk.InputTypeError, match=r"; systems=.* names several$") as caught:
+        exactk.compare({"q1": ["a"]}, systems, "mrr")
+    line = str(caught.value).partition("; systems=")[2].removesuffix(" names several")
+    named = eval(line, {"systems": systems})  # noqa: S307 - the hint is our own
+    assert dict(exactk.compare({"q1": ["a"]}, named, "mrr")["mrr"]) == {"system 0": 1.0, "system 1": 0.5}
+
+
+def test_f97_groups_that_were_not_asked_for_are_answered_with_the_argument() -> None:
+    report = exactk.evaluate(ROWS, ROWS, "mrr")
+    assert not report.by_group
+    with pytest.raises(KeyError, match="no groups; groups= in the call gives each user one"):
+        report.by_group["new"]
+    with pytest.raises(KeyError, match="per_user=True"):
+        report.per_user["mrr"]
+
+
+def test_f97_a_series_of_hits_keeps_its_index() -> None:
+    series = pd.Series([FORMS["records of ids"](HITS)], index=["q1"])
+    with pytest.raises(exactk.InputTypeError, match=r"; predictions=predictions\.map") as caught:
+        exactk.evaluate({"q1": ["a"]}, series, "mrr")
+    assert exactk.evaluate({"q1": ["a"]}, pasted(str(caught.value), "predictions", series), "mrr")["mrr"] == 0.5

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from exactk._engine.core import core_engine
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.short_ways import evaluate_shortly
 from exactk._engine.systems import ONE_SYSTEM
+from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._runtime.names import did_you_mean
 
@@ -52,6 +54,7 @@ def evaluate(
     score: str | None = None,
     rank: str | None = None,
     grade: str | None = None,
+    **unknown: Never,
 ) -> Report:
     """Evaluate the predictions of one system against the truth: rankings, scores or embeddings.
 
@@ -199,6 +202,8 @@ def evaluate(
     >>> exactk.evaluate(test, scored, "recall@1")["recall@1"]
     0.5
     """
+    if unknown:
+        with_defaults(unknown, "evaluate")
     options = (exclude, candidates, items, base_predictions, weights, groups, user, item, score, rank, grade)
     if per_user is progress is False and not any(option is not None for option in options):
         report = evaluate_shortly(truth, predictions, metrics, convention, num_threads)
@@ -233,11 +238,41 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})
 """The defaults of the options, which the reference and the command line share."""
 
 
+_signature = signature(evaluate)
+_parameters = [one for name, one in _signature.parameters.items() if name != "unknown"]
+setattr(evaluate, "__signature__", _signature.replace(parameters=_parameters))  # noqa: B010 - functions have it unasked
+
+_OF_OTHERS = {
+    "metrics='ndcg@{0}' has the cutoff": "k K N topk top_k at_k cutoff cutoffs ks",
+    "convention={{'min_grade': {0!r}}}": "relevance_threshold threshold rel_threshold relevance_level min_rel",
+    "exactk.compare(truth, systems, metrics, ...) takes it": "baseline seed random_state",
+    "did you mean 'num_threads'?": "threads n_threads nthreads n_jobs workers",
+    "did you mean 'exclude'?": "train seen exclude_seen filter_already_liked_items",
+    "did you mean 'groups'?": "by_group segments",
+    "did you mean 'weights'?": "sample_weight weight",
+    "did you mean 'user'?": "col_user user_col",
+    "did you mean 'item'?": "col_item item_col",
+    "did you mean 'score'?": "col_prediction prediction_col col_score",
+    "did you mean 'grade'?": "col_rating rating_col",
+    "did you mean 'truth'?": "qrels y_true ground_truth",
+    "did you mean 'predictions'?": "run runs y_score y_pred",
+}
+"""What to write instead of keyword arguments of other libraries."""
+
+
+def _way_on(name: str, value: object) -> str:
+    """Return what to write instead of an option that there is not."""
+    hints = [hint.format(value) for hint, names in _OF_OTHERS.items() if name in names.split()]
+    if not hints and name in FIELDS:
+        return f"convention={{{name!r}: {value!r}}}"
+    return hints[0] if hints else did_you_mean(name, ["metrics", *DEFAULTS])
+
+
 def with_defaults(options: Options | Mapping[str, Any], function: str) -> dict[str, Any]:
     """Return all options; raise TypeError, as Python would for the function, if one has another name."""
     for name in options:
         if name not in DEFAULTS:
-            hint = did_you_mean(name, DEFAULTS)
+            hint = _way_on(name, options[name])  # type: ignore[literal-required]
             message = f"{function}() got an unexpected keyword argument {name!r}"
             raise TypeError(f"{message}; {hint}" if hint else message)
     return {**DEFAULTS, **options}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +10,7 @@ from exactk._inputs.containers.sequences import has_parts, is_flat, is_row
 from exactk._inputs.containers.series import has_one_item_each, has_values_by_user_and_item
 from exactk._inputs.paths import opened
 from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify
+from exactk._inputs.ways_on import of_container, of_hits
 from exactk._report.comparison import check_system_name
 from exactk._report.report import Report
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
@@ -49,7 +50,9 @@ class Form(NamedTuple):
         if argument not in {self.argument, "predictions", "truth"}:
             return error
         metrics = repr(values[0].spelling) if len(values) == 1 else "metrics"
-        hint = self.other_call(classified, f"({truth}, {self.argument}, {metrics})")
+        hint = of_container(classified.value, self.argument) if classified.container is MAPPING else ""
+        with suppress(ExactkError):  # a content that is none, as the error says
+            hint = hint or self.other_call(classified, f"({truth}, {self.argument}, {metrics})")
         if not hint and argument == "predictions" != self.argument:
             hint = _runs_instead(classified)
         return error.amended(hint=(hint,)) if hint else error
@@ -104,6 +107,8 @@ def check_systems_before_metrics(form: Form, classified: ClassifiedValue) -> Non
 def _systems_by_name(classified: ClassifiedValue) -> Systems:
     if classified.container is not MAPPING:
         hint = "exactk.evaluate takes the predictions of one system"
+        if classified.container is LIST and all(map(_is_of_many_users, classified.value)):
+            hint = "systems={f'system {i}': one for i, one in enumerate(systems)} names several"
         expected = "a mapping from each system's name to its predictions"
         raise type_error("systems", expected, type(classified.value).__name__, hint=hint)
     if not classified.value:
@@ -169,7 +174,7 @@ def _is_of_many_users(content: object) -> bool:
     if container is LIST or container is MAPPING:
         rows = value.values() if container is MAPPING else value
         first = next((row for row in rows if row is not None), None)
-        return is_row(first) and not has_parts(first)
+        return is_row(first) and not has_parts(first) and not of_hits(value)
     if container is SERIES:
         return has_values_by_user_and_item(value) or not has_one_item_each(value)
     if container is FILE:

@@ -45,7 +45,7 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
     """Return the container of the file. Column names are for files with columns, as they are for data frames."""
     file = file_at(path, argument, argument)
     if isinstance(path, str):
-        file.status(hint=_hint_of_text(path, argument))
+        file.status(hint="a string is the path of a file")
     with name_source(str(file.path)):
         if argument in _USER_VALUES:
             return read_user_values(path, argument, text_ids=text_ids, user=columns.get("user"))
@@ -65,13 +65,6 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
             role: name for role, name in columns.items() if name is not None and role in column_roles.ROLES[argument]
         }
         return read_in_role(file, requested, text_ids=text_ids)
-
-
-def _hint_of_text(text: str, argument: str) -> str:
-    """Return what to write for a string that is no path."""
-    if text.lstrip()[:1] in {"{", "["}:
-        return f"{argument}=json.loads({argument}) if it holds the data itself"
-    return "a string is the path of a file"
 
 
 def read_catalogue_columns(

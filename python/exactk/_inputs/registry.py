@@ -6,11 +6,12 @@ A new container is one adapter in `containers` and one entry here, from which do
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._inputs import ways_on
 from exactk._inputs.batches import Batches
 from exactk._inputs.checks import id_array, import_dlpack
 from exactk._inputs.containers import (
@@ -34,7 +35,7 @@ from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
 from exactk._runtime import optional
-from exactk._runtime.errors import type_error
+from exactk._runtime.errors import ExactkError, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,6 +85,7 @@ SPARSE_MATRIX = Container(
     "stored values are scores",
     "`scipy.sparse`",
 )
+REPORT = Container("a report", ways_on.is_report)  # which is a mapping too
 MAPPING = Container(
     "a mapping",
     Mapping,
@@ -156,7 +158,7 @@ FILE = Container(
 BLOCKS = Container("an iterator", Iterator)
 
 CONTAINERS = (
-    LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, PIVOTED_FRAME, FRAME, SERIES,
+    LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, REPORT, MAPPING, ARRAY, PIVOTED_FRAME, FRAME, SERIES,
     TOP_K, NEIGHBOR_LISTS, FILE, BLOCKS,
 )  # fmt: skip
 """The first container that recognizes a value wins: some sparse matrices are also mappings, and Arrow readers iterators."""
@@ -199,7 +201,15 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
     """Return the rows from the container's adapter."""
     value, container = classified
     if container is not None and container.to_rows is not None:
-        return container.to_rows(value, options)
+        try:
+            return container.to_rows(value, options)
+        except ExactkError as error:
+            hint = ways_on.of_container(value, options.argument) if container is MAPPING else ""
+            if not hint and container in {LIST, MAPPING, SERIES}:
+                hint = ways_on.of_rows(value, error, options.argument)
+            if not hint:
+                raise
+            raise error.amended(hint=(hint,)) from error.__cause__
     expected = ", ".join(adapter.name for adapter in ADAPTERS)
     alternatives = {
         "truth": " or exactk.Truth",
@@ -208,18 +218,12 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
         "scores": ", exactk.Scores, SparseScores or Embeddings",
         "candidates": " or one sequence of ids for all users",
     }
-    hint = _list_hint(value, options.argument)
+    hint = ways_on.of_container(value, options.argument)
     if options.argument == "truth" and isinstance(value, Generator):
         hint += ", if it has one row per user; evaluate(None, truth, metrics) takes (truth, predictions) blocks"
     if container is PIVOTED_FRAME and options.argument == "truth":
         hint = "truth=exactk.Truth.from_dense(truth) if it holds a grade for each item"
     raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__, hint=hint)
-
-
-def _list_hint(value: object, argument: str) -> str:
-    """Return how to convert an iterable that is not a container, such as a generator."""
-    has_order = isinstance(value, Iterable) and not isinstance(value, (bytes, set, frozenset))
-    return f"{argument}=list({argument})" if has_order else ""
 
 
 def as_candidate_items(classified: ClassifiedValue, columns: ColumnNames) -> CandidateItems | None:

@@ -29,6 +29,9 @@ class GroupMapping(Mapping["Label", "MetricMapping[float]"]):
         self._of_group = of_group
 
     def __getitem__(self, label: Label) -> MetricMapping[float]:
+        if not self._rows:
+            message = f"{label!r}: no groups; groups= in the call gives each user one"
+            raise KeyError(message)
         return self._of_group(self._rows[label])
 
     def __contains__(self, label: object) -> bool:

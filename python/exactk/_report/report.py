@@ -442,10 +442,9 @@ class Report(Exports, Mapping[str, float]):
     def by_group(self) -> Mapping[Label, MetricMapping[float]]:
         """The values of each group."""
         groups = sums_of_groups(self._state)
-        if groups is None:
-            return MappingProxyType({})
+        columns = [] if groups is None else self._statistic_by_group(values_of_groups, groups)
         of_group = partial(MetricMapping, self._spellings, convention=self.convention, absent=_NOT_REQUESTED)
-        return GroupMapping(groups, self._statistic_by_group(values_of_groups, groups), of_group)
+        return GroupMapping(groups or (), columns, of_group)
 
     def _statistic_by_group(self, statistic: Callable[..., list[float]], groups: GroupSums) -> list[list[float]]:
         """Return a statistic of each value in the groups."""

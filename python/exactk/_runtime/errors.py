@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+_RANGES = frozenset({"item ids in [0, 2^63)", "integers that all fit int64 or all fit uint64"})
+_RANGE_HINT: Text = (
+    "convert the ids of all inputs with str(id) or column.astype(str); ",
+    Option("text_ids", True, "exactk.read(path, role, {})"),  # noqa: FBT003 - the value of the option
+    " reads ids in files as strings",
+)
+
+
 class ExactkError(Exception):
     """Base class of all errors that exactk raises deliberately.
 
@@ -48,6 +56,8 @@ class ExactkError(Exception):
     @classmethod
     def of_fault(cls, fault: Fault) -> Self:
         """Return the error whose message describes the fault."""
+        hint = _RANGE_HINT if fault.expected in _RANGES and _RANGE_HINT[-1] not in fault.hint else ()
+        fault = replace(fault, hint=(*fault.hint, *("; " for _ in fault.hint[:1]), *hint)) if hint else fault
         error = cls(fault.message(), fault.argument or None, fault.row, fault.position, fault.count)
         error._fault = fault
         return error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 from exactk._inputs import long_format
 from exactk._inputs.containers import sequences
 from exactk._inputs.keys import column_roles, columns
+from exactk._inputs.ways_on import split
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 _PAIR = 2  # parts of a key that may be a user and an item
 
 
-_MARKS_OF_LISTS = re.compile(r"[\s,;|\[]")
-
-
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
     if _has_one_item_each(value) and argument in {"truth", "exclude"}:
@@ -35,8 +32,9 @@ def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding)
         hint = f"{argument}={{user: [item] for user, item in {argument}.items()}}"
         if all(isinstance(user, tuple) and len(user) == _PAIR for user in value):
             hint = f"pandas.Series({argument}) has a value for each user and item, if these are the keys"
-        elif all(isinstance(items, str) and _MARKS_OF_LISTS.search(items) for items in value.values()):
-            hint = "strings are single items: split them into lists if each holds several"
+        elif all(isinstance(items, str) and split(items) for items in value.values()):
+            way = split(next(iter(value.values())))
+            hint = f"{argument}={{user: {way} for user, items in {argument}.items()}} if each string holds several"
         raise type_error(argument, "the items of each user", "a single item instead of a list", hint=hint)
     if column_roles.name_columns(islice(value, sequences.MOST_COLUMNS)):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"

@@ -28,8 +28,9 @@ def rows_of_array(value: object, argument: str) -> Rows:
             raise type_error(argument, "ids, best first", "a multi-hot bool array", hint=hint)
         return graded_rows(array, argument)
     if array.dtype.kind in "OUST" and array.size:
-        may_be_pairs = array.shape[1] == 2  # of a user and an item, which are no rows
-        hint = "" if may_be_pairs else f"{argument}={argument}.tolist() reads rows of keys"
+        hint = f"{argument}={argument}.tolist() reads rows of keys"
+        if array.shape[1] == 2:
+            hint += f", {argument}=pd.DataFrame({argument}, columns=['user', 'item']) pairs of users and items"
         raise type_error(argument, "integer ids", describe_dtype(array), hint=hint)
     if array.dtype.kind == "f" and argument == "truth":
         hint = "truth=exactk.Truth.from_dense(truth) if they are grades"

@@ -15,6 +15,7 @@ from exactk._inputs.checks import describe_dtype, exact_float, id_array, import_
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
+from exactk._inputs.ways_on import is_foreign, split
 from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.faults import as_text
@@ -60,6 +61,8 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
         raise type_error(
             argument, "a sequence of ids", type(value[0]).__name__, row=0, hint=_flat_hint(value[0], argument)
         )
+    if value and isinstance(value[0], Mapping) and is_foreign(value[0]):
+        raise type_error(argument, "the items of each user", "records of hits", row=0)
     if value and isinstance(value[0], Mapping) and name_columns(islice(value[0], MOST_COLUMNS)):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
@@ -82,9 +85,7 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
     try:
         return _encode_lists(value, argument, encoding, has_values=has_values)
     except InputTypeError as error:
-        hint = _parts_hint(value, argument, error, is_keyed) or (
-            "" if is_keyed else _float_hint(value, argument, error)
-        )
+        hint = _parts_hint(value, argument, error, is_keyed)
         if error.fault.hint or not hint:
             raise
         raise error.amended(hint=as_text(hint)) from None
@@ -104,6 +105,8 @@ def rows_of_integers(value: list[list[int] | tuple[int, ...] | None], argument: 
 
 def _flat_hint(item: object, argument: str) -> str:
     """Return how to write a single sequence of items as one row per user."""
+    if isinstance(item, str) and (way := split(item)):
+        return f"{argument}=[{way} for items in {argument}] if each string holds several"
     if argument == "exclude":
         return "exclude=[exclude] * len(truth) excludes the same items for each user"
     if argument in {"predictions", "scores"} and isinstance(item, (float, np.floating)):
@@ -199,23 +202,6 @@ def _parts_hint(lists: list[Any], argument: str, error: InputTypeError, is_keyed
     return f"{numbers} if they are items with {VALUE_FIELDS[argument]}, {as_items}"
 
 
-def _float_hint(lists: list[Any], argument: str, error: InputTypeError) -> str:
-    """Return how to write floats in place of ids; empty if the error is about something else."""
-    row = None if error.row is None else lists[error.row]
-    item = row[error.position] if isinstance(row, (list, tuple)) and error.position is not None else None
-    if argument not in {"truth", "predictions", "exclude"} or not isinstance(item, (float, np.floating)):
-        return ""
-    if not all(isinstance(one, Number) for one in row or ()):
-        return ""
-    if not item.is_integer():
-        return (
-            f"{argument}=exactk.Scores({argument}) if these are scores of all items"
-            if argument == "predictions"
-            else ""
-        )
-    return f"{argument}=[list(map(int, row)) for row in {argument}] converts whole numbers to ids"
-
-
 def _item_kind(lists: list[Any]) -> str:
     """Return the kind of the first item; "other" if only ``str`` can tell."""
     first = next((item for row in lists if row for item in row), 0)
@@ -232,6 +218,8 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
         if is_missing(item) or isinstance(item, (Number, np.generic, bytes)):
             found = f"{type(item).__name__} {item!r} and another kind"
             raise type_error(argument, "ids of one kind", found, row=user, position=position)
+        if position == 0 and is_foreign(item):
+            raise type_error(argument, "integers or strings as ids", type(item).__name__, row=user, position=position)
     texts = [str(item) for item in row]
     if not isinstance(row, dict):
         return texts

@@ -12,6 +12,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import exact_float, id_array
+from exactk._inputs.ways_on import is_foreign, of_column
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
         return TextColumn(values, next(iter(types)).__name__)
     plain = [value for value in values if _is_number(value) or is_missing(value) or isinstance(value, (str, bytes))]
     containers = [value for value in values if isinstance(value, (list, dict, set, np.ndarray))]
-    if plain or containers:
+    if plain or containers or (values and is_foreign(values[0])):
         raise _mixed_kinds_error(values, types, argument)
     return TextColumn([str(value) for value in values], "str")
 
@@ -315,7 +316,9 @@ def _mixed_kinds_error(values: list[Any], types: set[type], argument: str) -> Ex
     holes = [i for i, value in enumerate(values) if is_missing(value)]
     if holes:
         return type_error(argument, "a value in every row", f"{len(holes)} None or NaN", position=holes[0])
-    return type_error(argument, expected, " and ".join(sorted(type_.__name__ for type_ in types)))
+    return type_error(
+        argument, expected, " and ".join(sorted(type_.__name__ for type_ in types)), hint=of_column(values)
+    )
 
 
 def _integer_array(values: list[Any], argument: str) -> NDArray[Any]:
@@ -338,7 +341,7 @@ def key_kind(column: Column, argument: str) -> str:
         return kind
     expected = "integer ids, strings or bytes"
     if kind != "float":
-        hint = ".astype(str) makes strings of dates" if kind.startswith("datetime") else ""
+        hint = f".astype(str) makes strings of {'dates' if kind.startswith('datetime') else 'them'}"
         raise type_error(argument, expected, kind, hint=hint)
     values = column.values(argument)
     if not len(values):
