@@ -488,7 +488,7 @@ def test_errors_name_the_system_and_the_block() -> None:
     blocks = [(TRUTH, PREDICTIONS), (TRUTH, [[1], [2, -2]])]
     several = [(truth, {"a": [*TRUTH], "b": lists}) for truth, lists in blocks]
     error = error_of(lambda: exactk.compare(None, iter(several), "P@1"))
-    assert str(error).endswith(" in system 'b', block 1 of the iterator, whose first user is number 2")
+    assert " in system 'b', block 1 of the iterator, whose first user is number 2; convert the ids" in str(error)
     error = error_of(lambda: exactk.evaluate(None, iter(blocks), "P@1", weights=[1.0] * 3))
     assert "at least 4" in str(error)
 

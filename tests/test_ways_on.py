@@ -211,7 +211,7 @@ def test_f97_containers_of_other_libraries_are_answered_with_a_line_that_reads_t
 ) -> None:
     value, line = CONTAINERS[library]
     with pytest.raises(exactk.InputTypeError) as caught:
-        exactk.evaluate(**{"truth": ROWS, "predictions": ROWS, argument: value}, metrics="recall@1")
+        exactk.evaluate(**{"truth": ROWS, "predictions": [*ROWS], argument: value}, metrics="recall@1")
     line = line.format(argument)
     assert f"; {line}" in str(caught.value)
     read = eval(line.removeprefix(f"{argument}="), {argument: value})  # noqa: S307 - the hint is our own
@@ -228,9 +228,9 @@ def test_f97_containers_of_other_libraries_are_answered_with_a_line_that_reads_t
             of_library("torch.utils.data", __iter__=lambda _: iter(())),
             "evaluate(None, iter(predictions), metrics) takes",
         ),
-        (exactk.evaluate(ROWS, ROWS, "mrr"), "exactk.compare_reports({'a': a, 'b': b}) compares reports"),
+        (exactk.evaluate(ROWS, [*ROWS], "mrr"), "exactk.compare_reports({'a': a, 'b': b}) compares reports"),
         (
-            exactk.compare(ROWS, {"a": ROWS, "b": ROWS}, "mrr"),
+            exactk.compare(ROWS, {"a": [*ROWS], "b": [*ROWS]}, "mrr"),
             "exactk.compare_reports({'a': a, 'b': b}) compares reports",
         ),
         (exactk.as_truth(ROWS), "evaluate(predictions, truth, metrics) if they are the other way round"),
@@ -428,3 +428,13 @@ def test_f97_a_series_of_hits_keeps_its_index() -> None:
     with pytest.raises(exactk.InputTypeError, match=r"; predictions=predictions\.map") as caught:
         exactk.evaluate({"q1": ["a"]}, series, "mrr")
     assert exactk.evaluate({"q1": ["a"]}, pasted(str(caught.value), "predictions", series), "mrr")["mrr"] == 0.5
+
+
+@pytest.mark.parametrize("metrics", ["recall@1", ["recall@1", "mrr"]])
+def test_f97_metrics_before_the_predictions_are_answered_with_the_order(metrics: Any) -> None:
+    keyed: Any = {"q1": ["a"]}
+    for arguments in ((keyed, metrics, keyed), (metrics, keyed, keyed)):
+        with pytest.raises(exactk.ExactkError, match=r"; the order is \(truth, predictions, metrics\)$"):
+            exactk.evaluate(*arguments)
+        with pytest.raises(exactk.ExactkError, match=r"; the order is \(truth, {system: predictions}, metrics\)$"):
+            exactk.compare(*arguments)

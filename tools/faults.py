@@ -172,6 +172,18 @@ ROWS = {
     ),
     85: Row("one input as truth and predictions is refused; predictions of the test pairs alone are warned of"),
     86: Row("columns that say what happened are named in every container; a named column has no other role"),
+    87: Row(
+        "exclusions, candidates, items and values of users that match nothing are warned of, with an example of each side"
+    ),
+    88: Row("users of one class, whom AUC leaves out, are counted", later="the work on what a number claims"),
+    89: Row("intervals have a width and stay in the metric's range", later="the work on what a number claims"),
+    90: Row("trec_eval's program is followed, not its message", later="the work on what a number claims"),
+    91: Row("a table says which metric reads which option", later="the work on what a number claims"),
+    92: Row("shards replace valid states of the same run alone", later="the work on what a write destroys"),
+    93: Row("what is written by path replaces the old file when whole", later="the work on what a write destroys"),
+    94: Row("a child forked during an update does not hang", later="the work on what a write destroys"),
+    95: Row("containers that lie or change are refused with their location", later="the work on what a write destroys"),
+    96: Row("reports that contradict their sums are refused", later="the work on what a write destroys"),
     97: Row("values of other libraries, and paths without a file, are refused with a line that works when pasted"),
 }
 WITHDRAWN = {33, 39, 40}  # rows that there were

@@ -248,7 +248,7 @@ _OF_OTHERS = {
     "exactk.compare(truth, systems, metrics, ...) takes it": "baseline seed random_state",
     "did you mean 'num_threads'?": "threads n_threads nthreads n_jobs workers",
     "did you mean 'exclude'?": "train seen exclude_seen filter_already_liked_items",
-    "did you mean 'groups'?": "by_group segments",
+    "did you mean 'groups'?": "by by_group segments",
     "did you mean 'weights'?": "sample_weight weight",
     "did you mean 'user'?": "col_user user_col",
     "did you mean 'item'?": "col_item item_col",

@@ -46,7 +46,7 @@ from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
-from exactk._plan.metric_strings import plan
+from exactk._plan.metric_strings import are_metrics, plan
 from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.progress import Progress
@@ -135,7 +135,9 @@ def evaluate_with_engine(
     convention = as_convention(convention)
     try:
         values = plan(metrics, convention)
-    except ExactkError:
+    except ExactkError as error:
+        if any(are_metrics(one, convention) for one in (truth, predictions)):
+            raise error.amended(hint=(f"the order is {form.block.removesuffix(')')}, metrics)",)) from None
         check_systems_before_metrics(form, classify(predictions, form.argument))
         raise
     if pairing is not None:

@@ -98,6 +98,8 @@ def _is_row(value: object) -> bool:
 
 def is_foreign(item: object) -> bool:
     """Return whether an object is a hit, or has no text that tells it from others, and so cannot be an item."""
+    if isinstance(item, Mapping) and not any(one in item for one in _VALUES["predictions"]):
+        return False
     texts = {type(item).__str__, type(item).__repr__}
     if texts == {object.__str__, object.__repr__} or hasattr(item, "__dlpack__") or hasattr(item, "page_content"):
         return True

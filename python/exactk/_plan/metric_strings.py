@@ -258,6 +258,14 @@ def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -
     return Plan(replace(value, function=functions.get(value.metric)) for value in values)
 
 
+def are_metrics(value: Any, convention: Convention) -> bool:  # noqa: ANN401 - of any type
+    """Return whether another argument's value is a metric string, or a list of them."""
+    try:
+        return isinstance(value, (str, list)) and len(plan(value, convention)) > 0
+    except ExactkError:
+        return False
+
+
 def _way_on(metric: Any) -> str:  # noqa: ANN401 - of any type
     """Return what to write for a value that is no metric."""
     name = getattr(metric, "__name__", "metric")

@@ -57,15 +57,8 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
     """
     assert isinstance(value, list)  # noqa: S101 - for the type checker
     types = set(map(type, value))
-    if value and is_item(value[0]):
-        raise type_error(
-            argument, "a sequence of ids", type(value[0]).__name__, row=0, hint=_flat_hint(value[0], argument)
-        )
-    if value and isinstance(value[0], Mapping) and is_foreign(value[0]):
-        raise type_error(argument, "the items of each user", "records of hits", row=0)
-    if value and isinstance(value[0], Mapping) and name_columns(islice(value[0], MOST_COLUMNS)):
-        hint = f"pandas.DataFrame({argument}) makes a data frame of them"
-        raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
+    if value:
+        _check_first_row(value[0], argument)
     if not types <= _CORE_TYPES:
         if arrays := _rows_of_arrays(value, argument):
             return arrays
@@ -89,6 +82,17 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
         if error.fault.hint or not hint:
             raise
         raise error.amended(hint=as_text(hint)) from None
+
+
+def _check_first_row(row: object, argument: str) -> None:
+    """Raise InputTypeError if the rows are items, hits or records."""
+    if is_item(row):
+        raise type_error(argument, "a sequence of ids", type(row).__name__, row=0, hint=_flat_hint(row, argument))
+    if isinstance(row, Mapping) and is_foreign(row):
+        raise type_error(argument, "the items of each user", "records of hits", row=0)
+    if isinstance(row, Mapping) and name_columns(islice(row, MOST_COLUMNS)):
+        hint = f"pandas.DataFrame({argument}) makes a data frame of them"
+        raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
 
 
 def other_numbers(mappings: list[dict[str, float]], others: list[tuple[str, ...]], argument: str) -> Rows:
@@ -151,6 +155,9 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
     field = VALUE_FIELDS.get(argument, "values")
     kind = _item_kind(lists)
     if kind == "other":
+        user, item = next((user, item) for user, row in enumerate(lists) if row for item in row)
+        if is_foreign(item):
+            raise type_error(argument, "integers or strings as ids", type(item).__name__, row=user, position=0)
         lists, kind = [_to_text(row, argument, user) for user, row in enumerate(lists)], "str"
     item_vocabulary = None
     rows: _core.IntegerRows | _core.TextRows
@@ -218,8 +225,6 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
         if is_missing(item) or isinstance(item, (Number, np.generic, bytes)):
             found = f"{type(item).__name__} {item!r} and another kind"
             raise type_error(argument, "ids of one kind", found, row=user, position=position)
-        if position == 0 and is_foreign(item):
-            raise type_error(argument, "integers or strings as ids", type(item).__name__, row=user, position=position)
     texts = [str(item) for item in row]
     if not isinstance(row, dict):
         return texts
