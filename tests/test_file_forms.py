@@ -382,12 +382,3 @@ def test_f81_lists_of_structs_are_refused_with_the_line_that_reads_them(ending: 
     frame = eval(str(line).removeprefix("predictions="), {"polars": polars})  # noqa: S307 - the text of our own message
     assert exactk.evaluate({"a": ["y"], "b": ["x"]}, frame, "mrr")["mrr"] == 0.75
     assert shlex.split(line.shell)[:2] == ["python", "-c"]
-
-
-def test_f81_replacements_that_read_trec_text_check_it(tmp_path: Path) -> None:
-    ranx = pytest.importorskip("exactk.compat.ranx")
-    path = write(tmp_path, "u.trec", (f"1 20 4 {TIME}", f"1 31 3 {TIME}"))
-    with pytest.raises(exactk.InputError, match="times as grades"):
-        ranx.Qrels.from_file(str(path), kind="trec")
-    with pytest.warns(EvaluationWarning, match="1 of 2 queries have ranks"):
-        ranx.Run.from_file(str(write(tmp_path, "a.trec", CONTRADICTED)), kind="trec")

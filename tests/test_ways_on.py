@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 import dataclasses
 import datetime as dt
 import errno
@@ -19,6 +21,8 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn.metrics
+from hypothesis import given
+from hypothesis import strategies as st
 
 import exactk
 
@@ -321,11 +325,12 @@ def test_f97_integers_that_are_no_ids_are_answered_with_strings(container: str, 
 
 def test_f97_integers_in_files_are_answered_with_an_option(tmp_path: Path, run: Run) -> None:
     (tmp_path / "test.csv").write_text("user,item\n1,-5\n")
+    (tmp_path / "run.csv").write_text("user,item,rank\n1,-5,1\n")
     with pytest.raises(exactk.InputError, match=r"exactk\.read\(path, role, text_ids=True\)"):
         exactk.read(tmp_path / "test.csv", "truth")
     truth = exactk.read(tmp_path / "test.csv", "truth", text_ids=True)
     assert exactk.evaluate(truth, {"1": ["-5"]}, "mrr")["mrr"] == 1.0
-    result = run("evaluate", str(tmp_path / "test.csv"), str(tmp_path / "test.csv"))
+    result = run("evaluate", str(tmp_path / "test.csv"), str(tmp_path / "run.csv"))
     assert result.code == 2
     assert "; convert the ids of all inputs with str(id) or column.astype(str); --text-ids reads" in result.err
 
@@ -353,7 +358,7 @@ def test_f97_objects_without_a_text_of_their_own_are_none(item: Any) -> None:
     frame = pd.DataFrame({"user": ["q1"], "item": pd.Series([item], dtype=object)})
     for truth in ({"q1": [item]}, [[item]], frame):
         with pytest.raises(exactk.InputTypeError, match=f"found {type(item).__name__}"):
-            exactk.evaluate(truth, truth, "recall@1")
+            exactk.evaluate(truth, copy.copy(truth), "recall@1")
 
 
 METRICS: list[tuple[Any, str]] = [
@@ -375,10 +380,10 @@ METRICS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("metric", "hint"), METRICS)
 def test_f97_what_is_no_metric_is_answered_with_one(metric: Any, hint: str) -> None:
     with pytest.raises(exactk.ExactkError, match=f"{re.escape(hint)}$"):
-        exactk.evaluate(ROWS, ROWS, metric)
+        exactk.evaluate(ROWS, [*ROWS], metric)
     line = re.split(" is the| has the| adds the", hint.removeprefix("; metrics="))[0]
     if "custom" not in line and "did you" not in line:
-        exactk.evaluate(ROWS, ROWS, eval(line, {"metrics": metric}))  # noqa: S307 - the hint is our own
+        exactk.evaluate(ROWS, [*ROWS], eval(line, {"metrics": metric}))  # noqa: S307 - the hint is our own
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
@@ -412,10 +417,13 @@ def test_f97_a_list_of_systems_is_answered_with_names() -> None:
     line = str(caught.value).partition("; systems=")[2].removesuffix(" names several")
     named = eval(line, {"systems": systems})  # noqa: S307 - the hint is our own
     assert dict(exactk.compare({"q1": ["a"]}, named, "mrr")["mrr"]) == {"system 0": 1.0, "system 1": 0.5}
+    pairs: Any = list(named.items())
+    with pytest.raises(exactk.InputTypeError, match=r"; systems=dict\(systems\) names them"):
+        exactk.compare({"q1": ["a"]}, pairs, "mrr")
 
 
 def test_f97_groups_that_were_not_asked_for_are_answered_with_the_argument() -> None:
-    report = exactk.evaluate(ROWS, ROWS, "mrr")
+    report = exactk.evaluate(ROWS, [*ROWS], "mrr")
     assert not report.by_group
     with pytest.raises(KeyError, match="no groups; groups= in the call gives each user one"):
         report.by_group["new"]
@@ -438,3 +446,45 @@ def test_f97_metrics_before_the_predictions_are_answered_with_the_order(metrics:
             exactk.evaluate(*arguments)
         with pytest.raises(exactk.ExactkError, match=r"; the order is \(truth, {system: predictions}, metrics\)$"):
             exactk.compare(*arguments)
+
+
+@pytest.mark.parametrize("text", ['["a", "b"]', "['a', 'b']"])
+def test_f97_text_that_holds_lists_is_answered_with_what_reads_it(text: str) -> None:
+    truth = pd.DataFrame({"user": ["q1"], "item": [text]})
+    with pytest.warns(exactk.EvaluationWarning, match=r"; \.map\(ast\.literal_eval\) makes lists of a column$"):
+        exactk.evaluate(truth, {"q1": ["a"]}, "mrr")
+    read = truth.assign(item=truth["item"].map(ast.literal_eval))
+    assert exactk.evaluate(read, {"q1": ["a"]}, "mrr")["mrr"] == 1.0
+
+
+@pytest.mark.parametrize("rows", [[[("a", 0.5), ("a", 0.25)]], [[("a", 0.5), "b"]]])
+@pytest.mark.parametrize("keyed", [True, False])
+def test_f97_pairs_that_are_read_get_no_line_that_would_hide_their_fault(rows: Any, keyed: bool) -> None:
+    predictions = {"q1": rows[0]} if keyed else rows
+    with pytest.raises(exactk.ExactkError) as caught:
+        exactk.evaluate({"q1": ["a"]} if keyed else [["a"]], predictions, "mrr")
+    assert "hit[0]" not in str(caught.value)
+
+
+NAMES = st.tuples(
+    st.sampled_from(["id", "_id", "docid", "doc_id", "item_id", "corpus_id"]),
+    st.sampled_from(["score", "_score", "similarity", "distance"]),
+)
+
+
+@given(
+    NAMES,
+    st.permutations(["a", "b", "c", "d"]),
+    st.booleans(),
+    st.dictionaries(st.text("xyz", min_size=1), st.integers()),
+)
+def test_f97_records_of_any_names_are_answered_with_a_line_that_reads_them(
+    names: tuple[str, str], items: list[str], are_objects: bool, others: dict[str, int]
+) -> None:
+    sign = -1 if names[1] == "distance" else 1
+    records = [{**others, names[0]: item, names[1]: sign / rank} for rank, item in enumerate(items, 1)]
+    predictions: Any = {"q1": [SimpleNamespace(**one) for one in records] if are_objects else records}
+    with pytest.raises(exactk.InputTypeError, match="; predictions=") as caught:
+        exactk.evaluate({"q1": ["a"]}, predictions, "mrr")
+    read = pasted(str(caught.value), "predictions", predictions)
+    assert exactk.evaluate({"q1": ["a"]}, read, "mrr")["mrr"] == 1 / (items.index("a") + 1)

@@ -107,7 +107,9 @@ def check_systems_before_metrics(form: Form, classified: ClassifiedValue) -> Non
 def _systems_by_name(classified: ClassifiedValue) -> Systems:
     if classified.container is not MAPPING:
         hint = "exactk.evaluate takes the predictions of one system"
-        if classified.container is LIST and all(map(_is_of_many_users, classified.value)):
+        if classified.container is LIST and all(isinstance(one, tuple) for one in classified.value):
+            hint = "systems=dict(systems) names them, if these are pairs of a name and a system"
+        elif classified.container is LIST and all(map(_is_of_many_users, classified.value)):
             hint = "systems={f'system {i}': one for i, one in enumerate(systems)} names several"
         expected = "a mapping from each system's name to its predictions"
         raise type_error("systems", expected, type(classified.value).__name__, hint=hint)

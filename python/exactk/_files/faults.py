@@ -9,16 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._runtime.errors import (
-    ExactkError,
-    FileError,
-    FilePermissionError,
-    FolderError,
-    InputError,
-    MissingFileError,
-    NoFolderError,
-    input_error,
-)
+from exactk._runtime.errors import ExactkError, FileError, InputError, MissingFileError, input_error
 from exactk._runtime.names import similar_name
 
 if TYPE_CHECKING:
@@ -28,12 +19,6 @@ if TYPE_CHECKING:
 
 _SHOWN_LENGTH = 80  # characters of a line
 _MOST_NAMES = 10_000  # of a folder, among which similar ones are looked for
-_FOUND = {
-    MissingFileError: "no file",
-    FilePermissionError: "no permission to read the file",
-    FolderError: "a folder",
-    NoFolderError: "a file where a folder should be",
-}
 
 
 class File(NamedTuple):
@@ -77,7 +62,7 @@ class File(NamedTuple):
     def path_fault(self, cause: OSError, hint: str = "") -> FileError:
         """Return the error about the path, with the path of a file of a similar name, or else the hint."""
         kind = FileError.type_for(cause)
-        found, path = _FOUND.get(kind, _reason(cause)), self.path
+        found, path = kind.found or _reason(cause), self.path
         if kind is MissingFileError:
             if not path.parent.is_dir():
                 found, path = "no folder", path.parent

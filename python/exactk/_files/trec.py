@@ -39,25 +39,13 @@ class TrecColumns(NamedTuple):
 
 def read_columns(file: File) -> _core.TrecColumns:
     """Return the columns of a file."""
-    parsed = _parse_rows(file)
+    with file.translate_errors("a whole file", *DECOMPRESSION_ERRORS), open_bytes(file) as stream:
+        parsed = _core.read_trec(_FORMATS[file.role], lambda: stream.read(_CHUNK_SIZE))
     if isinstance(parsed, _core.LineFault):
         hint = forms.blanks_hint(file, parsed.text)
         raise file.line_fault(parsed.expected, parsed.found, parsed.line, parsed.text, hint)
     forms.check_trec(file, parsed)
     return parsed
-
-
-def check_form(file: File) -> None:
-    """Raise InputError or warn if a file that something else reads as TREC text shows another form."""
-    parsed = _parse_rows(file)
-    if not isinstance(parsed, _core.LineFault):
-        forms.check_trec(file, parsed)
-        forms.warn_of_trec([(file, parsed)])
-
-
-def _parse_rows(file: File) -> _core.LineFault | _core.TrecColumns:
-    with file.translate_errors("a whole file", *DECOMPRESSION_ERRORS), open_bytes(file) as stream:
-        return _core.read_trec(_FORMATS[file.role], lambda: stream.read(_CHUNK_SIZE))
 
 
 def concatenate(files: Sequence[_core.TrecColumns]) -> TrecColumns:

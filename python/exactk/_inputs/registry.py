@@ -35,7 +35,7 @@ from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
 from exactk._runtime import optional
-from exactk._runtime.errors import ExactkError, type_error
+from exactk._runtime.errors import InputTypeError, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -203,7 +203,7 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
     if container is not None and container.to_rows is not None:
         try:
             return container.to_rows(value, options)
-        except ExactkError as error:
+        except InputTypeError as error:
             hint = ways_on.of_container(value, options.argument) if container is MAPPING else ""
             if not hint and container in {LIST, MAPPING, SERIES}:
                 hint = ways_on.of_rows(value, error, options.argument)

@@ -96,6 +96,12 @@ def _is_row(value: object) -> bool:
     return isinstance(value, (list, tuple, Mapping))
 
 
+def _is_read_as_pair(value: object) -> bool:
+    return (
+        isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], (str, int)) and isinstance(value[1], Real)
+    )
+
+
 def is_foreign(item: object) -> bool:
     """Return whether an object is a hit, or has no text that tells it from others, and so cannot be an item."""
     if isinstance(item, Mapping) and not any(one in item for one in _VALUES["predictions"]):
@@ -109,7 +115,8 @@ def is_foreign(item: object) -> bool:
 
 def of_hits(row: Any, argument: str = "predictions", name: str = "items") -> str:  # noqa: ANN401 - of any library
     """Return the expression of the items in hits, in one hit, or in a response that holds hits; empty if it has none."""
-    if isinstance(row, (list, tuple)) and row and (hit := _hit(row[0], argument)):
+    is_list = isinstance(row, (list, tuple)) and len(row) > 0
+    if is_list and not _is_read_as_pair(row[0]) and (hit := _hit(row[0], argument)):
         return hit.items(f" for hit in {name}")
     if hit := _hit(row, argument, name):
         return hit.items()
@@ -131,7 +138,7 @@ def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN40
         each = f"[{{}} for items in {argument}]"
     if hint.startswith(f"{argument}={argument}.") and isinstance(rows, (list, Mapping)):  # as for a tensor
         return f"{argument}={each.replace('{}', hint.replace(f'{argument}={argument}', 'items'))}"
-    if hint or error.row is None:
+    if hint or error.row is None or error.row >= len(rows):
         return ""
     row = list(rows.values() if mapping else rows)[error.row]
     if not mapping and (hit := _hit(row, argument)):

@@ -104,6 +104,8 @@ class InputError(ExactkError, ValueError):
 class FileError(InputError, OSError):
     """A file cannot be read, as its subclasses say for the causes that Python has errors for."""
 
+    found = ""  # what is at the path
+
     def __str__(self) -> str:
         return str(self.args[0])
 
@@ -116,17 +118,25 @@ class FileError(InputError, OSError):
 class MissingFileError(FileError, FileNotFoundError):
     """There is no file at the path."""
 
+    found = "no file"
+
 
 class FilePermissionError(FileError, PermissionError):
     """The file may not be read."""
+
+    found = "no permission to read the file"
 
 
 class FolderError(FileError, IsADirectoryError):
     """There is a folder at the path, not a file."""
 
+    found = "a folder"
+
 
 class NoFolderError(FileError, NotADirectoryError):
     """A part of the path that should be a folder is a file."""
+
+    found = "a file where a folder should be"
 
 
 class InputTypeError(ExactkError, TypeError):

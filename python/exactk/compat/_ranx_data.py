@@ -10,8 +10,6 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from exactk._files.faults import File
-from exactk._files.trec import check_form
 from exactk._runtime.optional import lz4_and_cbor2, pandas, pandas_frame
 from exactk.compat._ranked_dicts import in_order
 
@@ -331,7 +329,6 @@ class Qrels(RanxEntries[int]):
         kind = Qrels._kind_of(path, kind)
         if kind == "json":
             return Qrels(_read_json(path))
-        _check_form(path, kind, "truth")
         entries: dict[str, dict[str, int]] = defaultdict(dict)
         with _opened(path, kind) as lines:
             for line in lines:
@@ -517,7 +514,6 @@ class Run(RanxEntries[float]):
             return Run(_read_json(path), name)
         if kind == "lz4":
             return Run(_read_lz4(path), name)
-        _check_form(path, kind, "predictions")
         entries: dict[str, dict[str, float]] = defaultdict(dict)
         with _opened(path, kind) as lines:
             for line in lines:
@@ -585,13 +581,6 @@ def _check_strings(values: Iterable[object]) -> None:
     if not all(issubclass(kind, str) for kind in set(map(type, values))):
         message = "expected strings as queries and documents"
         raise TypeError(message)
-
-
-def _check_form(path: str, kind: str, role: str) -> None:
-    """Raise InputError or warn if the file shows that it is no TREC text; faults in lines are the reader's."""
-    file = File(Path(path), role)
-    if file.path.is_file() and file.is_compressed == (kind == "gz"):
-        check_form(file)
 
 
 def _opened(path: str, kind: str) -> IO[str]:

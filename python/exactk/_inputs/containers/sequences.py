@@ -15,7 +15,7 @@ from exactk._inputs.checks import describe_dtype, exact_float, id_array, import_
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
-from exactk._inputs.ways_on import is_foreign, split
+from exactk._inputs.ways_on import is_foreign, of_hits, split
 from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.faults import as_text
@@ -200,7 +200,8 @@ def _parts_hint(lists: list[Any], argument: str, error: InputTypeError, is_keyed
     if isinstance(row, dict) and isinstance(item, tuple):
         code = code_of_rows(argument, "{str(item): number for item, number in items.items()}", is_keyed=is_keyed)
         return f"{code} if they are items of several parts"
-    if not has_parts(item):
+    is_hit = isinstance(item, (list, tuple)) and any(isinstance(part, float) for part in item)
+    if not has_parts(item) or (is_hit and of_hits(row, argument)):
         return ""
     as_items = f"{code_of_rows(argument, AS_ITEMS, is_keyed=is_keyed)} if they are items of several parts"
     if isinstance(item, tuple) or argument not in VALUE_FIELDS:

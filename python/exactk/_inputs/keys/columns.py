@@ -236,7 +236,11 @@ def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
         return ArrowTextColumn(column, kind)
     if column.type.startswith(("int", "uint", "float")):
         return _concatenate_chunks([NumberColumn(chunk) for chunk in column.values(argument)], column)
-    hint = {"bool": "cast flags to integers", "decimal": "cast decimals to floats"}.get(column.type, "")
+    hint = {
+        "bool": "cast flags to integers",
+        "decimal": "cast decimals to floats",
+        "struct": ".list.eval(pl.element().struct.field(name)) makes lists of ids",
+    }.get(column.type, "")
     raise type_error(argument, "integers, floats, strings or bytes", column.type, hint=hint)
 
 

@@ -18,7 +18,10 @@ def describe_disjoint(
     """Return the warning; the examples are one of each input, as messages show keys, and `among` limits the others."""
     of_one, of_others = (f" (such as {example})" if example else "" for example in examples)
     sides = "all" if " or " in others else "both"
-    return f"no {what} of {of}{of_one} is in {others}{among}{of_others}: check that {sides} use the same {what} ids"
+    advice = f"check that {sides} use the same {what} ids"
+    if any(example[1:2] == "[" for example in examples):
+        advice = "text that holds a list is one item; .map(ast.literal_eval) makes lists of a column"
+    return f"no {what} of {of}{of_one} is in {others}{among}{of_others}: {advice}"
 
 
 def either(ones: tuple[str, str], others: tuple[str, str]) -> tuple[str, str]:
