@@ -198,11 +198,11 @@ class Readings(NamedTuple):
     def describe_relevance(self) -> str:
         """Return a warning if all items of all lists are relevant, and too many for chance.
 
-        Lists of one length may be the best k of a search that misses nothing, unless each is a single item with a score.
+        Lists of one length without scores may be the best k of a search that misses nothing.
         """
         is_varied = self.users * self.squares > self.items**2
         are_few = self.users < _FEWEST_USERS or self.items < _FEWEST_ITEMS
-        if self.irrelevant or are_few or not (is_varied or self.users == self.items == self.scored):
+        if self.irrelevant or are_few or not (is_varied or self.users == self.scored):
             return ""
         return f"all {self.items} items in the lists of {self.users} users are relevant, as if the test items alone were scored"
 
