@@ -182,6 +182,7 @@ def test_items_and_custom_metrics_reach_the_workers() -> None:
 def test_warnings_come_once_from_the_counts_of_all_buckets() -> None:
     exclude = pa.table({"user": ["ann", "bob"], "item": ["b", "a"]})
     unknown = pa.table({"user": ["zed"], "item": ["b"]})
+    other_items = pa.table({"user": ["ann", "bob"], "item": ["B", "A"]})
     disjoint = pa.table({"user": ["ann", "bob"], "item": ["y", "z"], "score": [1.0, 2.0]})
     ratings = TRUTH.append_column("rating", pa.array([1.0, 5.0, 4.0, 3.0]))
     train, features = {"ann": ["a"], "bob": ["b"], "dan": ["c", "x"]}, {"a": ["red", "blue"], "x": ["red"]}
@@ -190,6 +191,7 @@ def test_warnings_come_once_from_the_counts_of_all_buckets() -> None:
     for truth, lists, options in (
         (TRUTH, LISTS, {"exclude": exclude}),
         (TRUTH, LISTS, {"exclude": unknown}),
+        (TRUTH, LISTS, {"exclude": other_items}),
         (ratings, LISTS, {}),
         (unused, LISTS, {}),
         (TRUTH, LISTS, {"metrics": "ndcg@50"}),

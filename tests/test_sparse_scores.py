@@ -60,6 +60,7 @@ def best_or_error(topk: Any, *arguments: Any, **options: Any) -> Any:
 
 @settings(max_examples=examples(900))
 @given(st.data())
+@pytest.mark.filterwarnings("ignore:no item of exclude")
 def test_topk_equals_reference(data: st.DataObject) -> None:
     users = data.draw(st.integers(0, 6))
     predictions: Any = data.draw(st.one_of(scores(users), sparse_scores(users)))
@@ -136,6 +137,7 @@ def test_sparse_scores_are_the_lists_that_they_rank(data: st.DataObject) -> None
 
 @settings(max_examples=examples(150))
 @given(st.data())
+@pytest.mark.filterwarnings("ignore:no item of exclude")
 def test_a_restriction_excludes_all_the_others(data: st.DataObject) -> None:
     users = data.draw(st.integers(1, 5))
     matrix = data.draw(score_matrices(users, nan=False))

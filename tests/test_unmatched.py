@@ -153,6 +153,8 @@ def test_f87_ids_of_other_numbers_or_forms_are_told_of() -> None:
     assert warnings_of(partial(recall, truth, lists, exclude=many(40, 300))) == []
     assert len(warnings_of(partial(recall, truth, lists, exclude=many(40, 5000)))) == 1
     assert warnings_of(partial(recall, truth, lists, exclude=many(5, 5000))) == []  # who may well have others
+    (text,) = warnings_of(partial(recall, exclude={"ann": ["ann"], "bob": ["bob"]}))
+    assert text.startswith("no item of exclude (such as 'ann')")
     titles, mixed = {"ann": [f"{word} song" for word in "abcdefgh"]}, ["i1", *map("{} tune".format, "qrstuvw")]
     assert warnings_of(partial(recall, {"ann": ["i1"]}, {"ann": mixed}, exclude=titles)) == []
     assert len(warnings_of(partial(recall, {"ann": ["i1"]}, {"ann": [f"i{i}" for i in range(9)]}, exclude=titles))) == 1
@@ -165,6 +167,9 @@ QUIET: dict[str, tuple[Any, Any, Any]] = {
     ),
     "items of another user": ({"ann": ["C"], "bob": ["e"]}, {"ann": ["D"], "bob": ["E"]}, {"ann": ["e"], "bob": ["d"]}),
     "no users": (TRUTH, LISTS, {}),
+    "large ids": ([[2**62]], [np.array([2**63 - 1], np.uint64)], [[7]]),
+    "people": ({"ann": ["dan"], "dan": []}, {"ann": ["dan", "eve"], "dan": ["eve"], "bob": []}, {"ann": ["bob", "ann"]}),
+    "no columns": ([[]], np.zeros((1, 0)), [[0]]),
     "no items": (TRUTH, LISTS, {"ann": [], "ANN": []}),
     "some in another form": (TRUTH, LISTS, {"ann": ["I07", "i12"]}),
     "numbers without keys": ([[1]], [[1, 2]], [[40, 50]]),

@@ -12,7 +12,7 @@ from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, describe_disjoint, ei
 if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Ids
-    from exactk._inputs.model.lists import Lists
+    from exactk._inputs.model.lists import Exclusions, Lists
     from exactk._inputs.model.rows import Rows
     from exactk._report.counts import Counts
 
@@ -38,9 +38,8 @@ class ExclusionUse(NamedTuple):
         is_counted = counts is not None and (counts.excluded_recommended or counts.relevant_excluded)
         if is_counted or is_any_predicted(excluded, inputs.predictions) or share_item(excluded, inputs.truth.items):
             return ExclusionUse(has_any=True, has_users=True, has_match=True)
-        found = _examples_of_items(inputs)
-        items = NO_EXAMPLES if found is None else found
-        return self.merged(ExclusionUse(has_any=True, has_users=True, differs=found is not None, item_examples=items))
+        items = _examples_of_items(inputs.exclude, inputs)
+        return self.merged(ExclusionUse(has_any=True, has_users=True, differs=any(items), item_examples=items))
 
     def merged(self, other: ExclusionUse) -> ExclusionUse:
         """Return the use by both sets of users."""
@@ -55,22 +54,21 @@ class ExclusionUse(NamedTuple):
         return describe_disjoint("item", "exclude", others, self.item_examples) if is_warned_of else ""
 
 
-def _examples_of_items(inputs: AlignedInputs) -> tuple[str, str] | None:
-    """Return an excluded item and another, if their ids most likely differ: scores of all items have no column for it."""
-    assert inputs.exclude is not None  # noqa: S101 - of which there are some
-    keys, predicted = _keys(inputs.exclude.items, inputs), predicted_items(inputs.predictions)
-    if isinstance(predicted, int):
-        return min(map(repr, keys)), first_predicted(inputs)
-    users = int(np.count_nonzero(np.diff(inputs.exclude.indptr)))
-    return examples_of_differing_ids(keys, _keys(np.concatenate([inputs.truth.items, predicted]), inputs), users)
+def _examples_of_items(exclude: Exclusions, inputs: AlignedInputs) -> tuple[str, str]:
+    """Return an excluded item and another, if ids most likely differ: if they have no column, say, or are users."""
+    keys, predicted = _keys(exclude.items, inputs), predicted_items(inputs.predictions)
+    others = _keys(inputs.truth.items, inputs) + ([] if isinstance(predicted, int) else _keys(predicted, inputs))
+    users = set() if inputs.user_array is None or not isinstance(keys[0], str) else {*inputs.user_array.tolist()}
+    if isinstance(predicted, int) or (users.issuperset(keys) and users.isdisjoint(others)):
+        first = first_predicted(inputs)
+        return (min(map(repr, keys)), first) if first else NO_EXAMPLES
+    return examples_of_differing_ids(keys, [*dict.fromkeys(others)], int(np.count_nonzero(np.diff(exclude.indptr))))
 
 
 def _keys(items: Ids, inputs: AlignedInputs) -> list[Any]:
     """Return the distinct keys of items, which may be padded."""
-    distinct, keys = np.unique(items.astype(np.int64, copy=False)), inputs.item_keys
-    distinct = distinct[distinct >= 0]
-    kept: list[Any] = (distinct if keys is None else keys[distinct]).tolist()
-    return kept
+    distinct, keys = np.unique(items[items >= 0].astype(np.int64, copy=False)), inputs.item_keys
+    return list((distinct if keys is None else keys[distinct]).tolist())
 
 
 def _users(given: Rows | Lists, inputs: AlignedInputs) -> tuple[str, str]:

@@ -140,7 +140,8 @@ def first_predicted(inputs: AlignedInputs) -> str:
     predicted = predicted_items(inputs.predictions)
     if isinstance(predicted, int):
         return inputs.item_text(0) if predicted else ""
-    return inputs.item_text(int(predicted[0])) if len(predicted) else ""
+    held = predicted[predicted >= 0]  # without padding
+    return inputs.item_text(int(held[0])) if len(held) else ""
 
 
 def _distinct_keys(lists: Lists | Rows) -> set[Any]:

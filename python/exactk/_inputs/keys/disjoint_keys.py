@@ -29,23 +29,24 @@ def either(ones: tuple[str, str], others: tuple[str, str]) -> tuple[str, str]:
     return min(filter(any, (ones, others)), default=NO_EXAMPLES)
 
 
-def examples_of_differing_ids(ones: Sequence[Any], others: Sequence[Any], users: int) -> tuple[str, str] | None:
-    """Return a key of each of two disjoint sets if their ids most likely differ; None if they may be disjoint by chance.
+def examples_of_differing_ids(ones: Sequence[Any], others: Sequence[Any], users: int) -> tuple[str, str]:
+    """Return a key of each of two disjoint sets if their ids most likely differ; none if they may be disjoint by chance.
 
     What `users` users have is little of all. Ids differ if some would be equal but for their form, most likely also if
     all have another form, or if so many are disjoint.
     """
     if not ones or not others:
-        return None
-    both = () if isinstance(ones[0], int) else zip(_by_plain_form(ones), _by_plain_form(others), strict=True)
-    for first, second in both:
+        return NO_EXAMPLES
+    sides = [] if isinstance(ones[0], int) else [_by_plain_form(keys[:_MOST]) for keys in (ones, others)]
+    for first, second in zip(*sides, strict=True):
         if common := first.keys() & second.keys():
             return repr(first[min(common)]), repr(second[min(common)])
     are_many = users >= _MANY_USERS and len(ones) * len(others) >= _MANY_PAIRS
     have_other_forms = min(len(ones), len(others)) >= _MANY_FORMS and not _forms(ones) & _forms(others)
-    return (min(map(repr, ones)), min(map(repr, others))) if are_many or have_other_forms else None
+    return (min(map(repr, ones)), min(map(repr, others))) if are_many or have_other_forms else NO_EXAMPLES
 
 
+_MOST = 100_000  # keys whose forms are looked at
 _MANY_FORMS = 8  # keys, whose forms are then most likely those of all
 _MANY_USERS, _MANY_PAIRS = 32, 100_000  # of items: with fewer, users may well have others
 _NUMBERED = re.compile(r"(\D*)0*(\d+)(?:\.0+)?\D*")
