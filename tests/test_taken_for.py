@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 import warnings
@@ -95,7 +94,7 @@ def in_containers(rows: Rows, number: str) -> dict[str, Callable[[], Any]]:
     return {
         "mapping": lambda: dict(rows),
         "pairs": lambda: {user: list(row.items() if with_numbers else row) for user, row in rows.items()},
-        "pandas": lambda: frame.copy(),
+        "pandas": frame.copy,
         "Polars": lambda: pl.from_pandas(frame),
         "Series": lambda: frame.set_index(["user", "item"])[number] if with_numbers else pd.Series(dict(rows)),
         "CSV": lambda: file_of("given.csv", lambda path: frame.to_csv(path, index=False)),
