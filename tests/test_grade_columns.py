@@ -159,10 +159,7 @@ def test_f64_the_column_outlives_files_pickles_and_merges() -> None:
 @pytest.mark.parametrize("values", [[0, 1, 2], VALUES, [True, False, True]])
 @pytest.mark.parametrize("column", ["clicks", "Score", "purchases_30d"])
 def test_f64_numbers_that_are_not_used(column: str, values: list[Any], tmp_path: Path) -> None:
-    seen = " (True, False)" if values[0] is True else ""
-    message = re.escape(
-        f"truth: every item counts as relevant, because no grade column was found, and {column!r}{seen} is not "
-    )
+    message = f"truth: every item counts as relevant, because no grade column was found, and {column!r} is not "
     everything = evaluate({"ann": [1, 2], "bob": [3]})
     for name, truth in truths(column, values, tmp_path).items():
         if values[0] is True and name in {".csv", ".tsv"}:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +20,7 @@ from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -108,25 +107,12 @@ CONVERSIONS: Mapping[str, str] = MappingProxyType(
 """The calls that name columns of data frames, for hints, where the function itself does not."""
 
 
-_SELECTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "pandas": ("truth[truth[{0!r}] == {1!r}]", "truth[{0!r}]"),
-        "pandas, index": ("truth[truth[{0!r}] == {1!r}]", "truth.reset_index()[{0!r}]"),
-        "polars": ("truth.filter(polars.col({0!r}) == {1!r})", "truth.select({0!r})"),
-        "pyarrow": ("truth.filter(pyarrow.compute.field({0!r}) == {1!r})", "truth.select({0!r})"),
-        "duckdb": ("truth.filter(duckdb.ColumnExpression({0!r}) == {1!r})", "truth.select(*{0!r})"),
-    }
-)
-"""The rows with a value in a column, and some columns, by library."""
-_WITHOUT_LIBRARY = ("a truth of those rows", "a truth without the column")
-
-
 def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None], call: str) -> None:
     """Warn of columns that could be grades or say what happened, and are not weights or groups.
 
     `call` is what may name them.
     """
-    used, grade, numbers, events, library = truth.columns
+    used, grade, numbers, events = truth.columns
     user_values = set(user_values)
     events = tuple(event for event in events if event[0] not in user_values)
     numbers = tuple(name for name in numbers if name not in user_values)
@@ -136,45 +122,24 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
     is_of_predictions = not {"score", "rank"}.isdisjoint(map(usual_role, numbers))
     order = "; if these are the predictions, the truth comes first" if is_of_predictions else ""
     reason = (
-        "the rows count by {grade!r} alone"
+        f"the rows count by {grade!r} alone"
         if grade
         else "every item counts as relevant, because no grade column was found"
     )
-    rows, columns = _SELECTIONS.get(library, _WITHOUT_LIBRARY)
-    lines: list[str | Option] = []
-    for event in events[:1]:
-        value = _telling(event[1:])
-        lines += [f"{rows.format(event[0], value)} counts {value!r} alone, "]
-    if numbers or grade is None:
-        lines += [
-            Option("grade", numbers[0] if numbers else "NAME", call),
-            " uses it as grades, " if numbers else " names a column of numbers as grades, ",
-        ]
+    lines: list[str | Option] = ["pass the rows of one value if these alone count, "] if events else []
+    if numbers:
+        lines += [Option("grade", numbers[0], call), " uses it as grades, "]
     if grade is None:
-        lines += [columns.format(list(used)), " leaves it out"]
+        lines += [f"truth[{list(used)!r}] leaves it out"]
     else:
         lines += [Option("grade", grade, call), " keeps it so"]
-    warn(
-        f"truth: {reason.format(grade=grade)}, and {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not used{order}; ",
-        *lines,
-    )
+    warn(f"truth: {reason}, and {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not used{order}; ", *lines)
 
 
 def _describe_event(event: tuple[Any, ...]) -> str:
     """Return the name of a column, with some of its values."""
     name, *values = event
-    texts = [*map(repr, values[:_FEW_VALUES]), *(["..."] if len(values) > _FEW_VALUES else [])]
-    return f"{name!r} ({', '.join(texts)})" if values else repr(name)
-
-
-def _telling(values: Sequence[Any]) -> Any:  # noqa: ANN401 - text, or a bool
-    """Return the value of the rows that most likely count: what was bought, or is true."""
-    of_most = [value for value in values if not _LEAST.search(str(value))] or values
-    return next((value for value in of_most if _MOST.search(str(value))), of_most[0] if of_most else "VALUE")
-
-
-_MOST = re.compile("purchas|buy|bought|^order|transaction|^(true|yes|1|y|t)$", re.IGNORECASE)
-_LEAST = re.compile("dislike|remove|return|cancel|refund|skip|hid|hate|abandon|impression|view|pv|shown", re.IGNORECASE)
+    return f"{name!r} ({', '.join([*map(repr, values[:_FEW_VALUES]), *['...'] * (len(values) > _FEW_VALUES)])})"
 
 
 _FEW_VALUES = 4

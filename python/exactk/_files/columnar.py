@@ -38,9 +38,9 @@ class _Columnar(Source):
         return [name for name, _ in self.fields]
 
     def number_columns(self) -> list[str]:
-        """Return the columns of numbers, or of lists of them."""
+        """Return the columns of numbers or bools, or of lists of them."""
         types = optional.arrow("a table").types
-        kinds = (types.is_integer, types.is_floating, types.is_decimal)
+        kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
 
         def is_of_numbers(dtype: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
             if types.is_list(dtype) or types.is_large_list(dtype):

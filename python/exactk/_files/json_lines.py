@@ -115,9 +115,9 @@ class JsonLines(Source):
         return list(self._first_row())
 
     def number_columns(self) -> list[str]:
-        """Return the columns whose first value is a number, or a list of them."""
+        """Return the columns whose first value is a number or bool, or a list of them."""
         samples = {name: value[:1] if isinstance(value, list) else [value] for name, value in self._first_row().items()}
-        return [name for name, sample in samples.items() if sample and type(sample[0]) in {int, float}]
+        return [name for name, sample in samples.items() if sample and isinstance(sample[0], (int, float))]
 
     def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
         """Return the values of columns in the first rows."""

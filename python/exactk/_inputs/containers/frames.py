@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,14 +14,12 @@ from exactk._inputs.keys.unused_columns import UnusedColumns, judge_columns, may
 from exactk._inputs.long_format import LongColumns
 from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, rows_with_lists
 from exactk._inputs.model.rows import Rows, TruthColumns
-from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from exactk._inputs.containers.column_table import SelectedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.keys.columns import Column
     from exactk._inputs.long_format import Encoding
     from exactk._runtime.faults import Text
 
@@ -42,7 +40,6 @@ class ColumnsByRole(NamedTuple):
     selected: SelectedColumns
     unused: UnusedColumns
     columns: Columns
-    library: str  # for hints
 
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
@@ -64,14 +61,14 @@ def _with_truth_columns(rows: Rows, by_role: ColumnsByRole, argument: str) -> Ro
     if argument != "truth":
         return rows
     used, grade = (*by_role.users, by_role.item, *by_role.values.values()), by_role.values.get("grades")
-    return rows._replace(columns=truth_columns(used, grade, by_role.unused, by_role.library))
+    return rows._replace(columns=truth_columns(used, grade, by_role.unused))
 
 
-def truth_columns(used: tuple[str, ...], grade: str | None, unused: UnusedColumns, library: str = "") -> TruthColumns:
+def truth_columns(used: tuple[str, ...], grade: str | None, unused: UnusedColumns) -> TruthColumns:
     """Return the columns of a truth. Beside a column of grades, only those that say what happened are kept."""
     numbers = column_roles.may_be_grades(unused.numbers)
     kept = numbers if grade is None else tuple(filter(names_outcome, numbers))
-    return TruthColumns(used, grade, kept, unused.events, library)
+    return TruthColumns(used, grade, kept, unused.events)
 
 
 def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> None:
@@ -81,22 +78,13 @@ def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnName
     has_lists = by_role.item in by_role.selected.list_offsets
     chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
     for role, name in chosen.items():
-        if column_roles.names_other_order(name, role) and not _are_negative(by_role.selected.columns[name], argument):
-            reverses = not has_lists and {"score", "rank"} <= requested.keys()
-            column_roles.warn_of_order(name, role, argument, reverses=reverses)
+        if role == "score" and column_roles.names_lowest_as_best(name):
+            column_roles.warn_of_order(name, argument, takes_ranks=not has_lists and "rank" in requested)
     is_ordered = by_role.values or has_lists  # otherwise the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
     if by_role.unused.numbers and is_ordered and not is_named:
         takes_scores = "score" in requested
         column_roles.warn_of_other_scores(by_role.unused.numbers, chosen, argument, takes_scores=takes_scores)
-
-
-def _are_negative(column: Column, argument: str) -> bool:
-    """Return whether the numbers of a column are 0 or less, such as negated distances."""
-    if column.kind not in {"int", "float"} or not len(column):
-        return False
-    values = column.values(argument)
-    return bool(values.max() <= 0 and values.min() < 0)
 
 
 def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: bool) -> LongColumns:
@@ -135,16 +123,7 @@ def columns_by_role(value: object, argument: str, requested: ColumnNames, source
     elif argument == "truth":
         others = may_say_more(name for name in table.data_names if name not in used and name not in numbers)
         unused = judge_columns(unused.numbers, table.sample(others) if others else {}, with_lists=has_lists)
-    return ColumnsByRole(users, item, values, selected, unused, columns, "" if has_lists else _library_of(value))
-
-
-def _library_of(frame: Any) -> str:  # noqa: ANN401 - of any library
-    """Return the library whose calls select rows of a frame, for hints; empty if none does."""
-    if optional.is_pandas(frame):
-        return "pandas, index" if any(isinstance(name, str) for name in frame.index.names) else "pandas"
-    if getattr(frame, "num_rows", 1) == 0:  # a schema of an engine, whose frames are written as those of pandas are
-        return "pandas"
-    return type(frame).__module__.lstrip("_").partition(".")[0] if hasattr(frame, "filter") else ""
+    return ColumnsByRole(users, item, values, selected, unused, columns)
 
 
 def _to_long_columns(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> LongColumns:

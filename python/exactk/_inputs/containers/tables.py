@@ -12,7 +12,7 @@ from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import column_of_arrow, column_of_objects
 from exactk._inputs.keys.pivoted import has_matrix_columns
 from exactk._inputs.keys.series import arrow_of_series, column_of_series, flatten_lists, holds_lists
-from exactk._inputs.keys.unused_columns import SAMPLE_SIZE, may_name_event
+from exactk._inputs.keys.unused_columns import SAMPLE_SIZE
 from exactk._inputs.model.frame_rows import locate_in_frame, of_row
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
@@ -52,7 +52,7 @@ class Table(Protocol):
         ...
 
     def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers or lists, by type."""
+        """Return the columns of numbers, bools or lists, by type."""
         ...
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
@@ -60,7 +60,7 @@ class Table(Protocol):
         ...
 
     def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return some values of columns, for warnings and hints; of fewer columns where these would cost more."""
+        """Return some values of columns, for warnings and hints."""
         ...
 
     def matrix_hint(self, argument: str) -> str:
@@ -90,7 +90,7 @@ class PandasTable:
         return list(self._frame.columns)
 
     def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers or lists."""
+        """Return the columns of numbers, bools or lists."""
         frame = self._frame
         return [name for name in frame.columns if isinstance(name, str) and _holds_numbers(frame[name], with_lists)]
 
@@ -142,7 +142,7 @@ class ArrowTable:
         return self.names
 
     def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers or lists."""
+        """Return the columns of numbers, bools or lists."""
         types = ((name, column.type) for name, column in self._columns if not column.is_dictionary)
         return _names_of_numbers(types, with_lists)
 
@@ -158,16 +158,14 @@ class ArrowTable:
         return selected
 
     def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return values of columns, evenly spaced; of a query, the first ones of flags, lists and columns that are named as events."""
+        """Return values of columns, evenly spaced; of a query, the first ones."""
         frame = self._frame
         if hasattr(frame, "get_column"):  # of Polars
             return {name: frame.get_column(name).gather_every(_step(len(frame))).to_list() for name in names}
         if hasattr(frame, "take") and hasattr(frame, "num_rows"):  # of pyarrow
             indices = np.arange(0, frame.num_rows, _step(frame.num_rows))
             return {name: frame.column(name).take(indices).to_pylist() for name in names}
-        others = {name for name, column in self._columns if column.type in {"bool", "list"}}
-        names = [name for name in names if may_name_event(name) or name in others]
-        if not names or not hasattr(frame, "fetchall"):  # of DuckDB
+        if not hasattr(frame, "fetchall"):  # of DuckDB
             return {}
         rows = frame.limit(SAMPLE_SIZE)
         values = dict(zip(rows.columns, zip(*rows.fetchall(), strict=True), strict=False))
@@ -197,7 +195,7 @@ class LazyTable:
         return self.names
 
     def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns of numbers or lists."""
+        """Return the columns of numbers, bools or lists."""
         return _names_of_numbers(self._types.items(), with_lists)
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
@@ -205,9 +203,8 @@ class LazyTable:
         return ArrowTable(self._frame.select(names).collect(), argument).select(names, argument, source)
 
     def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return the first values of flags, lists and columns that are named as events."""
-        names = [name for name in names if may_name_event(name) or self._types[name].startswith(("Bool", "List"))]
-        return dict(self._frame.select(names).head(SAMPLE_SIZE).collect().to_dict(as_series=False)) if names else {}
+        """Return the first values of columns."""
+        return dict(self._frame.select(names).head(SAMPLE_SIZE).collect().to_dict(as_series=False))
 
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
@@ -271,13 +268,13 @@ def _are_of_floats(types: Iterable[str]) -> bool:
 
 
 def _names_of_numbers(types: Iterable[tuple[str, str]], with_lists: bool) -> list[str]:  # noqa: FBT001 - as of its callers
-    kinds = ("int", "uint", "float", "decimal") + (("list",) if with_lists else ())
+    kinds = ("int", "uint", "float", "bool", "decimal") + (("list",) if with_lists else ())
     return [name for name, dtype in types if dtype.lower().startswith(kinds)]
 
 
 def _holds_numbers(series: Any, with_lists: bool) -> bool:  # noqa: ANN401, FBT001 - a Series
     kind = getattr(getattr(series, "dtype", None), "kind", "")
-    return kind in set("iuf") or (with_lists and kind == "O" and holds_lists(series))
+    return kind in set("biuf") or (with_lists and kind == "O" and holds_lists(series))
 
 
 def _of_column(error: ExactkError, source: str, selected: SelectedColumns, name: str) -> ExactkError:

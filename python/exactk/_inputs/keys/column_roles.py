@@ -9,8 +9,6 @@ from itertools import chain
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypedDict
 
-import numpy as np
-
 from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.faults import Option, Text
 
@@ -100,10 +98,8 @@ _ASCENDING_WORDS = frozenset({
     "nll", "order", "perplexity", "pos", "position", "positions", "rank", "ranking", "ranks", "rmse",
 })  # fmt: skip
 """Words for values of which the lowest is best."""
-_DESCENDING_WORDS = _SCORE_WORDS - _ASCENDING_WORDS | {"confidence", "logit", "logits", "relevance"}
-_REVERSING_WORDS = frozenset({
-    "complement", "inv", "inverse", "minus", "neg", "negated", "negative", "page", "pct", "percentile", "reciprocal",
-    "reversed", "trust",
+_HIGHEST_WORDS = _SCORE_WORDS | frozenset({
+    "inv", "inverse", "minus", "neg", "negated", "negative", "page", "pct", "percentile", "reciprocal", "reversed",
 })  # fmt: skip
 """Words that make the highest of them best: a negative distance, PageRank."""
 _RATING_WORDS = frozenset({"rating", "ratings", "star", "stars"})
@@ -132,25 +128,18 @@ def may_be_grades(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if not _names_times(name) and not _names_rows_or_ids(name))
 
 
-@lru_cache(maxsize=1024)
-def names_other_order(name: str, role: str) -> bool:
-    """Return whether the name of a column of scores says that the lowest is best, or that of ranks that the highest is."""
+def names_lowest_as_best(name: str) -> bool:
+    """Return whether the name of a column of scores says that the lowest is best."""
     words, is_negated = {*words_of(name)}, name.lstrip(" 01").startswith("-")
-    wrong, right = (_ASCENDING_WORDS, _DESCENDING_WORDS) if role == "score" else (_DESCENDING_WORDS, _ASCENDING_WORDS)
-    return not words.isdisjoint(wrong) and words.isdisjoint(right | _REVERSING_WORDS) and not is_negated
+    return bool(words & _ASCENDING_WORDS) and not words & (_HIGHEST_WORDS - _ASCENDING_WORDS) and not is_negated
 
 
-def warn_of_order(name: str, role: str, argument: str, *, reverses: bool) -> None:
-    """Warn of such a column; `reverses` is whether the argument may have it in the other role."""
-    first, other, role_of_other = ("highest", "lowest", "rank") if role == "score" else ("lowest", "highest", "score")
+def warn_of_order(name: str, argument: str, *, takes_ranks: bool) -> None:
+    """Warn of a column of scores by whose name the lowest is best."""
     warn(
-        f"{argument}: the item of the {first} {name!r} comes first, though the name says that the {other} is best; ",
-        *(
-            (Option(role_of_other, name), ", or the column with the other sign,")
-            if reverses
-            else ("the column with the other sign",)
-        ),
-        f" puts the {other} first, and a column that is named {role!r} keeps the order",
+        f"{argument}: the item of the highest {name!r} comes first, though the name says that the lowest is best; ",
+        Option("rank", name) if takes_ranks else "its negative",
+        " puts the lowest first, and a column that is named 'score' keeps the order",
     )
 
 
@@ -296,10 +285,8 @@ def order_error(columns: Columns, used: Sequence[str], roles: Sequence[str], arg
 def naming_hint(columns: Columns, *roles: str) -> Text:
     """Return how to name a column for a role, using the likeliest column without a role that is not a time."""
     free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
-    if roles[0] in KEY_WORDS and not free:
-        free = [name for name in columns.free if usual_role(name) in KEY_WORDS]
-    samples = columns.sample(free)
-    free.sort(key=lambda name: _unlikeliness(name, samples.get(name, ()), roles[0]))
+    samples, is_key = columns.sample(free), roles[0] in {"user", "item"}
+    free.sort(key=lambda name: _unlikeliness(name, samples.get(name, ()), is_key=is_key))
     grades = [name for name in columns.free if usual_role(name) == "grade"] if "score" in roles else []
     if "rank" in roles and not grades and free and _ASCENDING_WORDS & {*words_of(free[0])}:
         roles = ("rank",)  # as a score, the worst would be best
@@ -309,50 +296,24 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
     return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)), *swapped)
 
 
-KEY_WORDS = {
-    "user": frozenset(
-        words_of(
-            "account author buyer client consumer cookie customer device guest household member patient person player "
-            "profile reader reviewer session shopper student subscriber user viewer visitor"
-        )
-    ),
-    "item": frozenset(
-        words_of(
-            "ad app article artist asin book content course entity film game good hotel isbn item job listing movie news "
-            "page product recipe sku song track url video"
-        )
-    ),
-}
-"""Words in names of users, and of items; ids have others too."""
-_ID_WORDS = frozenset(words_of("code guid hash id ids idx key nr number uuid"))
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}.*", re.DOTALL)
 _LONGEST_ID = 40
 
 
-def _unlikeliness(name: str, values: Sequence[object], role: str) -> tuple[bool, int, bool, int]:
-    """Return the order in which columns are proposed for a role: keys by type, then by name; scores by type."""
-    words = {word.removesuffix("s") for word in words_of(name)}
-    kind = max((_type_of_value(value) for value in values if not _is_missing(value)), default=0)
-    if role not in KEY_WORDS:
-        return _names_rows_or_ids(name) or kind > 2 or any(isinstance(value, str) for value in values), 0, False, 0
-    is_of_role = [not words.isdisjoint(KEY_WORDS[one]) for one in (role, *({*KEY_WORDS} - {role}))]
-    is_id = not words.isdisjoint(_ID_WORDS) or _normalize(name).endswith("id")
-    return kind > 1, is_of_role[1] - is_of_role[0], not is_id, kind
+def _unlikeliness(name: str, values: Sequence[object], *, is_key: bool) -> tuple[bool, bool]:
+    """Return the order in which columns are proposed: for keys those that look like ids, for numbers the others."""
+    is_id = _names_rows_or_ids(name) or _normalize(name).endswith("id")
+    known = [value for value in values if value is not None]
+    if not is_key:
+        return is_id or not all(isinstance(value, Real) for value in known), False
+    return not all(map(_may_be_key, known)), not is_id
 
 
-def _is_missing(value: object) -> bool:
-    return value is None or value != value  # noqa: PLR0124 - NaN
-
-
-def _type_of_value(value: object) -> int:
-    """Return 0 for integers and words, which are keys, 1 for short texts, 2 for floats, 3 for dates, long texts and others."""
-    if isinstance(value, (str, bytes)):
-        text = value if isinstance(value, str) else value.decode(errors="replace")
-        is_long = len(text) > _LONGEST_ID
-        return 3 if is_long or _DATE.fullmatch(text) else int(" " in text)
-    if isinstance(value, (bool, np.bool_)):
-        return 3
-    return 0 if isinstance(value, Integral) else 2 if isinstance(value, Real) else 3
+def _may_be_key(value: object) -> bool:
+    """Return whether a value is an integer or a word, but no date."""
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_ID and " " not in value and not _DATE.fullmatch(value)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.keys.column_roles import KEY_WORDS, may_be_grades, words_of
+from exactk._inputs.keys.column_roles import may_be_grades, words_of
 from exactk._inputs.keys.columns import is_missing
 
 if TYPE_CHECKING:
@@ -18,27 +19,12 @@ SAMPLE_SIZE = 1000
 """Values of a column that are looked at."""
 
 _MOST_EVENTS, _LONGEST_EVENT = 20, 40
-_EVENT_WORDS = frozenset(
-    words_of(
-        "action actions activity behavior behaviour behaviors engagement event events feedback interaction interactions "
-        "reaction signal"
-    )
+_EVENT = re.compile("(action|activity|behaviou?r|engagement|event|feedback|interaction|reaction|signal)s?")
+_KIND = re.compile("kind|outcome|state|status|type")
+_ACTION = re.compile(
+    "(addtocart|bought|buy|cancel|cart|click|complete|deliver|dislike|download|favou?rite|impression|install|like|listen"
+    "|order|paid|play|purchase|return|save|seen|share|skip|subscribe|transaction|view|watch)(l?e?d|s)?"
 )
-_BESIDE_EVENTS = frozenset(words_of("class code customer category kind label log name status type user value"))
-_KINDS = frozenset({"kind", "outcome", "state", "status", "type"})
-_ACTIONS = frozenset(
-    words_of(
-        "abandoned add addtocart bookmark bookmarked bought buy cancel canceled cancelled cart checkout click clicked clicks "
-        "clickout completed complete consumed conversion converted delivered detail dislike disliked download downloaded fav "
-        "favorite favorited favourite finish finished follow followed forward hate hide hidden impression impressions install "
-        "installed like liked likes listen listened open opened order ordered paid pay play played plays purchase purchased "
-        "purchases pv read refund refunded removed rent rented reorder reordered reply returned save saved seen share shared "
-        "shipped shown skip skipped started subscribe subscribed transaction trial tweet view viewed viewing views vote voted "
-        "watch watched wish wishlist"
-    )
-)
-_BESIDE_ACTIONS = frozenset(words_of("a begin from in item list of page product remove start the to"))
-_EXTENTS = frozenset(words_of("completion dwell percent progress ratio watch watched"))
 _FLAGS = frozenset({"0", "1", "f", "false", "n", "no", "t", "true", "y", "yes"})
 
 
@@ -50,68 +36,57 @@ class UnusedColumns(NamedTuple):
 
 
 def may_say_more(names: Iterable[object]) -> list[str]:
-    """Return the columns, which are not of numbers, whose values may say what happened."""
-    return list(may_be_grades(name for name in names if isinstance(name, str)))
+    """Return the columns, which are not of numbers, whose names give reason to look at their values."""
+    return [name for name in may_be_grades(name for name in names if isinstance(name, str)) if _may_be_event(name)]
 
 
-def names_event(name: str) -> bool:
-    """Return whether a name says that the column holds what happened."""
-    words = {*words_of(name)}
-    return bool(words & _EVENT_WORDS and words <= _EVENT_WORDS | _BESIDE_EVENTS) or words <= _KINDS
-
-
-def may_name_event(name: str) -> bool:
-    """Return whether a name gives reason to look at the values."""
-    return not {*words_of(name)}.isdisjoint(_EVENT_WORDS | _KINDS | _ACTIONS)
+def _may_be_event(name: str) -> bool:
+    return any(pattern.fullmatch(word) for word in words_of(name) for pattern in (_EVENT, _KIND, _ACTION))
 
 
 def names_outcome(name: str) -> bool:
-    """Return whether a name says that the column holds whether, or how far, something happened."""
-    first, *others = words_of(name) or [""]
-    is_flag = first in {"did", "has", "is", "was"} and not _ACTIONS.isdisjoint(others)
-    return is_flag or (first in _ACTIONS and first.endswith("ed")) or not _EXTENTS.isdisjoint([first, *others])
+    """Return whether a name says that something happened, such as `clicked`."""
+    return any(word.endswith(("ed", "bought", "seen")) and _ACTION.fullmatch(word) for word in words_of(name))
 
 
 def judge_columns(
     numbers: Iterable[str], samples: Mapping[str, Sequence[object]], *, with_lists: bool = True
 ) -> UnusedColumns:
-    """Return what unused columns may hold, by their types or by some of their values, or of those in their lists."""
+    """Return what unused columns may hold, by some of their values, or of those in their lists."""
     found, events = list(numbers), []
     for name, values in samples.items():
         seen = _distinct_texts(chain.from_iterable(map(_elements, values)) if with_lists else values)
         if seen is None:
             found.append(name)
-        elif _are_events(name, seen) if len(values) else names_event(name) or names_outcome(name):
+        elif len(seen) > 1 and (_names_event(name) or any(map(_is_action, seen)) or seen.keys() <= _FLAGS):
             events.append((name, *seen.values()))
     return UnusedColumns(tuple(found), tuple(events))
 
 
-def _are_events(name: str, seen: Mapping[str, object]) -> bool:
-    """Return whether a column says what happened, by its name, or by most of its distinct values."""
-    words, actions = {*words_of(name)}, sum(map(_is_action, seen))
-    holds_kinds_of_items = words <= _KINDS and any(KEY_WORDS["item"] & {*words_of(text)} for text in seen)
-    is_named = (names_event(name) and not holds_kinds_of_items) or (actions and words & _KINDS)
-    return len(seen) > 1 and bool(is_named or seen.keys() <= _FLAGS or 2 * actions > len(seen))
+def _names_event(name: str) -> bool:
+    """Return whether a name says that the column holds what happened, not where or when."""
+    *others, last = words_of(name) or [""]
+    if others and (last == "name" or _KIND.fullmatch(last)):
+        last = others[-1]
+    return _EVENT.fullmatch(last) is not None
 
 
 def _is_action(text: str) -> bool:
-    words = {*words_of(text)}
-    return words <= _ACTIONS | _BESIDE_ACTIONS and not words.isdisjoint(_ACTIONS)
+    return any(map(_ACTION.fullmatch, words_of(text)))
 
 
 def _distinct_texts(values: Iterable[object]) -> dict[str, object] | None:
     """Return the distinct values by their lowercase; none if these are many or long, and None if they are numbers."""
     seen: dict[str, object] = {}
     for value in values:
-        if is_missing(value) or (isinstance(value, (str, bytes)) and not value):
+        if is_missing(value) or (isinstance(value, str) and not value):
             continue
-        is_flag = type(value) in {bool, np.bool_}
+        is_flag = isinstance(value, (bool, np.bool_))
         if isinstance(value, Number) and not is_flag:
             return None
-        text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-        if not (is_flag or isinstance(value, (str, bytes))) or len(text) > _LONGEST_EVENT or len(seen) > _MOST_EVENTS:
+        if not (is_flag or isinstance(value, str)) or len(str(value)) > _LONGEST_EVENT or len(seen) > _MOST_EVENTS:
             return {}
-        seen.setdefault(text.strip().lower(), value)
+        seen.setdefault(str(value).strip().lower(), value)
     return seen
 
 

@@ -26,7 +26,6 @@ class TruthColumns(NamedTuple):
     grade: str | None = None
     unused: tuple[str, ...] = ()  # columns of numbers that could be grades
     events: tuple[tuple[Any, ...], ...] = ()  # columns that say what happened, each with the values seen
-    library: str = ""  # of the frame, for hints
 
 
 class Rows(NamedTuple):
