@@ -69,7 +69,7 @@ HEADERS = {
     "ann,7": "7 is a value, and files begin with a line of column names",
     "user;item;score": r"its separator is ';': predictions=pandas.read_csv.*, sep=';'\)",
     "user|item": r"its separator is '\|': predictions=pandas.read_csv.*, sep='\|'\)",
-    "user\titem": "it is TSV: cp .*run.csv .*run.csv.tsv",
+    "user\titem": r"its separator is '\\t': predictions=pandas.read_csv.*, sep='\\t'\)",
     "member,sku": "name it, for example with user='member'",
     "a;b,sku": "name it, for example with user='a;b'",
 }

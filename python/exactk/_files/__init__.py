@@ -210,10 +210,7 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
     requested = _requested(columns)
     if format_name == TREC:
         _refuse_columns(requested)
-        parts = []
-        for file in files:
-            with forms.advising(file, TREC):
-                parts.append(trec.read_columns(file))
+        parts = [trec.read_columns(file) for file in files]
         forms.warn_of_trec(list(zip(files, parts, strict=True)))
         first_rows = list(accumulate((len(part.numbers) for part in parts), initial=0))
         locate = locate_in_parts([f"the data in {path}" for path in paths], first_rows[:-1])
@@ -229,12 +226,11 @@ def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str
     with name_source(str(file.path)):
         format_name = format_of(file)
         file.check_kind(pipes=format_name in {TREC, JSON})
-        if format_name not in {JSON, *COLUMN_SOURCES}:
+        if format_name == JSON:
+            return json_document.read_object(file)
+        if format_name not in COLUMN_SOURCES:
             raise input_error(argument, f"a file of columns: {', '.join(COLUMN_SOURCES)}, or JSON", format_name)
-        with forms.advising(file, format_name):
-            if format_name == JSON:
-                return json_document.read_object(file)
-            return user_values.table_of_source(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
+        return user_values.table_of_source(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)
 
 
 def _requested(columns: Mapping[str, Any]) -> RequestedColumns:

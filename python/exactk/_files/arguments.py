@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._files import file_at, forms, has_columns, json_document, read_in_role, read_user_values
+from exactk._files import file_at, has_columns, json_document, read_in_role, read_user_values
 from exactk._files.column_choice import ColumnChoice
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
 from exactk._files.forms import warn_of_ranks
@@ -50,12 +50,10 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
         if argument in _USER_VALUES:
             return read_user_values(path, argument, text_ids=text_ids, user=columns.get("user"))
         if argument == "catalogue":
-            with forms.advising(file, format_of(file)):
-                return _read_catalogue(file, columns, text_ids=text_ids)
+            return _read_catalogue(file, columns, text_ids=text_ids)
         if argument == "candidates" and format_of(file) == JSON:
             file.check_kind(pipes=True)
-            with forms.advising(file, JSON):
-                return json_document.read_object(file, text_ids=text_ids)  # perhaps a list, of all users
+            return json_document.read_object(file, text_ids=text_ids)  # perhaps a list, of all users
         if not has_columns(path, argument):
             return read_in_role(file, {}, text_ids=text_ids)
         file.check_kind(pipes=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._files import forms
+from exactk._files.formats import TREC, ending_hint
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def read_columns(file: File) -> _core.TrecColumns:
     with file.translate_errors("a whole file", *DECOMPRESSION_ERRORS), open_bytes(file) as stream:
         parsed = _core.read_trec(_FORMATS[file.role], lambda: stream.read(_CHUNK_SIZE))
     if isinstance(parsed, _core.LineFault):
-        hint = forms.blanks_hint(file, parsed.text)
+        hints = forms.blanks_hint(file, parsed.text), ending_hint(file) if parsed.line == 1 else ""
+        hint = forms.advice(file, TREC) or "; ".join(filter(None, hints))
         raise file.line_fault(parsed.expected, parsed.found, parsed.line, parsed.text, hint)
     forms.check_trec(file, parsed)
     return parsed
