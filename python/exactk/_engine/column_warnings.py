@@ -139,7 +139,8 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
 def _describe_event(event: tuple[Any, ...]) -> str:
     """Return the name of a column, with some of its values."""
     name, *values = event
-    return f"{name!r} ({', '.join([*map(repr, values[:_FEW_VALUES]), *['...'] * (len(values) > _FEW_VALUES)])})"
+    texts = [*map(repr, values[:_FEW_VALUES]), *["..."] * (len(values) > _FEW_VALUES)]
+    return f"{name!r} ({', '.join(texts)})" if values else repr(name)
 
 
 _FEW_VALUES = 4

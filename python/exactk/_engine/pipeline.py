@@ -284,7 +284,7 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
                 candidate_rows=evaluation.candidate_rows(inputs, report),
                 base=describe_base_use(report, BaseUse().plus(inputs, report)),
                 readings=(readings := NO_READINGS.with_inputs(inputs, evaluation.values.strictest_grade)),
-                ranks_advice=lines_of_ranks(call.systems[name], evaluation.columns) if readings.may_be_ranks else "",
+                ranks_advice=lines_of_ranks(call.systems[name], evaluation.columns) if readings.may_be_ranks else (),
             )
     return {name: evaluated[name] for name in call.systems}
 

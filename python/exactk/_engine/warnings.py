@@ -16,6 +16,7 @@ from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.readings import NO_READINGS, Readings, lines_of_ranks
+from exactk._inputs.registry import ClassifiedValue
 from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import as_plan, part_indices
 from exactk._report.counts import count_text
@@ -51,7 +52,7 @@ class EvaluatedSystem(NamedTuple):
     candidate_rows: CandidateRows | None = None
     base: str = ""  # a warning about the base predictions, or empty
     readings: Readings = NO_READINGS
-    ranks_advice: str = lines_of_ranks(None, {})  # how to write scores that may be ranks
+    ranks_advice: Text = lines_of_ranks(ClassifiedValue(None, None), {})  # how to write scores that may be ranks
 
 
 def warn_of_evaluated_systems(
@@ -83,8 +84,8 @@ def warn_of_inputs(values: Sequence[Value], systems: Mapping[str, EvaluatedSyste
 def warn_of_readings(values: Sequence[Value], systems: Mapping[str, EvaluatedSystem]) -> None:
     """Warn of scores that may be ranks, and of lists without an irrelevant item, whose order hardly matters."""
     readings = {name: system.readings for name, system in systems.items()}
-    lines = next((system.ranks_advice for system in systems.values() if system.readings.may_be_ranks), "")
-    warn_of_systems({name: one.describe_ranks() for name, one in readings.items()}, lines)
+    lines = next((system.ranks_advice for system in systems.values() if system.readings.may_be_ranks), ())
+    warn_of_systems({name: one.describe_ranks() for name, one in readings.items()}, *lines)
     readers = as_plan(values).readers_of_truth
     if not all(value.info.pairwise for value in readers):
         are_graded = all(value.info.uses_gains for value in readers)

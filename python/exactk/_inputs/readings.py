@@ -25,7 +25,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, remove_padding
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import column_names, is_path
-from exactk._inputs.registry import FRAME, LIST, MAPPING, SERIES, SPARSE_MATRIX, ClassifiedValue
+from exactk._inputs.registry import FRAME, LIST, MAPPING, SERIES, ClassifiedValue
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option
 
@@ -129,15 +129,11 @@ def describe_items_of_parts(truth: ClassifiedValue, predictions: ClassifiedValue
 def _rows_of_tuples(classified: ClassifiedValue) -> Iterator[tuple[Hashable, list[Any]]]:
     """Yield each user's (item, integer) tuples; nothing more from the first row with anything else."""
     value, container = classified
-    if container is SERIES:
-        users = value.index if series.has_user_index(value) else range(len(value))
-        rows: Iterator[tuple[Hashable, Any]] = zip(users, series.elements(value), strict=True)
-    else:
-        rows = iter(value.items()) if container is MAPPING else enumerate(value) if container is LIST else iter(())
-    for user, row in rows:
-        if row is None:
-            continue
-        pairs = list(row) if isinstance(row, (list, tuple, set, frozenset, np.ndarray)) else [row]
+    has_users = container is MAPPING or (container is SERIES and hasattr(value, "items"))
+    for user, row in value.items() if has_users else enumerate(value if container is LIST else ()):
+        pairs = (
+            list(row) if isinstance(row, (list, tuple, set, frozenset, np.ndarray)) else [] if row is None else [row]
+        )
         if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             return
         if not all(isinstance(pair[1], Integral) and not isinstance(pair[1], bool) for pair in pairs):
@@ -149,17 +145,14 @@ class Readings(NamedTuple):
     """What shows whether scores are ranks, and whether all ranked items are relevant: numbers that add up over users."""
 
     no_ranks: int = 0  # inputs whose scores are certainly not ranks
-    from_zero: int = 0  # lists whose scores are 0, 1, ..., n - 1 in any order
-    from_one: int = 0
-    with_gaps: int = 0  # lists of ascending integers, if any list is neither
+    with_gaps: int = 0  # inputs whose scores are ascending integers, but not all from 0 or 1 on
     long: int = 0  # lists of three or more
     rises: int = 0  # pairs of neighbors in a list of which the second is larger
     falls: int = 0
     irrelevant: int = 0  # inputs with a ranked item that is not relevant
     users: int = 0  # users of the others with ranked items
     items: int = 0  # their items
-    squares: int = 0  # the sum of the squares of their numbers of items
-    scored: int = 0  # those of the users whose items have scores
+    uncut: int = 0  # inputs whose lists have scores or several lengths: they are not the best k of a perfect search
     graded: int = 0  # inputs whose relevant items have different grades
 
     def plus(self, other: Readings) -> Readings:
@@ -176,13 +169,14 @@ class Readings(NamedTuple):
             further = _relevance(inputs.truth, lists, min_grade, has_scores=lists is not predictions)
             readings = further if self is NO_READINGS else self.plus(further)
         if isinstance(predictions, SparseScores) and not self.no_ranks:
-            readings = readings.plus(_ranks(predictions.indptr, predictions.scores))
+            with np.errstate(invalid="ignore"):  # of infinities
+                readings = readings.plus(_ranks(predictions.indptr, predictions.scores))
         return readings
 
     @property
     def may_be_ranks(self) -> bool:
         """Whether all scores are what ranks would be, and too many for chance."""
-        if self.no_ranks or not self.rises or (self.falls if self.with_gaps else self.from_zero and self.from_one):
+        if self.no_ranks or not self.rises or (self.falls and self.with_gaps):
             return False
         is_in_order = self.long and not (self.falls or self.with_gaps)
         return bool(is_in_order) or self.rises + self.falls >= _FEWEST_CHANGES
@@ -191,18 +185,14 @@ class Readings(NamedTuple):
         """Return a warning if scores may be ranks."""
         if not self.may_be_ranks:
             return ""
-        numbers = "integers" if self.with_gaps else f"the integers {'0 to n - 1' if self.from_zero else '1 to n'}"
+        numbers = "integers" if self.with_gaps else "the integers from 0 or 1 on"
         order = "" if self.falls else " in ascending order"
         return f"the scores of each list are {numbers}{order}, as ranks would be, and the highest counts as the best"
 
     def describe_relevance(self) -> str:
-        """Return a warning if all items of all lists are relevant, and too many for chance.
-
-        Lists of one length without scores may be the best k of a search that misses nothing.
-        """
-        is_varied = self.users * self.squares > self.items**2
+        """Return a warning if all items of all lists are relevant, and too many for chance."""
         are_few = self.users < _FEWEST_USERS or self.items < _FEWEST_ITEMS
-        if self.irrelevant or are_few or not (is_varied or self.users == self.scored):
+        if self.irrelevant or are_few or not self.uncut:
             return ""
         return f"all {self.items} items in the lists of {self.users} users are relevant, as if the test items alone were scored"
 
@@ -212,48 +202,38 @@ NO_READINGS, _IRRELEVANT, _NO_RANKS = Readings(), Readings(irrelevant=1), Readin
 
 def _ranks(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
     """Return the numbers of lists by what ranks their scores may be. The first lists mostly tell that they are not."""
-    first, last = (int(np.searchsorted(indptr, size, side="right")) for size in (0, _FIRST_SCORES))
-    if any(one < 0 or one % 1 != 0 for one in scores[: min(int(indptr[first]), _FEWEST_CHANGES)].tolist()):
+    if any(one < 0 or one % 1 != 0 for one in scores[:_FEWEST_CHANGES].tolist()):
         return _NO_RANKS
-    end = max(first + 1, last)
-    with np.errstate(invalid="ignore"):  # of infinities
-        head = _ranks_of_lists(indptr[:end], scores[: indptr[end - 1]])
-        if head.no_ranks or (head.falls >= _FEWEST_CHANGES and not head.rises):  # scores, best first
-            return _NO_RANKS
-        return head if end == len(indptr) else _ranks_of_lists(indptr, scores)
+    head = indptr[: int(np.searchsorted(indptr, _FIRST_SCORES)) + 1]
+    first = _ranks_of_lists(head, scores[: head[-1]])
+    if first.no_ranks or (first.falls >= _FEWEST_CHANGES and not first.rises):  # scores, best first
+        return _NO_RANKS
+    return first if len(head) == len(indptr) else _ranks_of_lists(indptr, scores)
 
 
 def _ranks_of_lists(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
+    if (scores < 0).any() or (scores % 1 != 0).any():
+        return _NO_RANKS
     sizes = np.diff(indptr)
-    sizes = sizes[sizes > 0]
-    starts = np.cumsum(sizes) - sizes
-    lowest = np.minimum.reduceat(scores, starts)
-    is_inner = np.diff(np.repeat(starts, sizes)) == 0
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    is_inner = rows[1:] == rows[:-1]
     rises, falls = (
         int(np.count_nonzero(one & is_inner)) for one in (scores[1:] > scores[:-1], scores[1:] < scores[:-1])
     )
-    slots = scores - np.repeat(lowest, sizes)
-    if not (np.isin(lowest, (0, 1)).all() and (slots < np.repeat(sizes, sizes)).all() and (slots % 1 == 0).all()):
-        is_ascending = 0 < rises == len(scores) - len(sizes) and bool((scores >= 0).all() and (scores % 1 == 0).all())
-        has_few_gaps = is_ascending and bool((scores < np.repeat(4 * sizes + _FEWEST_CHANGES, sizes)).all())
-        return Readings(with_gaps=len(sizes), rises=rises) if has_few_gaps else _NO_RANKS
-    is_filled = np.zeros(len(scores), np.bool_)
-    is_filled[np.repeat(starts, sizes) + slots.astype(np.int64)] = True
-    if not is_filled.all():
-        return _NO_RANKS
-    from_zero, long = int(np.count_nonzero(lowest == 0)), int(np.count_nonzero(sizes > 2))
-    return Readings(0, from_zero, len(sizes) - from_zero, 0, long, rises, falls)
+    positions = np.arange(len(scores)) - np.repeat(indptr[:-1], sizes)
+    from_first = scores[np.lexsort((scores, rows))] - positions
+    have_gaps = bool(((from_first[1:] != from_first[:-1]) & is_inner).any())
+    if not have_gaps and np.isin(from_first, (0, 1)).all():
+        return Readings(long=int(np.count_nonzero(sizes > 2)), rises=rises, falls=falls)
+    is_ascending = rises == np.count_nonzero(is_inner) > 0
+    has_few_gaps = is_ascending and bool((scores < np.repeat(4 * sizes + _FEWEST_CHANGES, sizes)).all())
+    return Readings(with_gaps=1, rises=rises) if has_few_gaps else _NO_RANKS
 
 
 def _relevance(truth: Truth, lists: Rankings, min_grade: float | str | None, *, has_scores: bool) -> Readings:
     """Return the numbers of users if all their items are relevant. The first list mostly tells that they are not."""
-    size, end = lists.indptr[1] if lists.lengths is None else lists.lengths[0], truth.indptr[1]
-    if size > end:
-        return _IRRELEVANT
-    of_first = truth.items[:end]
-    if truth.grades is not None:
-        of_first = relevant_items(Rows(truth.indptr[:2], of_first, truth.grades[:end]), min_grade).items
-    if not set(of_first.tolist()).issuperset(lists.items[:size].tolist()):
+    size = lists.indptr[1] if lists.lengths is None else lists.lengths[0]
+    if not set(truth.items[: truth.indptr[1]].tolist()).issuperset(lists.items[:size].tolist()):
         return _IRRELEVANT
     relevant, ranked = relevant_items(truth, min_grade), remove_padding(lists.rows())
     sizes, most = np.diff(ranked.indptr), np.diff(relevant.indptr)
@@ -267,13 +247,11 @@ def _relevance(truth: Truth, lists: Rankings, min_grade: float | str | None, *, 
     pairs = np.concatenate([np.repeat(users, sizes), np.repeat(users, most)]) * len(distinct) + codes
     if not np.isin(pairs[: len(ranked.items)], pairs[len(ranked.items) :]).all():
         return _IRRELEVANT
-    count = int(np.count_nonzero(sizes))
-    grades = relevant.grades
+    count, grades = int(np.count_nonzero(sizes)), relevant.grades
     return Readings(
         users=count,
         items=len(ranked.items),
-        squares=int((sizes * sizes).sum()),
-        scored=count if has_scores else 0,
+        uncut=int(has_scores or int(sizes.max()) * count > len(ranked.items)),
         graded=int(grades is not None and bool((grades != grades[0]).any())),
     )
 
@@ -287,40 +265,19 @@ def relevant_items(truth: Truth | Rows, min_grade: float | str | None) -> Rows:
     return Rows(offsets[truth.indptr], truth.items[is_relevant], truth.grades[is_relevant])
 
 
-def lines_of_ranks(predictions: ClassifiedValue | None, columns: ColumnNames) -> str:
+def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
     """Return how to write scores that may be ranks: as ranks, and as scores that cannot be ranks."""
-    predictions = predictions or ClassifiedValue(None, None)
     value, container = predictions
-    ranks, scores = "the negative of each", "half of each"
-    if container is SERIES and series.has_values_by_user_and_item(value):
-        ranks, scores = "predictions=predictions.rename('rank')", "predictions=predictions.sort_values(ascending=False)"
-    elif container in {MAPPING, LIST, SERIES}:
+    ranks: Text = ("the negative of each",)
+    scores = "half of each"
+    if container in {MAPPING, LIST}:
         order = "sorted(dict(items), key=dict(items).get{})"
-        ranks, scores = (_as_rows(predictions, "predictions", order.format(end)) for end in ("", ", reverse=True"))
-    elif container is SPARSE_MATRIX:
-        ranks, scores = "predictions=-1.0 * predictions", "predictions=0.5 * predictions"
-    elif container is FRAME and (column := _score_column(value, columns)):
-        calls = next((calls for method, calls in _CALLS_OF_FRAMES.items() if hasattr(value, method)), None)
-        if calls is not None and column in open_table(value, "predictions").number_names(with_lists=False):
-            ranks, scores = (f"predictions=predictions.{call.format(column)}" for call in calls)
-            ranks += "" if columns.get("score") is None else ", score=None"
-    return f"; {ranks} if they are ranks, {scores} if they are scores"
-
-
-_CALLS_OF_FRAMES = {
-    "sort_values": ("rename(columns={{{0!r}: 'rank'}})", "sort_values({0!r}, ascending=False)"),
-    "sort_by": ("rename_columns({{{0!r}: 'rank'}})", "sort_by([({0!r}, 'descending')])"),
-    "order": ("select('* EXCLUDE ({0}), {0} AS rank')", "order('{0} DESC')"),
-    "sort": ("rename({{{0!r}: 'rank'}})", "sort({0!r}, descending=True)"),
-}
-"""How to rename a column of the frames of each library, and to sort by it, by the name of a method."""
-
-
-def _score_column(frame: Any, columns: ColumnNames) -> str:  # noqa: ANN401 - of any library
-    if (named := columns.get("score")) is not None:
-        return named
-    names: Any = getattr(frame, "column_names", None) or getattr(frame, "columns", ())
-    return next((name for name in names if isinstance(name, str) and usual_role(name) == "score"), "")
+        ranks = (_as_rows(predictions, "predictions", order.format("")),)
+        scores = _as_rows(predictions, "predictions", order.format(", reverse=True"))
+    elif container is FRAME and "rank" in columns and columns.get("score") is None:
+        names: Any = getattr(value, "column_names", None) or getattr(value, "columns", ())
+        ranks = next(((Option("rank", name),) for name in names if usual_role(str(name)) == "score"), ranks)
+    return ("; ", *ranks, f" if they are ranks, {scores} if they are scores")
 
 
 def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:

@@ -58,9 +58,14 @@ def judge_columns(
         seen = _distinct_texts(chain.from_iterable(map(_elements, values)) if with_lists else values)
         if seen is None:
             found.append(name)
-        elif len(seen) > 1 and (_names_event(name) or any(map(_is_action, seen)) or seen.keys() <= _FLAGS):
+        elif _are_events(name, seen) if len(values) else _names_event(name):  # a schema has no values
             events.append((name, *seen.values()))
     return UnusedColumns(tuple(found), tuple(events))
+
+
+def _are_events(name: str, seen: Mapping[str, object]) -> bool:
+    """Return whether a column says what happened, by its name or by its distinct values."""
+    return len(seen) > 1 and (_names_event(name) or any(map(_is_action, seen)) or seen.keys() <= _FLAGS)
 
 
 def _names_event(name: str) -> bool:
