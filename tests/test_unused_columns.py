@@ -111,6 +111,8 @@ def test_f86_beside_grades_that_were_found_too_but_not_beside_named_ones(column:
     values = ["view", "buy"] if column == "event" else [0.0, 1.0]
     frame = pd.DataFrame(INTERACTIONS | {"label": 1, column: values * 2})
     for name, truth in containers(frame, tmp_path).items():
+        if name == "pandas, categories" and column != "event":  # no numbers, but categories of them
+            continue
         (message,) = warnings_of(lambda: recall_of(truth))  # noqa: B023 - called at once
         assert message.startswith(f"truth: the rows count by 'label' alone, and {column!r} "), name
         assert message.endswith(", grade='label' keeps it so"), name

@@ -55,14 +55,12 @@ class ExclusionUse(NamedTuple):
 
 
 def _examples_of_items(exclude: Exclusions, inputs: AlignedInputs) -> tuple[str, str]:
-    """Return an excluded item and another, if ids most likely differ: if they have no column, say, or are users."""
+    """Return an excluded item and another, if ids most likely differ: if they have no column, say."""
     keys, predicted = _keys(exclude.items, inputs), predicted_items(inputs.predictions)
-    others = _keys(inputs.truth.items, inputs) + ([] if isinstance(predicted, int) else _keys(predicted, inputs))
-    users = set() if inputs.user_array is None or not isinstance(keys[0], str) else {*inputs.user_array.tolist()}
-    if isinstance(predicted, int) or (users.issuperset(keys) and users.isdisjoint(others)):
-        first = first_predicted(inputs)
-        return (min(map(repr, keys)), first) if first else NO_EXAMPLES
-    return examples_of_differing_ids(keys, [*dict.fromkeys(others)], int(np.count_nonzero(np.diff(exclude.indptr))))
+    if isinstance(predicted, int):
+        return (min(map(repr, keys)), first_predicted(inputs)) if predicted else NO_EXAMPLES
+    others = dict.fromkeys(_keys(inputs.truth.items, inputs) + _keys(predicted, inputs))
+    return examples_of_differing_ids(keys, [*others], int(np.count_nonzero(np.diff(exclude.indptr))))
 
 
 def _keys(items: Ids, inputs: AlignedInputs) -> list[Any]:

@@ -109,16 +109,14 @@ class _GrowingSet(NamedTuple):
 
 def share_item(ones: Ids, others: Ids) -> bool:
     """Return whether two arrays of ids have one in common; some of each mostly tell."""
-    largest = max(len(ones), len(others))
-    has_any = not set(ones[:_FEWEST].tolist()).isdisjoint(others[:_FEWEST].tolist())
-    if has_any or largest <= _FEWEST:
-        return has_any
+    if not set(ones[:_FEW].tolist()).isdisjoint(others[:_FEW].tolist()):
+        return True
     # NumPy compares int64 and uint64 as floats.
     first, second = ones.astype(np.int64, copy=False), others.astype(np.int64, copy=False)
-    return any(bool(np.isin(first[:size], second[:size]).any()) for size in (_FEW, largest))
+    return max(len(ones), len(others)) > _FEW and bool(np.isin(first, second).any())
 
 
-_FEWEST, _FEW = 64, 10_000
+_FEW = 1000
 
 
 def predicted_items(predictions: Predictions) -> Ids | int:
@@ -132,7 +130,7 @@ def is_any_predicted(items: Ids, predictions: Predictions) -> bool:
     predicted = predicted_items(predictions)
     if not isinstance(predicted, int):
         return share_item(items, predicted)
-    return bool(items[:_FEW].min() < predicted) or bool(items.min() < predicted)
+    return bool(items.min() < predicted)
 
 
 def first_predicted(inputs: AlignedInputs) -> str:

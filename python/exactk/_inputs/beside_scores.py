@@ -27,18 +27,12 @@ _READINGS = {
     "candidates": ("ids or flags", f"candidates=np.array(candidates, bool) if they are flags, {_IDS}"),
 }
 _WIDER = {
-    ARRAY: (
-        "{0}=np.pad({0}, ((0, 0), (0, {missing})))",
-        "{0}=np.pad({0}, ((0, 0), ({missing}, 0)))",
-    ),
+    ARRAY: ("{0}=np.pad({0}, ((0, 0), (0, {missing})))", "{0}=np.pad({0}, ((0, 0), ({missing}, 0)))"),
     SPARSE_MATRIX: (
         "{0}.resize({0}.shape[0], {columns})",
         "{0}=scipy.sparse.hstack([scipy.sparse.csr_matrix(({0}.shape[0], {missing}), dtype={0}.dtype), {0}])",
     ),
-    LISTS: (
-        "make it of np.pad(matrix, ((0, 0), (0, {missing})))",
-        "of np.pad(matrix, ((0, 0), ({missing}, 0)))",
-    ),
+    LISTS: ("make it of np.pad(matrix, ((0, 0), (0, {missing})))", "of np.pad(matrix, ((0, 0), ({missing}, 0)))"),
 }
 """How to write a matrix with further columns behind its own, and before them, by container."""
 

@@ -283,19 +283,20 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
 def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
     """Raise InputError if another argument is the truth, or the file that the truth is or a copy of it, by the same columns."""
     for argument, value in others:
-        if not _are_same(truth, value):
-            continue
-        names = _names_of_columns(truth)
-        named = [columns.get(role) for role in ("grade", "score", "rank")]
-        found = next((name for name in names if usual_role(name) == "grade" and name not in columns.values()), None)
-        grade = found if named[0] is None else named[0]
-        if argument == "predictions" and grade is not None and grade not in named[1:]:
+        if not _are_same(truth, value) or (argument == "predictions" and _has_own_grades(truth, columns)):
             continue
         hint: Text = (_INSTEAD_OF_TRUTH[argument],)
-        if names and argument == "predictions":
+        if argument == "predictions":
             hint = (*hint, ", or name columns of both: ", Option("grade", "NAME"), " and ", Option("score", "NAME"))
         source = f"the same {'file' if is_path(truth) else 'object'}"
         raise input_error(argument, "another input than the truth", source, hint=hint)
+
+
+def _has_own_grades(truth: object, columns: ColumnNames) -> bool:
+    """Return whether grades of the truth are in another column than the order of the predictions."""
+    found = [name for name in _names_of_columns(truth) if usual_role(name) == "grade" and name not in columns.values()]
+    grade = columns.get("grade") or next(iter(found), None)
+    return grade is not None and grade not in {columns.get("score"), columns.get("rank")}
 
 
 _INSTEAD_OF_TRUTH = {

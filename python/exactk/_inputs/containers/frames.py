@@ -122,7 +122,7 @@ def columns_by_role(value: object, argument: str, requested: ColumnNames, source
         unused = UnusedColumns()
     elif argument == "truth":
         others = may_say_more(name for name in table.data_names if name not in used and name not in numbers)
-        unused = judge_columns(unused.numbers, table.sample(others) if others else {}, with_lists=has_lists)
+        unused = judge_columns(unused.numbers, table.sample(others) if others else {})
     return ColumnsByRole(users, item, values, selected, unused, columns)
 
 

@@ -302,11 +302,8 @@ _LONGEST_ID = 40
 
 def _unlikeliness(name: str, values: Sequence[object], *, is_key: bool) -> tuple[bool, bool]:
     """Return the order in which columns are proposed: for keys those that look like ids, for numbers the others."""
-    is_id = _names_rows_or_ids(name) or _normalize(name).endswith("id")
-    known = [value for value in values if value is not None]
-    if not is_key:
-        return is_id or not all(isinstance(value, Real) for value in known), False
-    return not all(map(_may_be_key, known)), not is_id
+    fits = all(_may_be_key(value) if is_key else isinstance(value, Real) for value in values if value is not None)
+    return not fits, _names_rows_or_ids(name) != is_key
 
 
 def _may_be_key(value: object) -> bool:

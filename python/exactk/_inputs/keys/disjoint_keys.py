@@ -32,39 +32,30 @@ def either(ones: tuple[str, str], others: tuple[str, str]) -> tuple[str, str]:
 def examples_of_differing_ids(ones: Sequence[Any], others: Sequence[Any], users: int) -> tuple[str, str]:
     """Return a key of each of two disjoint sets if their ids most likely differ; none if they may be disjoint by chance.
 
-    What `users` users have is little of all. Ids differ if some would be equal but for their form, most likely also if
-    all have another form, or if so many are disjoint.
+    What `users` users have is little of all. Ids differ if some would be equal but for their form, most likely also if so
+    many are disjoint.
     """
-    if not ones or not others:
-        return NO_EXAMPLES
-    sides = [] if isinstance(ones[0], int) else [_by_plain_form(keys[:_MOST]) for keys in (ones, others)]
-    for first, second in zip(*sides, strict=True):
-        if common := first.keys() & second.keys():
-            return repr(first[min(common)]), repr(second[min(common)])
+    first, second = _by_plain_form(ones), _by_plain_form(others)
+    if common := first.keys() & second.keys():
+        return repr(first[min(common)]), repr(second[min(common)])
     are_many = users >= _MANY_USERS and len(ones) * len(others) >= _MANY_PAIRS
-    have_other_forms = min(len(ones), len(others)) >= _MANY_FORMS and not _forms(ones) & _forms(others)
-    return (min(map(repr, ones)), min(map(repr, others))) if are_many or have_other_forms else NO_EXAMPLES
+    return (min(map(repr, ones)), min(map(repr, others))) if are_many else NO_EXAMPLES
 
 
 _MOST = 100_000  # keys whose forms are looked at
-_MANY_FORMS = 8  # keys, whose forms are then most likely those of all
 _MANY_USERS, _MANY_PAIRS = 32, 100_000  # of items: with fewer, users may well have others
-_NUMBERED = re.compile(r"(\D*)0*(\d+)(?:\.0+)?\D*")
+_NOISE = re.compile(r"(?<!\d)0+(?=\d)|\.0+$|[\W_]+")
 
 
-def _by_plain_form(keys: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keys by what is left without case, signs, leading zeros and decimals of 0; and without their prefix.
-
-    The latter are empty unless all keys have the same prefix of a number.
-    """
-    texts = [unicodedata.normalize("NFKC", str(key)).strip().casefold() for key in keys]
-    parts = [(text, "") if (match := _NUMBERED.fullmatch(text)) is None else match.groups() for text in texts]
-    numbers = {number: key for (_, number), key in zip(parts, keys, strict=True)}
-    have_one_prefix = "" not in numbers and len({prefix for prefix, _ in parts}) == 1
-    plain = {re.sub(r"[\W_]+", "", "".join(part)): key for part, key in zip(parts, keys, strict=True)}
-    return plain, numbers if have_one_prefix else {}
-
-
-def _forms(keys: Sequence[Any]) -> set[str]:
-    """Return the forms of the keys: letters, digits and signs, of each of which a run counts as one."""
-    return {re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", str(key))) for key in keys}
+def _by_plain_form(keys: Sequence[Any]) -> dict[str, Any]:
+    """Return text keys by what is left without case, signs, leading zeros and decimals of 0, and without a prefix of all."""
+    by_text = {
+        _NOISE.sub("", unicodedata.normalize("NFKC", key).casefold()): key
+        for key in keys[:_MOST]
+        if isinstance(key, str)
+    }
+    prefixes = {text.rstrip("0123456789") for text in by_text}
+    prefix = min(prefixes, default="")
+    if len(prefixes) == 1 and prefix not in by_text:
+        by_text |= {text.removeprefix(prefix): key for text, key in by_text.items()}
+    return by_text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -49,22 +48,17 @@ def names_outcome(name: str) -> bool:
     return any(word.endswith(("ed", "bought", "seen")) and _ACTION.fullmatch(word) for word in words_of(name))
 
 
-def judge_columns(
-    numbers: Iterable[str], samples: Mapping[str, Sequence[object]], *, with_lists: bool = True
-) -> UnusedColumns:
-    """Return what unused columns may hold, by some of their values, or of those in their lists."""
-    found, events = list(numbers), []
-    for name, values in samples.items():
-        seen = _distinct_texts(chain.from_iterable(map(_elements, values)) if with_lists else values)
-        if seen is None:
-            found.append(name)
-        elif _are_events(name, seen) if len(values) else _names_event(name):  # a schema has no values
-            events.append((name, *seen.values()))
-    return UnusedColumns(tuple(found), tuple(events))
+def judge_columns(numbers: Iterable[str], samples: Mapping[str, Sequence[object]]) -> UnusedColumns:
+    """Return what unused columns may hold: those of numbers, and those whose sampled values say what happened."""
+    seen = {name: _distinct_texts(chain.from_iterable(map(_elements, values))) for name, values in samples.items()}
+    events = [name for name, values in samples.items() if _are_events(name, seen[name], is_schema=not len(values))]
+    return UnusedColumns(tuple(numbers), tuple((name, *seen[name].values()) for name in events))
 
 
-def _are_events(name: str, seen: Mapping[str, object]) -> bool:
+def _are_events(name: str, seen: Mapping[str, object], *, is_schema: bool) -> bool:
     """Return whether a column says what happened, by its name or by its distinct values."""
+    if is_schema:  # without values
+        return _names_event(name)
     return len(seen) > 1 and (_names_event(name) or any(map(_is_action, seen)) or seen.keys() <= _FLAGS)
 
 
@@ -80,18 +74,16 @@ def _is_action(text: str) -> bool:
     return any(map(_ACTION.fullmatch, words_of(text)))
 
 
-def _distinct_texts(values: Iterable[object]) -> dict[str, object] | None:
-    """Return the distinct values by their lowercase; none if these are many or long, and None if they are numbers."""
+def _distinct_texts(values: Iterable[object]) -> dict[str, object]:
+    """Return the distinct texts and flags by their lowercase; none if there are many, long ones, or other values."""
     seen: dict[str, object] = {}
     for value in values:
         if is_missing(value) or (isinstance(value, str) and not value):
             continue
-        is_flag = isinstance(value, (bool, np.bool_))
-        if isinstance(value, Number) and not is_flag:
-            return None
-        if not (is_flag or isinstance(value, str)) or len(str(value)) > _LONGEST_EVENT or len(seen) > _MOST_EVENTS:
+        text = str(value).strip().lower()
+        if not isinstance(value, (str, bool, np.bool_)) or len(text) > _LONGEST_EVENT or len(seen) > _MOST_EVENTS:
             return {}
-        seen.setdefault(str(value).strip().lower(), value)
+        seen.setdefault(text, value)
     return seen
 
 
