@@ -261,7 +261,6 @@ def test_f82_rows_of_runs_without_names_have_lines_for_ranks_and_scores(tmp_path
         ("a.csv", ("1,2,5", "1,3,5"), "if no line has column names"),
         ("a.csv", ("user,item,rating", "1,2,5,7"), "expected 3 columns .*found 4 at line 2"),
         ("a.csv", ("user,item,rating", "0,1,2,5", "1,1,3,4"), "expected 3 columns .*found 4 at line 2"),
-        ("a.jsonl", ('{"_id": "d1", "title": "a", "text": "b"}',), "it is a corpus or a file of queries"),
         ("a.json", ('{"user": 1, "item": 2}', '{"user": 1, "item": 3}'), "it is JSON lines"),
     ],
 )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import dataclasses
 import datetime as dt
-import errno
-import os
 import pickle
 import re
 import uuid
@@ -41,20 +38,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-PATHS: dict[str, tuple[type[OSError], str]] = {
-    "data/test.qrel": (FileNotFoundError, "no file at 'data/test.qrel'; did you mean 'data/test.qrels'?"),
-    "data/Test.qrels": (FileNotFoundError, "no file at 'data/Test.qrels'; did you mean 'data/test.qrels'?"),
-    "datta/test.qrels": (FileNotFoundError, "no folder at 'datta'; did you mean 'data'?"),
-    "data/x.parquet": (FileNotFoundError, "no file at 'data/x.parquet'"),
-    "data": (IsADirectoryError, "a folder at 'data'"),
-    "bm25.run/x": (NotADirectoryError, "a file where a folder should be at 'bm25.run/x'"),
+PATHS = {
+    "data/test.qrel": "no file at 'data/test.qrel'; did you mean 'data/test.qrels'?",
+    "data/Test.qrels": "no file at 'data/Test.qrels'; did you mean 'data/test.qrels'?",
+    "datta/test.qrels": "no file at 'datta/test.qrels'",
+    "data/x.parquet": "no file at 'data/x.parquet'",
 }
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("path", PATHS)
 def test_f97_a_file_that_is_not_there_is_an_error_of_python_too(path: str) -> None:
-    kind, message = PATHS[path]
     for call in (
         lambda: exactk.read(path, "truth"),
         lambda: exactk.evaluate(Path(path), "bm25.run", "recall@1"),
@@ -64,8 +58,8 @@ def test_f97_a_file_that_is_not_there_is_an_error_of_python_too(path: str) -> No
         with pytest.raises(exactk.InputError, match="expected a readable file, found") as caught:
             call()
         error = caught.value
-        assert isinstance(error, kind)
-        assert f"found {message}" in str(error).removesuffix("; a string is the path of a file") + "'"
+        assert isinstance(error, FileNotFoundError)
+        assert f"found {PATHS[path]}" in str(error).removesuffix("; a string is the path of a file") + "'"
         for other in (pickle.loads(pickle.dumps(error)), error.within("system 'a'")):  # noqa: S301 - our own
             assert type(other) is type(error)
             assert other.argument == error.argument
@@ -73,22 +67,11 @@ def test_f97_a_file_that_is_not_there_is_an_error_of_python_too(path: str) -> No
 
 
 @pytest.mark.usefixtures("folder")
-def test_f97_a_file_that_may_not_be_read_is_an_error_of_python_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_path: Path) -> None:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-    monkeypatch.setattr(Path, "stat", refuse)  # as root may read everything
-    with pytest.raises(exactk.InputError, match=r"no permission to read the file at 'bm25\.run'") as caught:
-        exactk.read("bm25.run", "predictions")
-    assert isinstance(caught.value, PermissionError)
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("path", ["data/test.qrel", "datta/test.qrels", "bm25.run/x"])
+@pytest.mark.parametrize("path", ["data/test.qrel", "data/x.parquet"])
 def test_f97_a_file_that_is_not_there_is_one_line_of_the_command_line(path: str, run: Run) -> None:
     result = run("evaluate", path, "bm25.run")
     assert result.code == 2
-    assert result.err == f"exactk: error: truth: expected a readable file, found {PATHS[path][1]}\n"
+    assert result.err == f"exactk: error: truth: expected a readable file, found {PATHS[path]}\n"
 
 
 class Scored(NamedTuple):
@@ -117,31 +100,17 @@ class Plain:
         self.doc_id, self.score = item, score
 
 
-def response(hits: list[tuple[str, float]]) -> dict[str, Any]:
-    """Return a response of Elasticsearch."""
-    records = [{"_index": "i", "_id": item, "_score": score, "_source": {"id": 7}} for item, score in hits]
-    return {"took": 1, "timed_out": False, "hits": {"total": {"value": 2}, "hits": records}}
-
-
 HITS = [("b", 0.75), ("a", 0.5)]
 FORMS: dict[str, Callable[[list[tuple[str, float]]], Any]] = {
     "records": lambda hits: [{"docid": item, "score": score, "title": "b"} for item, score in hits],
     "records of ids": lambda hits: [{"id": item} for item, _ in hits],
     "records of distances": lambda hits: [{"_id": item, "distance": 1 - score} for item, score in hits],
-    "documents": lambda hits: [Document(item) for item, _ in hits],
-    "documents and scores": lambda hits: [(Document(item), score) for item, score in hits],
     "data class": lambda hits: [ScoredDocument(item, score) for item, score in hits],
     "objects": lambda hits: [Plain(item, score) for item, score in hits],
     "named tuples": lambda hits: [Scored("q", item, score) for item, score in hits],
     "name space": lambda hits: [SimpleNamespace(pid=item, similarity=score) for item, score in hits],
-    "triples": lambda hits: [(item, score, 3) for item, score in hits],
-    "reversed": lambda hits: [(score, item) for item, score in hits],
-    "lists": lambda hits: [[item, score] for item, score in hits],
-    "response": response,
-    "nested": lambda hits: {"results": {"matches": [{"id": item, "score": score} for item, score in hits]}},
     "text": lambda hits: {item: str(score) for item, score in hits},
     "decimals": lambda hits: {item: Decimal(score) for item, score in hits},
-    "missing": lambda hits: [*(item for item, _ in hits), None],
 }
 """The items of a user, as other libraries return them."""
 
@@ -167,9 +136,7 @@ def test_f97_hits_are_answered_with_a_line_that_reads_them(form: str, keyed: boo
         exactk.compare(truth, {"a": predictions}, "mrr")
 
 
-@pytest.mark.parametrize(
-    "form", [form for form in FORMS if form not in {"text", "decimals", "missing", "lists", "nested"}]
-)
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in {"text", "decimals"}])
 def test_f97_the_hits_of_one_user_are_answered_with_a_line_that_reads_them(form: str) -> None:
     hits = FORMS[form](HITS)
     with pytest.raises(exactk.InputTypeError, match="; predictions=") as caught:
@@ -191,14 +158,6 @@ CONTAINERS: dict[str, tuple[Any, str]] = {
             test=of_library("datasets.arrow_dataset", to_pandas=lambda _: FRAME)
         ),
         "{0}={0}[next(iter({0}))].to_pandas()",
-    ),
-    "TensorFlow": (
-        of_library("tensorflow", as_numpy_iterator=lambda _: iter(ROWS)),
-        "{0}=list({0}.as_numpy_iterator())",
-    ),
-    "PyTorch": (
-        of_library("torch.utils.data", __len__=lambda _: 2, __getitem__=lambda _, row: ROWS[row]),
-        "{0}=[{0}[row] for row in range(len({0}))]",
     ),
     "group by, pandas": (FRAME.groupby("user"), "{0}={0}.agg(list).reset_index()"),
     "group by, Polars": (pl.DataFrame(FRAME).group_by("user"), "{0}={0}.all()"),
@@ -292,18 +251,6 @@ def test_f97_types_that_numpy_lacks_are_answered_with_a_conversion(dtype: str, f
     assert exactk.evaluate([[1], [0]], matrix, "mrr")["mrr"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("array", "line"),
-    [
-        (np.ones((2, 3), complex), "predictions=predictions.real"),
-        (np.ones((2, 3), "M8[s]"), "predictions=predictions.astype(str)"),
-    ],
-)
-def test_f97_arrays_of_other_types_are_answered_with_a_conversion(array: Any, line: str) -> None:
-    with pytest.raises(exactk.InputTypeError, match=f"; {re.escape(line)}$"):
-        exactk.evaluate([[1], [0]], array, "mrr")
-
-
 OUT_OF_RANGE = [-5, 2**63, 2**64, 10**30]
 INTEGERS: dict[str, Callable[[int], Any]] = {
     "lists": lambda item: [[item]],
@@ -367,13 +314,6 @@ METRICS: list[tuple[Any, str]] = [
     (print, "; metrics=exactk.custom('print', print, k=10) if it takes exactk.JudgedLists"),
     ([print], "; metrics=exactk.custom('print', print, k=10) if it takes exactk.JudgedLists"),
     (10, "; metrics='ndcg@10' has the cutoff"),
-    ({"mrr", "map"}, "; metrics=sorted(metrics)"),
-    (b"mrr", "; metrics=metrics.decode()"),
-    ([("recall", 10)], '; metrics=[f"{name}@{k}" for name, k in metrics] adds the cutoffs'),
-    ("P.10", "; did you mean 'P@10'?"),
-    ("recall at 10", "; did you mean 'recall@10'?"),
-    ("ndcg:10", "; did you mean 'ndcg@10'?"),
-    ("recall@1 ndcg@1", "; metrics=['recall@1', 'ndcg@1']"),
 ]
 
 
@@ -381,7 +321,7 @@ METRICS: list[tuple[Any, str]] = [
 def test_f97_what_is_no_metric_is_answered_with_one(metric: Any, hint: str) -> None:
     with pytest.raises(exactk.ExactkError, match=f"{re.escape(hint)}$"):
         exactk.evaluate(ROWS, [*ROWS], metric)
-    line = re.split(" is the| has the| adds the", hint.removeprefix("; metrics="))[0]
+    line = re.split(" is the| has the", hint.removeprefix("; metrics="))[0]
     if "custom" not in line and "did you" not in line:
         exactk.evaluate(ROWS, [*ROWS], eval(line, {"metrics": metric}))  # noqa: S307 - the hint is our own
 
@@ -398,7 +338,6 @@ def test_f97_what_is_no_metric_is_answered_with_one(metric: Any, hint: str) -> N
         ({"per_users": True}, "did you mean 'per_user'?"),
         ({"metric": "mrr"}, "did you mean 'metrics'?"),
         ({"seed": 1}, "exactk.compare(truth, systems, metrics, ...) takes it"),
-        ({"col_user": "user"}, "did you mean 'user'?"),
     ],
 )
 def test_f97_options_of_other_libraries_are_answered_with_those_here(option: Any, hint: str) -> None:
@@ -446,15 +385,6 @@ def test_f97_metrics_before_the_predictions_are_answered_with_the_order(metrics:
             exactk.evaluate(*arguments)
         with pytest.raises(exactk.ExactkError, match=r"; the order is \(truth, {system: predictions}, metrics\)$"):
             exactk.compare(*arguments)
-
-
-@pytest.mark.parametrize("text", ['["a", "b"]', "['a', 'b']"])
-def test_f97_text_that_holds_lists_is_answered_with_what_reads_it(text: str) -> None:
-    truth = pd.DataFrame({"user": ["q1"], "item": [text]})
-    with pytest.warns(exactk.EvaluationWarning, match=r"; \.map\(ast\.literal_eval\) makes lists of a column$"):
-        exactk.evaluate(truth, {"q1": ["a"]}, "mrr")
-    read = truth.assign(item=truth["item"].map(ast.literal_eval))
-    assert exactk.evaluate(read, {"q1": ["a"]}, "mrr")["mrr"] == 1.0
 
 
 @pytest.mark.parametrize("rows", [[[("a", 0.5), ("a", 0.25)]], [[("a", 0.5), "b"]]])

@@ -248,14 +248,6 @@ _OF_OTHERS = {
     "exactk.compare(truth, systems, metrics, ...) takes it": "baseline seed random_state",
     "did you mean 'num_threads'?": "threads n_threads nthreads n_jobs workers",
     "did you mean 'exclude'?": "train seen exclude_seen filter_already_liked_items",
-    "did you mean 'groups'?": "by by_group segments",
-    "did you mean 'weights'?": "sample_weight weight",
-    "did you mean 'user'?": "col_user user_col",
-    "did you mean 'item'?": "col_item item_col",
-    "did you mean 'score'?": "col_prediction prediction_col col_score",
-    "did you mean 'grade'?": "col_rating rating_col",
-    "did you mean 'truth'?": "qrels y_true ground_truth",
-    "did you mean 'predictions'?": "run runs y_score y_pred",
 }
 """What to write instead of keyword arguments of other libraries."""
 

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._runtime.errors import ExactkError, FileError, InputError, MissingFileError, input_error
+from exactk._runtime.errors import ExactkError, InputError, MissingFileError, input_error
 from exactk._runtime.names import similar_name
 
 if TYPE_CHECKING:
@@ -43,31 +43,22 @@ class File(NamedTuple):
         """
         status = self.status()
         mode = status.st_mode
-        if stat.S_ISDIR(mode):
-            raise self.path_fault(IsADirectoryError())
         is_null = stat.S_ISCHR(mode) and status.st_rdev == Path(os.devnull).stat().st_rdev
         if stat.S_ISREG(mode) or (pipes and (stat.S_ISFIFO(mode) or is_null)):
             return
         if stat.S_ISFIFO(mode):
             raise self.fault("a regular file, because it is read more than once", "a pipe", "write it to a file")
-        raise self.fault("a regular file or a pipe" if pipes else "a regular file", "a device or socket")
+        kind = "a directory" if stat.S_ISDIR(mode) else "a device or socket"
+        raise self.fault("a regular file or a pipe" if pipes else "a regular file", kind)
 
     def status(self, hint: str = "") -> os.stat_result:
-        """Return the status of what is at the path; raise FileError if there is nothing."""
-        try:
-            return self.path.stat()
-        except OSError as error:
-            raise self.path_fault(error, hint) from error
-
-    def path_fault(self, cause: OSError, hint: str = "") -> FileError:
-        """Return the error about the path, with the path of a file of a similar name, or else the hint."""
-        kind = FileError.type_for(cause)
-        found, path = kind.found or _reason(cause), self.path
-        if kind is MissingFileError:
-            if not path.parent.is_dir():
-                found, path = "no folder", path.parent
-            hint = _similar_path(path) or hint
-        return kind.of_argument(self.role, "a readable file", f"{found} at {str(path)!r}", hint=hint)
+        """Return the status of what is at the path; raise InputError if there is nothing, with a similar path or the hint."""
+        with self.translate_errors("a file"):
+            try:
+                return self.path.stat()
+            except FileNotFoundError as error:
+                hint, found = _similar_path(self.path) or hint, f"no file at {str(self.path)!r}"
+                raise MissingFileError.of_argument(self.role, "a readable file", found, hint=hint) from error
 
     def line_fault(self, expected: str, found: str, line: int, text: bytes, hint: str | Text = "") -> InputError:
         """Return an error about a line, counted from 1."""
@@ -83,9 +74,7 @@ class File(NamedTuple):
         except ExactkError:
             raise
         except OSError as error:
-            if error.errno is None:  # of the content, as gzip's
-                raise self.fault("a readable file", _reason(error)) from error
-            raise self.path_fault(error) from error
+            raise self.fault("a readable file", _reason(error)) from error
         except errors as error:
             raise self.fault(expected, _reason(error)) from error
 

@@ -78,9 +78,6 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     role, existing = source.file.role, source.names
     if any("\0" in name for name in existing):
         raise source.file.fault("column names without zero bytes", "a zero byte")
-    if {"_id", "text"} <= set(existing) and not {"user", "item"} & requested.keys():
-        hint = "it is a corpus or a file of queries; judgments are in another file, such as qrels/test.tsv"
-        raise source.file.fault("rows of users and items", f"the columns {', '.join(existing)}", hint)
     columns = Columns.of(existing, cast("ColumnNames", requested), role, sample=source.sample)
     users = column_roles.user_columns(columns, requested.get("user"), role)
     item = column_roles.item_column(columns, requested.get("item"), role)

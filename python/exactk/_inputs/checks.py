@@ -48,13 +48,10 @@ def _describe_tensor(tensor: object, argument: str, error: Exception) -> tuple[s
     return found, _way_on("torch." * hasattr(tensor, "float") + dtype, argument)
 
 
-_NARROW = ("bfloat", "float8_", "float6_", "float4_", "int2", "int4", "uint2", "uint4")
 _WAYS_ON = {
-    **{f"torch.{name}": "float()" for name in _NARROW},
-    **dict.fromkeys(_NARROW[:4], "astype('float32')"),
-    **dict.fromkeys(_NARROW[4:], "astype('int64')"),
-    "torch.q": "dequantize()",
-    "complex": "real",
+    "torch.": "float()",
+    "bfloat": "astype('float32')",
+    "float8_": "astype('float32')",
     "datetime": "astype(str)",
 }
 """What makes numbers or keys of an array whose type begins so."""

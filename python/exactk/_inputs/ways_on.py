@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, ItemsView, Iterable, Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,18 +26,12 @@ _CONTAINERS: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (_from("ray"), "exactk.ray.evaluate(truth, predictions, metrics) takes datasets of Ray"),
     (_from("datasets", "values"), "{0}={0}[next(iter({0}))].to_pandas() reads the first split"),
     (lambda value: hasattr(value, "to_pandas"), "{0}={0}.to_pandas()"),
-    (lambda value: hasattr(value, "as_numpy_iterator"), "{0}=list({0}.as_numpy_iterator())"),
     (_from("torch", "__iter__"), "evaluate(None, iter({0}), metrics) takes (truth, predictions) batches"),
-    (_from("torch", "__getitem__", "__len__"), "{0}=[{0}[row] for row in range(len({0}))]"),
     (_from("pandas", "groups", "agg"), "{0}={0}.agg(list).reset_index()"),
     (_from("polars", "agg"), "{0}={0}.all()"),
     (lambda value: isinstance(value, ItemsView), "{0}=dict({0})"),
     (lambda value: isinstance(value, (set, frozenset)), "{0}=[list({0})] gives all items to one user"),
     (lambda value: isinstance(value, Mapping) and "ids" in value and "distances" in value, "{0}={0}['ids']"),
-    (
-        lambda value: isinstance(value, Mapping) and isinstance(value.get("hits"), Mapping),
-        "{0}=[{{hit['_id']: hit['_score'] for hit in {0}['hits']['hits']}}]",
-    ),
     (_from("exactk"), "evaluate(predictions, truth, metrics) if they are the other way round: the truth comes first"),
     (callable, "{0}={{user: {0}(user) for user in users}} has what it returns for each user"),
     (lambda value: isinstance(value, Iterable) and not isinstance(value, (bytes, Mapping)), "{0}=list({0})"),
@@ -56,7 +49,6 @@ _VALUES = {
     "truth": ("grade", "relevance", "rel", "label", "rating", "score"),
     "predictions": ("score", "_score", "similarity", "relevance_score", "probability", "rating", "distance"),
 }
-_RESULTS = ("hits", "results", "matches", "documents", "docs", "points", "value", "response")  # keys of a response
 
 
 class _Hit(NamedTuple):
@@ -65,47 +57,27 @@ class _Hit(NamedTuple):
     item: str
     value: str
 
-    def items(self, source: str = "") -> str:
-        """Return the expression of a user's items."""
-        return f"{{{self.item}: {self.value}{source}}}" if self.value else f"[{self.item}{source}]"
+    def items(self, source: str) -> str:
+        """Return the expression of the items of a user's hits."""
+        items = f"{self.item}: {self.value} for hit in {source}"
+        return f"{{{items}}}" if self.value else f"[{self.item} for hit in {source}]"
 
 
-def _hit(value: Any, argument: str, name: str = "hit") -> _Hit | None:  # noqa: ANN401 - of any library
-    """Return how to read a record or an object with an id, or a tuple or list with one id and a number."""
+def _hit(value: Any, argument: str) -> _Hit | None:  # noqa: ANN401 - of any library
+    """Return how to read a record or an object with an id."""
 
     def read(names: tuple[str, ...]) -> str:
         if isinstance(value, Mapping):
-            return next((f"{name}[{one!r}]" for one in names if one in value), "")
-        has = (one for one in names if not callable(getattr(value, one, callable)))
-        return next((f"{name}.{one}" for one in has if getattr(value, one) is not None), "")
+            return next((f"hit[{name!r}]" for name in names if name in value), "")
+        has = (name for name in names if not callable(getattr(value, name, callable)))
+        return next((f"hit.{name}" for name in has if getattr(value, name) is not None), "")
 
-    if isinstance(value, (str, bytes, Real)):
-        return None
     item, number = read(_IDS), read(_VALUES.get(argument, ()))
-    if not item and (metadata := getattr(value, "metadata", None)):  # a document of LangChain
-        item = f"{name}.metadata[{next((one for one in _IDS if one in metadata), next(iter(metadata)))!r}]"
-    if not item and isinstance(value, (tuple, list)):
-        numbers = [at for at, one in enumerate(value) if isinstance(one, Real)]
-        hits = {at: _hit(one, argument, f"{name}[{at}]") for at, one in enumerate(value) if not _is_row(one)}
-        items = [hit.item if hit else f"{name}[{at}]" for at, hit in hits.items() if hit or isinstance(value[at], str)]
-        return _Hit(items[0], f"{name}[{numbers[0]}]") if len(items) == 1 and numbers else None
-    return _Hit(item, f"-{number}" if number and "distance" in number else number) if item else None
-
-
-def _is_row(value: object) -> bool:
-    return isinstance(value, (list, tuple, Mapping))
-
-
-def _is_read_as_pair(value: object) -> bool:
-    return (
-        isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], (str, int)) and isinstance(value[1], Real)
-    )
+    return _Hit(item, f"-{number}" if "distance" in number else number) if item else None
 
 
 def is_foreign(item: object) -> bool:
     """Return whether an object is a hit, or has no text that tells it from others, and so cannot be an item."""
-    if isinstance(item, Mapping) and not any(one in item for one in _VALUES["predictions"]):
-        return False
     texts = {type(item).__str__, type(item).__repr__}
     if texts == {object.__str__, object.__repr__} or hasattr(item, "__dlpack__") or hasattr(item, "page_content"):
         return True
@@ -113,19 +85,10 @@ def is_foreign(item: object) -> bool:
     return hit is not None and hit.value != ""
 
 
-def of_hits(row: Any, argument: str = "predictions", name: str = "items") -> str:  # noqa: ANN401 - of any library
-    """Return the expression of the items in hits, in one hit, or in a response that holds hits; empty if it has none."""
-    is_list = isinstance(row, (list, tuple)) and len(row) > 0
-    if is_list and not _is_read_as_pair(row[0]) and (hit := _hit(row[0], argument)):
-        return hit.items(f" for hit in {name}")
-    if hit := _hit(row, argument, name):
-        return hit.items()
-    keys = (
-        [key for key in _RESULTS if key in row and f"[{key!r}][{key!r}]" not in name]
-        if isinstance(row, Mapping)
-        else ()
-    )
-    return next(filter(None, (of_hits(row[key], argument, f"{name}[{key!r}]") for key in keys)), "")
+def of_hits(row: Any, argument: str = "predictions") -> str:  # noqa: ANN401 - of any library
+    """Return the expression of the items in a list of hits; empty if it is none."""
+    hit = _hit(row[0], argument) if isinstance(row, (list, tuple)) and row else None
+    return hit.items("items") if hit else ""
 
 
 def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN401 - a list, or a mapping from user
@@ -142,52 +105,31 @@ def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN40
         return ""
     row = list(rows.values() if mapping else rows)[error.row]
     if not mapping and (hit := _hit(row, argument)):
-        return f"{argument}=[{hit.items(f' for hit in {argument}')}] if these are the items of one user"
-    expression = of_hits(row, argument) or _converted(row, error.position)
-    if not expression and argument == "predictions" and _is_of_floats(error):
-        scores = "list(predictions.values()), users=list(predictions)" if mapping else "predictions"
-        return f"predictions=exactk.Scores({scores}) if these are scores of all items"
+        return f"{argument}=[{hit.items(argument)}] if these are the items of one user"
+    expression = of_hits(row, argument)
+    if error.fault.expected.startswith("numbers as ") and all(map(_is_number, row.values())):
+        expression = "{item: float(score) for item, score in items.items()}"
+    elif error.fault.expected == "integer ids" and not isinstance(row, Mapping) and all(map(_is_number, row)):
+        if all(float(item) % 1 == 0 for item in row):
+            expression = "[int(item) for item in items]"
+        elif argument == "predictions":
+            scores = "list(predictions.values()), users=list(predictions)" if mapping else "predictions"
+            return f"predictions=exactk.Scores({scores}) if these are scores of all items"
     return f"{argument}={each.replace('{}', expression)}" if expression else ""
-
-
-def _is_of_floats(error: ExactkError) -> bool:
-    return error.fault.expected == "integer ids" and error.fault.found.startswith("float")
-
-
-def _converted(row: Any, position: int | None) -> str:  # noqa: ANN401 - of any library
-    """Return the expression of a row after converting its items to ids, or its scores to numbers."""
-    if position is None or not _is_row(row):
-        return ""
-    item = list(row)[position]
-    if isinstance(row, Mapping) and isinstance(item, (str, int)):
-        return "{item: float(score) for item, score in items.items()}" if _number(row[item]) is not None else ""
-    if item is None or (isinstance(item, float) and math.isnan(item)):
-        return "[item for item in items if item is not None and item == item]"
-    number = None if isinstance(item, str) else _number(item)
-    if _is_row(item) or any(isinstance(one, str) for one in row) or (number is not None and not number.is_integer()):
-        return ""
-    read = "str(item)" if number is None else "int(item)"
-    return (
-        f"{{{read}: score for item, score in items.items()}}"
-        if isinstance(row, Mapping)
-        else f"[{read} for item in items]"
-    )
 
 
 def of_column(values: list[Any]) -> str:
     """Return what to write for a column of objects that are neither keys nor numbers."""
     if hit := _hit(values[0], "predictions"):
         return f".map(lambda hits: [{hit.item} for hit in hits]) makes lists of ids"
-    return f".astype({'str' if _number(values[0]) is None else 'float'}) converts them"
+    return f".astype({'float' if _is_number(values[0]) else 'str'}) converts them"
 
 
-def _number(value: Any) -> float | None:  # noqa: ANN401 - of any library
-    """Return the value as a finite number; None if it is none."""
+def _is_number(value: Any) -> bool:  # noqa: ANN401 - of any library
     try:
-        number = float(value)
+        return math.isfinite(float(value))
     except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+        return False
 
 
 def split(text: str) -> str:

@@ -14,7 +14,7 @@ from exactk._plan.custom_metric import CustomInfo, CustomMetric
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
 from exactk._plan.group_tallies import plan_group_tallies
 from exactk._plan.item_tallies import plan_item_tallies
-from exactk._plan.metrics import agreement_metrics, cutoff_hint, metric_info, metrics
+from exactk._plan.metrics import agreement_metrics, metric_info, metrics
 from exactk._plan.values import PARTS_OF_MEANS, Value
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
@@ -241,14 +241,13 @@ def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -
         elif all(isinstance(cutoffs, Iterable) and not isinstance(cutoffs, str) for cutoffs in requested.values()):
             hint = 'metrics=[f"{name}@{k}" for name, cutoffs in metrics.items() for k in cutoffs] adds the cutoffs'
         raise type_error("metrics", "a metric string or a list of them", type(requested).__name__, hint=hint)
-    if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset, bytes)):  # a set has no order
+    if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset)):  # a set has no order
         found = type(requested).__name__
         raise type_error("metrics", "a metric string or a list of them", found, hint=_way_on(requested))
     spellings = tuple(requested)
-    expected = "metric strings, or metrics of exactk.custom"
     for spelling in spellings:
         if not isinstance(spelling, (str, CustomMetric)):
-            raise type_error("metrics", expected, repr(spelling), hint=_way_on(spelling))
+            raise type_error("metrics", "metric strings or exactk.custom", repr(spelling), hint=_way_on(spelling))
     texts = tuple(one if isinstance(one, str) else one.spelling for one in spellings)
     custom_metrics = [one for one in spellings if isinstance(one, CustomMetric)]
     if not custom_metrics and not customs:
@@ -275,10 +274,6 @@ def _way_on(metric: Any) -> str:  # noqa: ANN401 - of any type
             return f"metrics='{stem}@10' is the metric of this name"
         name = name if name.isidentifier() else "metric"
         return f"metrics=exactk.custom({name!r}, {name}, k=10) if it takes exactk.JudgedLists"
-    if isinstance(metric, (set, frozenset, bytes)):
-        return "metrics=metrics.decode()" if isinstance(metric, bytes) else "metrics=sorted(metrics)"
-    if isinstance(metric, tuple) and len(metric) == 2:
-        return 'metrics=[f"{name}@{k}" for name, k in metrics] adds the cutoffs'
     return f"metrics='ndcg@{metric}' has the cutoff" if isinstance(metric, Integral) else ""
 
 
@@ -392,8 +387,7 @@ def _split_spelling(spelling: str) -> _Spelling:
         and not set("[])") & set(cutoffs[1:-1] if cutoffs[:1] + cutoffs[-1:] == "[]" else cutoffs)
     )
     if not is_well_formed:
-        expected = "one name[@k | @[k1,k2]][(parameter=value, ...)] per string"
-        raise input_error("metrics", expected, quote(spelling), hint=cutoff_hint(spelling))
+        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] per string", quote(spelling))
     _, underscore, suffix = name.replace("-", "_").rpartition("_")
     if not (underscore and suffix.isdigit()) or name in metrics:  # f_1
         suffix = ""
@@ -408,9 +402,7 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     for part in map(str.strip, text.removeprefix("[").removesuffix("]").split(",")):
         if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _core.MAX_CUTOFF:
             expected = f"cutoffs such as @10 or @[5,10], from 1 to {_core.MAX_CUTOFF}"
-            others = re.split(r"[;\s]+", spelling)
-            hint = f"metrics={others}" if len(others) > 1 and all("@" in one for one in others) else ""
-            raise input_error("metrics", expected, quote(spelling), hint=hint)
+            raise input_error("metrics", expected, quote(spelling))
         cutoffs.append(int(part))
     return cutoffs
 

@@ -100,7 +100,7 @@ def metric_info(spelling: str, metric_string: str | None = None) -> Metric:
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)
     if name is None:
-        hint = cutoff_hint(metric_string or spelling) or metrics.hint(spelling) or _all_names()
+        hint = _cutoff_hint(metric_string or spelling) or metrics.hint(spelling) or _all_names()
         raise input_error("metrics", "the name of a metric", quote(metric_string or spelling), hint=hint)
     return metrics[name]
 
@@ -110,13 +110,11 @@ def _all_names() -> str:
     return f"the metrics of two lists are {of_lists}; the other metrics are {others}"
 
 
-_CUTOFF = re.compile(
-    r"(?P<name>.+?)[-_.:/ ]?(at[-_ ]?)?(?P<cutoff>[1-9][0-9]{0,8}|(?<=[-_])k)", re.ASCII | re.IGNORECASE
-)
+_CUTOFF = re.compile(r"(?P<name>.+?)[-_]?(at[-_]?)?(?P<cutoff>[1-9][0-9]{0,8}|(?<=[-_])k)", re.ASCII | re.IGNORECASE)
 """A cutoff without @, as in ndcg10, ndcg_at_10 and ndcg_at_k."""
 
 
-def cutoff_hint(spelling: str) -> str:
+def _cutoff_hint(spelling: str) -> str:
     """Return how to write a name that ends in a cutoff."""
     parts = _CUTOFF.fullmatch(spelling)
     if parts is None or parts["name"] not in metrics:

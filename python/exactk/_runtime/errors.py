@@ -101,42 +101,11 @@ class InputError(ExactkError, ValueError):
     """An argument has an invalid value."""
 
 
-class FileError(InputError, OSError):
-    """A file cannot be read, as its subclasses say for the causes that Python has errors for."""
-
-    found = ""  # what is at the path
+class MissingFileError(InputError, FileNotFoundError):
+    """There is no file at the path."""
 
     def __str__(self) -> str:
         return str(self.args[0])
-
-    @classmethod
-    def type_for(cls, cause: OSError) -> type[FileError]:
-        """Return the type of error for Python's own error about a file, of which it is one too."""
-        return next((one for one in cls.__subclasses__() if isinstance(cause, one.__bases__[1])), cls)
-
-
-class MissingFileError(FileError, FileNotFoundError):
-    """There is no file at the path."""
-
-    found = "no file"
-
-
-class FilePermissionError(FileError, PermissionError):
-    """The file may not be read."""
-
-    found = "no permission to read the file"
-
-
-class FolderError(FileError, IsADirectoryError):
-    """There is a folder at the path, not a file."""
-
-    found = "a folder"
-
-
-class NoFolderError(FileError, NotADirectoryError):
-    """A part of the path that should be a folder is a file."""
-
-    found = "a file where a folder should be"
 
 
 class InputTypeError(ExactkError, TypeError):
@@ -265,7 +234,7 @@ def name_source(source: str) -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
-        if error.fault.source or isinstance(error, FileError):  # which has the path
+        if error.fault.source or isinstance(error, MissingFileError):  # which has the path
             raise
         raise error.amended(source=source) from error
 
