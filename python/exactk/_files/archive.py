@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 # Whether each array is required.
 _EXACTK_ARRAYS = {"indptr": True, "items": True, "grades": False, "scores": False, "users": False}
-# An array that is of another role, unless the one of this role is there too.
-_OTHER_ROLES = {"truth": ("scores", "grades"), "predictions": ("grades", "scores"), "scores": ("grades", "scores")}
+_VALUES = {"truth": "grades", "predictions": "scores", "scores": "scores"}
 _SCIPY_ARRAYS = dict.fromkeys(("indptr", "indices", "data", "shape"), True)  # arrays of a CSR matrix
 _INTEGER_ARRAYS = ("indptr", "indices", "shape")
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, OverflowError)
@@ -54,10 +53,9 @@ def read_arrays(file: File) -> dict[str, NDArray[Any]]:
         missing = [name for name, needed in names.items() if needed and name not in members]
         if missing:
             raise file.fault(f"an array {missing[0]}", f"arrays {', '.join(members)}" if members else "none")
-        other = _OTHER_ROLES.get(file.role, ("", ""))
-        if not is_matrix and other[0] in members and other[1] not in members:
-            hint = f"numpy.savez({str(file.path)!r}, **{{..., {other[1]!r}: array}}) has {other[1]}"
-            raise file.fault(f"{other[1]}, or items alone", f"{other[0]}, as of another argument", hint)
+        values = _VALUES.get(file.role)
+        if values and not is_matrix and values not in members and (others := set(_VALUES.values()) & {*members}):
+            raise file.fault(f"{values}, or items alone", f"{others.pop()}, as of another argument")
         selected = {name: members[name] for name in names if name in members}
         _check_sizes(selected)
         headers = {name: _read_header(archive, member) for name, member in selected.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ from exactk._files.column_choice import ColumnChoice
 from exactk._files.source import Source, memory_size
 from exactk._inputs.keys.unused_columns import SAMPLE_SIZE
 from exactk._runtime import optional
-from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -68,22 +66,8 @@ class _Columnar(Source):
         """Return all rows of these columns as a table."""
         arrow = optional.arrow("a table")
         fields = dict(self.fields)
-        for name in columns.all:
-            self._check_plain(name, fields[name].type)
         schema = arrow.schema([fields[name] for name in columns.all])
         return arrow.Table.from_batches([part.select(columns.all) for part in self.parts(columns)], schema)
-
-    def _check_plain(self, name: str, kind: Any) -> None:  # noqa: ANN401 - pyarrow has no types
-        """Raise InputError for structs, such as lists of items with their scores."""
-        is_list = hasattr(kind, "value_type")
-        if not optional.arrow("a table").types.is_struct(kind.value_type if is_list else kind):
-            return
-        path, reader = str(self.file.path), "read_parquet" if isinstance(self, Parquet) else "read_ipc"
-        code = f"polars.{reader}({path!r}){f'.explode({name!r})' * is_list}.unnest({name!r})"
-        script = f"import polars; {code}.write_parquet({f'{path}.parquet'!r})"
-        call = f"{self.file.role}={code}".replace("{", "{{").replace("}", "}}")
-        hint = Option(self.file.role, "", call, f"python -c {shlex.quote(script)}")
-        raise self.file.fault(f"plain values, or lists of them, in the column {name}", str(kind), (hint,))
 
 
 class Parquet(_Columnar):

@@ -44,28 +44,10 @@ def _describe_tensor(tensor: object, argument: str, error: Exception) -> tuple[s
     if getattr(tensor, "requires_grad", False):
         return f"{name} that requires gradients", f"{argument}={argument}.detach()"
     dtype = str(getattr(tensor, "dtype", "")).removeprefix("torch.")
-    found = f"{name} ({dtype if _way_on(dtype, '') else error})"
-    return found, _way_on("torch." * hasattr(tensor, "float") + dtype, argument)
-
-
-_WAYS_ON = {
-    "torch.": "float()",
-    "bfloat": "astype('float32')",
-    "float8_": "astype('float32')",
-    "datetime": "astype(str)",
-}
-"""What makes numbers or keys of an array whose type begins so."""
-
-
-def _way_on(dtype: str, argument: str) -> str:
-    """Return what to write for an array of a type that is no ids and no numbers; empty for others."""
-    name = argument.rpartition(".")[2]
-    return next((f"{name}={name}.{way}" for begin, way in _WAYS_ON.items() if dtype.startswith(begin)), "")
-
-
-def _dtype_error(argument: str, expected: str, array: NDArray[Any], row: int | None = None) -> Exception:
-    hint = _way_on(str(array.dtype), argument)
-    return type_error(argument, expected, describe_dtype(array), row=row, hint=hint)
+    if "float" in dtype:  # a type that NumPy lacks
+        way = "float()" if hasattr(tensor, "float") else "astype('float32')"
+        return f"{name} ({dtype})", f"{argument}={argument}.{way}"
+    return f"{name} ({error})", ""
 
 
 def as_ndarray(value: object, argument: str) -> NDArray[Any]:
@@ -116,7 +98,7 @@ def id_array(value: object, argument: str, *, dimensions: int = 1, row: int | No
     """Return item ids as int32, int64, uint32 or uint64, contiguous, in native byte order."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iu":
-        raise _dtype_error(argument, "integer ids", array, row)
+        raise type_error(argument, "integer ids", describe_dtype(array), row=row)
     _check_dimensions(array, argument, dimensions, row)
     return _as_contiguous(array, _id_dtype(array.dtype))
 
@@ -137,7 +119,7 @@ def number_array(value: object, argument: str, *, dimensions: int = 1) -> NDArra
     """Return numbers as float64; raise if any would be rounded."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise _dtype_error(argument, "integers or floats of at most 64 bits", array)
+        raise type_error(argument, "integers or floats of at most 64 bits", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     numbers = _as_contiguous(array, np.dtype(np.float64))
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
@@ -149,7 +131,7 @@ def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray
     """Return scores in their own type: the array itself, with any strides, if the core can read it."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise _dtype_error(argument, "integer or float scores of at most 64 bits", array)
+        raise type_error(argument, "integer or float scores of at most 64 bits", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
 
@@ -167,7 +149,7 @@ def bias_array(value: object, argument: str) -> NDArray[Any]:
 def _float_array(value: object, argument: str, dimensions: int) -> NDArray[Any]:
     array = as_ndarray(value, argument)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
-        raise _dtype_error(argument, "float16, float32 or float64", array)
+        raise type_error(argument, "float16, float32 or float64", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     array = np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
     is_contiguous = dimensions == 1 or array.shape[1] <= 1 or array.strides[1] == array.itemsize
