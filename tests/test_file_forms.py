@@ -147,6 +147,17 @@ def test_f82_doubtful_columns_are_warned_of_once_with_lines_that_are_quiet(form:
         read_by_line(line, path, form.role)
 
 
+def test_f82_rows_with_more_fields_than_names_are_not_shifted(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    path = write(tmp_path, "a.run", ("q1 Q0 a 1 2 the tag", "q1 Q0 b 2 9 the tag"))
+    with pytest.warns(EvaluationWarning, match="have ranks") as caught:
+        read(path, "predictions")
+    line = str(caught[0].message.args[1]).removeprefix("predictions=")  # type: ignore[union-attr]
+    with pytest.warns(pandas.errors.ParserWarning):
+        frame = eval(line, {"pandas": pandas})  # noqa: S307 - the text of our own message
+    assert frame["document"].tolist() == ["a", "b"]
+
+
 @pytest.mark.parametrize("form", QUIET, ids=lambda form: form.name)
 def test_f81_ordinary_trec_files_are_read_in_silence(form: Form, tmp_path: Path) -> None:
     read(write(tmp_path, form.name, form.rows), form.role)

@@ -254,10 +254,10 @@ _OF_OTHERS = {
 
 def _way_on(name: str, value: object) -> str:
     """Return what to write instead of an option that there is not."""
-    hints = [hint.format(value) for hint, names in _OF_OTHERS.items() if name in names.split()]
-    if not hints and name in FIELDS:
-        return f"convention={{{name!r}: {value!r}}}"
-    return hints[0] if hints else did_you_mean(name, ["metrics", *DEFAULTS])
+    hint = next((hint.format(value) for hint, names in _OF_OTHERS.items() if name in names.split()), "")
+    if name in FIELDS:
+        hint = f"convention={{{name!r}: {value!r}}}"
+    return hint or did_you_mean(name, ["metrics", *DEFAULTS])
 
 
 def with_defaults(options: Options | Mapping[str, Any], function: str) -> dict[str, Any]:

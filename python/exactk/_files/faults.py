@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 _SHOWN_LENGTH = 80  # characters of a line
-_MOST_NAMES = 10_000  # of a folder, among which similar ones are looked for
 
 
 class File(NamedTuple):
@@ -88,7 +86,7 @@ def _reason(error: Exception) -> str:
 def _similar_path(path: Path) -> str:
     """Return a hint with the path in the same folder whose name is most similar; empty if none is."""
     try:
-        names = [entry.name for entry in islice(path.parent.iterdir(), _MOST_NAMES)]
+        names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return ""
     name = similar_name(path.name, names, least=0.75)

@@ -141,7 +141,7 @@ def warn_of_trec(files: Sequence[tuple[File, _core.TrecColumns]]) -> None:
     file, facts = files[0][0], SimpleNamespace(**files[0][1].facts)
     if file.role == "truth" and _varies(facts) and all(map(str.isdigit, facts.iterations)):
         warn(
-            f"{file.role}: the second field of {_shown(file)}, {_second(facts)}, is taken for an iteration, as in qrels of "
+            f"{file.role}: the second field of {_path(file)}, {_second(facts)}, is taken for an iteration, as in qrels of "
             "TREC; if it is a subtopic, ",
             f"{_awk(file, f'$2 == {facts.iterations[0]}')}.qrels",
             " selects one; if not, ",
@@ -178,7 +178,7 @@ def warn_of_ranks(runs: Sequence[Run]) -> None:
     others = f" and {plural(len(found) - 1, 'other file')}" if len(found) > 1 else ""
     copied = ", as scores are ranks copied" if all(run.facts.copied_ranks == run.facts.rows for run in found) else ""
     warn(
-        f"{file.role}: {queries} have ranks that contradict their scores in {_shown(file)}{others}{copied}, first {found[0].first}; "
+        f"{file.role}: {queries} have ranks that contradict their scores in {_path(file)}{others}{copied}, first {found[0].first}; "
         "scores decide, as in trec_eval. ",
         _named(file, _BY_RANK),
         " orders by rank; ",
@@ -187,12 +187,8 @@ def warn_of_ranks(runs: Sequence[Run]) -> None:
     )
 
 
-def _shown(file: File) -> str:
-    return "stdin" if str(file.path).startswith(_DEVICES) else str(file.path)
-
-
 def _path(file: File) -> str:
-    return "FILE" if _shown(file) == "stdin" else shlex.quote(str(file.path))
+    return "stdin" if str(file.path).startswith(_DEVICES) else shlex.quote(str(file.path))
 
 
 def _awk(file: File, program: str, options: str = "") -> str:
@@ -204,8 +200,7 @@ def _awk(file: File, program: str, options: str = "") -> str:
 
 def _named(file: File, names: Sequence[str], separator: str | None = None) -> Option:
     """Return how to read the file by pandas, or on the command line as TSV, with these names unless it has its own."""
-    sep = repr(separator) if separator else r"r'\s+'"
-    options = f"sep={sep}"
+    options = f"sep={separator!r}" if separator else r"sep=r'\s+', index_col=False"  # which shifts no longer row
     if names:
         options += f", names={list(names)!r}"
     if "query" in names:  # ids of TREC are text
@@ -215,7 +210,7 @@ def _named(file: File, names: Sequence[str], separator: str | None = None) -> Op
     code = f"{file.role}=pandas.read_csv({str(file.path)!r}, {options})"
     header = ", ".join(f'"{name}"' for name in names)
     program = f"BEGIN {{print {header}}} {{$1 = $1}} 1" if names else "{$1 = $1} 1"
-    command = _awk(file, program, f"-F {sep} -v OFS='\\t' " if separator else "-v OFS='\\t' ")
+    command = _awk(file, program, f"-F {separator!r} -v OFS='\\t' " if separator else "-v OFS='\\t' ")
     return Option(file.role, "", code.replace("{", "{{").replace("}", "}}"), f"{command}.tsv")
 
 

@@ -120,8 +120,6 @@ def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN40
 
 def of_column(values: list[Any]) -> str:
     """Return what to write for a column of objects that are neither keys nor numbers."""
-    if hit := _hit(values[0], "predictions"):
-        return f".map(lambda hits: [{hit.item} for hit in hits]) makes lists of ids"
     return f".astype({'float' if _is_number(values[0]) else 'str'}) converts them"
 
 

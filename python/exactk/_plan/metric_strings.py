@@ -241,7 +241,7 @@ def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -
         elif all(isinstance(cutoffs, Iterable) and not isinstance(cutoffs, str) for cutoffs in requested.values()):
             hint = 'metrics=[f"{name}@{k}" for name, cutoffs in metrics.items() for k in cutoffs] adds the cutoffs'
         raise type_error("metrics", "a metric string or a list of them", type(requested).__name__, hint=hint)
-    if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset)):  # a set has no order
+    if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset, bytes)):  # a set has no order
         found = type(requested).__name__
         raise type_error("metrics", "a metric string or a list of them", found, hint=_way_on(requested))
     spellings = tuple(requested)
@@ -266,15 +266,15 @@ def are_metrics(value: Any, convention: Convention) -> bool:  # noqa: ANN401 - o
 
 
 def _way_on(metric: Any) -> str:  # noqa: ANN401 - of any type
-    """Return what to write for a value that is no metric."""
-    name = getattr(metric, "__name__", "metric")
-    if callable(metric):
-        stem = name.removesuffix("_at_k").removesuffix("_score")
-        if stem in metrics:
-            return f"metrics='{stem}@10' is the metric of this name"
-        name = name if name.isidentifier() else "metric"
-        return f"metrics=exactk.custom({name!r}, {name}, k=10) if it takes exactk.JudgedLists"
-    return f"metrics='ndcg@{metric}' has the cutoff" if isinstance(metric, Integral) else ""
+    """Return what to write for a number or a function in place of a metric."""
+    if not callable(metric):
+        return f"metrics='ndcg@{metric}' has the cutoff" if isinstance(metric, Integral) else ""
+    name = getattr(metric, "__name__", "")
+    stem = name.removesuffix("_at_k").removesuffix("_score")
+    if stem in metrics:
+        return f"metrics='{stem}@10' is the metric of this name"
+    name = name if name.isidentifier() else "metric"
+    return f"metrics=exactk.custom({name!r}, {name}, k=10) if it takes exactk.JudgedLists"
 
 
 def _infos_by_name(custom_metrics: Sequence[CustomMetric]) -> Customs:
