@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings, usual_role
 from exactk._inputs.readings import (
@@ -136,8 +136,8 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
     warn(f"truth: {reason}, and {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not used{order}; ", *lines)
 
 
-def _describe_event(event: tuple[Any, ...]) -> str:
-    """Return the name of a column, with some of its values."""
+def _describe_event(event: tuple[str, ...]) -> str:
+    """Return the name of a column, with some of its values, as far as they are known."""
     name, *values = event
     texts = [*map(repr, values[:_FEW_VALUES]), *["..."] * (len(values) > _FEW_VALUES)]
     return f"{name!r} ({', '.join(texts)})" if values else repr(name)

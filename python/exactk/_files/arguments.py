@@ -74,7 +74,7 @@ def read_catalogue_columns(
         source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), which has {names[0]}")
         if missing := [name for name in names if name not in source.names]:
             raise file.fault(f"the column {missing[0]}", f"the columns {', '.join(source.names)}")
-        item = column_roles.item_column(Columns(source.names, sample=source.sample), columns.get("item"), "catalogue")
+        item = column_roles.item_column(Columns(source.names), columns.get("item"), "catalogue")
         column_roles.check_distinct([item, *names], "catalogue")
         choice = ColumnChoice((item,), tuple(names)) if are_numbers else ColumnChoice((item, *names), ())
         selected = open_table(source.read_all(choice), "catalogue").select(names, "catalogue")
@@ -95,7 +95,7 @@ def read_item_names(path: FilePath, item: str | None = None, *, text_ids: bool =
             file.check_kind(pipes=True)
             return _names_of_json(json_document.read_object(file, text_ids=text_ids), file)
         source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), or JSON")
-        item_name = column_roles.item_column(Columns(source.names, sample=source.sample), item, "item_names")
+        item_name = column_roles.item_column(Columns(source.names), item, "item_names")
         others = [name for name in source.names if name != item_name]
         usual = [name for name in others if name.lower() in _NAME_COLUMNS] or others
         if len(usual) != 1:
@@ -139,7 +139,7 @@ def _read_catalogue(file: File, columns: ColumnNames, *, text_ids: bool) -> obje
 
 def _read_items(source: Source, argument: str, columns: ColumnNames, *, text_ids: bool) -> object:
     """Return the items in the item column of a file."""
-    item = column_roles.item_column(Columns(source.names, sample=source.sample), columns.get("item"), argument)
+    item = column_roles.item_column(Columns(source.names), columns.get("item"), argument)
     choice = ColumnChoice((item,), (), text_ids=text_ids)
     table = open_table(choice.convert_ids(source.read_all(choice)), argument)
     return values_of_column(table.select([item], argument).columns[item], f"{argument}.{item}")

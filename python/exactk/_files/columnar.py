@@ -7,14 +7,13 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exactk._files.column_choice import ColumnChoice
 from exactk._files.source import Source, memory_size
-from exactk._inputs.keys.unused_columns import SAMPLE_SIZE
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
+    from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
 
 _PART_ROWS = 1 << 20  # per part: about 20 MB
@@ -47,15 +46,6 @@ class _Columnar(Source):
 
         return [name for name, field in self.fields if is_of_numbers(field.type)]
 
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return the values of columns in the first rows."""
-        part = self._first_rows(names)
-        values: Mapping[str, Sequence[object]] = {} if part is None else part.select(names)[:SAMPLE_SIZE].to_pydict()
-        return {name: values.get(name, ()) for name in names}
-
-    def _first_rows(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
-        return next(iter(self.parts(ColumnChoice((), tuple(names)))), None)
-
     @property
     def has_one_item_per_row(self) -> bool:
         """Whether no column is nested."""
@@ -84,10 +74,6 @@ class Parquet(_Columnar):
         """A lower bound on the bytes of all rows, which may far exceed the file: a small file can repeat one row."""
         with self._open() as parquet_file:
             return max(super().size, int(parquet_file.metadata.num_rows) * _ROW_SIZE)
-
-    def _first_rows(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
-        with self._open() as parquet_file:
-            return next(parquet_file.iter_batches(SAMPLE_SIZE, columns=names), None)
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""

@@ -17,7 +17,7 @@ from exactk._runtime import optional
 from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from exactk._files.column_choice import ColumnChoice
@@ -118,12 +118,6 @@ class JsonLines(Source):
         """Return the columns whose first value is a number or bool, or a list of them."""
         samples = {name: value[:1] if isinstance(value, list) else [value] for name, value in self._first_row().items()}
         return [name for name, sample in samples.items() if sample and isinstance(sample[0], (int, float))]
-
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return the values of columns in the first rows."""
-        with self._translate_errors(), open_bytes(self.file) as stream:
-            rows = [row for _, _, row in islice(self._rows(stream), _SAMPLED_LINES)]
-        return {name: [row.get(name) for row in rows] for name in names}
 
     def _first_row(self) -> dict[str, Any]:
         with self._translate_errors(), open_bytes(self.file) as stream:

@@ -25,12 +25,11 @@ from exactk._files.text import (
 )
 from exactk._inputs.containers.column_table import ColumnTable
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, packed_column
-from exactk._inputs.keys.unused_columns import SAMPLE_SIZE
 from exactk._runtime.errors import warn
 from exactk._runtime.numbers import parse_number, parse_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from exactk._files.column_choice import ColumnChoice
@@ -72,15 +71,6 @@ class Separated(Source):
             rows = (row.fields for row in self._rows(stream))
             header, first = next(rows, []), next(rows, [])
         return [name for name, text in zip(header, first, strict=False) if parse_number(text) is not None]
-
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return the values of columns in the first rows, with numbers as such."""
-        with self._translate_errors(), open_bytes(self.file) as stream:
-            header, *rows = [row.fields for row in islice(self._rows(stream), SAMPLE_SIZE)]
-        by_name = {
-            name: [row[index] for row in rows if index < len(row)] for index, name in enumerate(header) if name in names
-        }
-        return {name: [_number_or_text(text) for text in texts if text] for name, texts in by_name.items()}
 
     def read_all(self, columns: ColumnChoice) -> ColumnTable:
         """Return all rows of these columns as a table."""
@@ -178,11 +168,6 @@ class Separated(Source):
                 raise self.file.line_fault(*_syntax_fault(error), *lines[0]) from error
             if fields:
                 yield _Row(*lines[0], lines[-1][0] - lines[0][0] + 1, fields)
-
-
-def _number_or_text(text: str) -> object:
-    number = parse_number(text)
-    return text if number is None else int(number) if number.is_integer() else number
 
 
 def _table_of_rows(rows: list[_Row], header: list[str], columns: ColumnChoice) -> ColumnTable:

@@ -9,10 +9,10 @@ from exactk._files.column_choice import ColumnChoice
 from exactk._files.text import text_size
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import ROLES, Columns
-from exactk._inputs.keys.unused_columns import UnusedColumns, judge_columns, may_say_more
+from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, may_say_more
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from exactk._files.column_choice import RequestedColumns
     from exactk._files.faults import File
@@ -50,10 +50,6 @@ class Source:
         """Return the numeric columns, by type or, for text, by the first row."""
         raise NotImplementedError
 
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return some values of columns; those of text as numbers where they can be."""
-        raise NotImplementedError
-
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         raise NotImplementedError
@@ -78,7 +74,7 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     role, existing = source.file.role, source.names
     if any("\0" in name for name in existing):
         raise source.file.fault("column names without zero bytes", "a zero byte")
-    columns = Columns.of(existing, cast("ColumnNames", requested), role, sample=source.sample)
+    columns = Columns.of(existing, cast("ColumnNames", requested), role)
     users = column_roles.user_columns(columns, requested.get("user"), role)
     item = column_roles.item_column(columns, requested.get("item"), role)
     optional_values = {
@@ -93,7 +89,7 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     unused = UnusedColumns()
     if role == "truth" and requested.get("grade") is None:
         names = may_say_more(name for name in existing if name not in used and name not in others)
-        unused = judge_columns(others, source.sample(names) if names else {})
+        unused = UnusedColumns(others, events_among(names))
     if role in {"predictions", "scores"} and not {"score", "rank"} & requested.keys():
         column_roles.warn_of_other_scores(others, values, role)
     return ColumnChoice((*users, item), tuple(values.values()), unused)

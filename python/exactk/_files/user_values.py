@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def table_of_source(source: Source, user: object, *, text_ids: bool) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the rows of a file: weights are numbers; groups and clusters are read as ids are."""
     argument = source.file.role
-    users = column_roles.user_columns(Columns(source.names, sample=source.sample), user, argument)
+    users = column_roles.user_columns(Columns(source.names), user, argument)
     others = [name for name in source.names if name not in users]
     if len(others) != 1:
         found = " and ".join(others) or "none"

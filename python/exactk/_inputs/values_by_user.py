@@ -198,7 +198,7 @@ def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> Value
     table = open_table(frame, argument)
     if requested.get("user") is None and _has_users_in_index(frame, table.names):
         return _values_by_index(frame, table, argument)
-    users = column_roles.user_columns(Columns(table.names, sample=table.sample), requested.get("user"), argument)
+    users = column_roles.user_columns(Columns(table.names), requested.get("user"), argument)
     others = [name for name in table.data_names if name not in users]
     if len(others) != 1:
         found = " and ".join(map(str, others)) or "none"

@@ -62,10 +62,6 @@ class ColumnTable:
         offsets = {name: self.list_offsets[name] for name in names if name in self.list_offsets}
         return SelectedColumns({name: self.columns[name] for name in names}, offsets)
 
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:  # noqa: ARG002 - of every table
-        """Return nothing: of a file, other columns are looked at before it is read."""
-        return {}
-
     def matrix_hint(self, argument: str) -> str:  # noqa: ARG002 - of every table
         """Return an empty hint: a file is no matrix."""
         return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,17 +12,19 @@ from exactk._inputs import long_format
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
-from exactk._inputs.keys.unused_columns import UnusedColumns, judge_columns, may_say_more, names_outcome
-from exactk._inputs.long_format import LongColumns
+from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, may_say_more, names_outcome
+from exactk._inputs.long_format import Encoding, LongColumns
 from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, rows_with_lists
 from exactk._inputs.model.rows import Rows, TruthColumns
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from exactk._inputs.containers.column_table import SelectedColumns
+    from exactk._inputs.containers.tables import Table
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.long_format import Encoding
     from exactk._runtime.faults import Text
 
 
@@ -105,7 +109,7 @@ def columns_by_role(value: object, argument: str, requested: ColumnNames, source
     def hint() -> str:
         return table.matrix_hint(argument)
 
-    columns = Columns.of(names, requested, argument, sample=table.sample, hint=hint)
+    columns = Columns.of(names, requested, argument, hint)
     users = column_roles.user_columns(columns, requested.get("user"), argument)
     item = column_roles.item_column(columns, requested.get("item"), argument)
     values = _value_columns(columns, argument, requested)
@@ -115,15 +119,25 @@ def columns_by_role(value: object, argument: str, requested: ColumnNames, source
         if name in selected.list_offsets:  # even if it has as many values as rows: their rows are unknown
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
     used = {*users, item, *values.values()}
-    has_lists = item in selected.list_offsets
-    numbers = table.number_names(with_lists=has_lists and argument != "truth")
+    numbers = table.number_names(with_lists=item in selected.list_offsets)
     unused = UnusedColumns(tuple(name for name in numbers if name not in used))
-    if argument == "truth" and requested.get("grade") is not None:
-        unused = UnusedColumns()
-    elif argument == "truth":
+    if argument == "truth" and requested.get("grade") is None:
         others = may_say_more(name for name in table.data_names if name not in used and name not in numbers)
-        unused = judge_columns(unused.numbers, table.sample(others) if others else {})
+        unused = unused._replace(events=events_among(others, partial(_distinct_texts, table, argument)))
+    elif argument == "truth":
+        unused = UnusedColumns()
     return ColumnsByRole(users, item, values, selected, unused, columns)
+
+
+def _distinct_texts(table: Table, argument: str, name: str) -> Sequence[str]:
+    """Return the distinct strings of a column; none if it holds others, or nothing."""
+    with suppress(ExactkError):
+        column = table.select([name], argument).columns[name]
+        codes, vocabulary = long_format.encode_items(column, argument, Encoding())
+        if vocabulary is not None and column.kind == "str":
+            texts: list[str] = vocabulary.snapshot().array[np.flatnonzero(np.bincount(codes))].tolist()
+            return texts
+    return ()
 
 
 def _to_long_columns(by_role: ColumnsByRole, argument: str, requested: ColumnNames) -> LongColumns:

@@ -12,13 +12,12 @@ from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import column_of_arrow, column_of_objects
 from exactk._inputs.keys.pivoted import has_matrix_columns
 from exactk._inputs.keys.series import arrow_of_series, column_of_series, flatten_lists, holds_lists
-from exactk._inputs.keys.unused_columns import SAMPLE_SIZE
 from exactk._inputs.model.frame_rows import locate_in_frame, of_row
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 def is_frame(value: object) -> bool:
@@ -57,10 +56,6 @@ class Table(Protocol):
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
         """Return these columns; messages name the frame by its source."""
-        ...
-
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return some values of columns, for warnings and hints."""
         ...
 
     def matrix_hint(self, argument: str) -> str:
@@ -105,11 +100,6 @@ class PandasTable:
                 raise _of_column(error, source, selected, name) from error.__cause__
         return selected
 
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return values of columns, evenly spaced."""
-        frame, step = self._frame, _step(len(self._frame))
-        return {name: frame[name].iloc[::step].tolist() for name in names if list(frame.columns).count(name) == 1}
-
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
         frame, call = self._frame, _MATRIX_CALLS.get(argument, "")
@@ -130,7 +120,6 @@ class ArrowTable:
     """Columns from an Arrow stream."""
 
     def __init__(self, frame: Any, argument: str) -> None:  # noqa: ANN401 - of any library
-        self._frame = frame
         self._can_be_array = hasattr(frame, "to_numpy")
         self._has_drop = hasattr(frame, "drop")
         self._columns = _core.ArrowTable(frame.__arrow_c_stream__(), argument).columns
@@ -156,20 +145,6 @@ class ArrowTable:
                 except ExactkError as error:
                     raise _of_column(error, source, selected, name) from error.__cause__
         return selected
-
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return values of columns, evenly spaced; of a query, the first ones."""
-        frame = self._frame
-        if hasattr(frame, "get_column"):  # of Polars
-            return {name: frame.get_column(name).gather_every(_step(len(frame))).to_list() for name in names}
-        if hasattr(frame, "take") and hasattr(frame, "num_rows"):  # of pyarrow
-            indices = np.arange(0, frame.num_rows, _step(frame.num_rows))
-            return {name: frame.column(name).take(indices).to_pylist() for name in names}
-        if not hasattr(frame, "fetchall"):  # of DuckDB
-            return {}
-        rows = frame.limit(SAMPLE_SIZE)
-        values = dict(zip(rows.columns, zip(*rows.fetchall(), strict=True), strict=False))
-        return {name: values.get(name, ()) for name in names}
 
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
@@ -202,21 +177,12 @@ class LazyTable:
         """Return these columns."""
         return ArrowTable(self._frame.select(names).collect(), argument).select(names, argument, source)
 
-    def sample(self, names: Sequence[str]) -> Mapping[str, Sequence[object]]:
-        """Return the first values of columns."""
-        return dict(self._frame.select(names).head(SAMPLE_SIZE).collect().to_dict(as_series=False))
-
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
         is_matrix = _are_of_floats(self._types.values())
         if is_matrix:
             return f"{argument}={argument}.collect().to_numpy() reads it as a matrix"
         return _pivoted_hint(argument, f"{argument}.collect()", list(self._types.items()))
-
-
-def _step(rows: int) -> int:
-    """Return how far apart the rows of a sample are."""
-    return max(1, rows // SAMPLE_SIZE)
 
 
 _MATRIX_CALLS = {

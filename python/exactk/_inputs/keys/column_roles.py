@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from numbers import Integral, Real
 from typing import Any, NamedTuple, TypedDict
 
 from exactk._runtime.errors import input_error, type_error, warn
@@ -104,9 +103,10 @@ _HIGHEST_WORDS = _SCORE_WORDS | frozenset({
 """Words that make the highest of them best: a negative distance, PageRank."""
 _RATING_WORDS = frozenset({"rating", "ratings", "star", "stars"})
 _TIME_WORDS = frozenset({
-    "at", "date", "dates", "datetime", "day", "epoch", "hour", "minute", "month", "second", "seconds", "time", "times",
+    "at", "created", "date", "dates", "datetime", "day", "epoch", "hour", "minute", "month", "second", "seconds", "time", "times",
     "timestamp", "timestamps", "ts", "week", "weekday", "year",
 })  # fmt: skip
+_TEXT_WORDS = frozenset({"comment", "description", "name", "note", "review", "summary", "text", "title"})
 _ROW_NAMES = re.compile(
     r"|index|level_\d+|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
 )
@@ -175,17 +175,14 @@ class Columns(NamedTuple):
 
     names: Sequence[str]
     named: frozenset[str] = frozenset()  # by the caller, for a role of the argument: they have no role by their names
-    sample: Callable[[Sequence[str]], Mapping[str, Sequence[object]]] = (
-        lambda _: {}
-    )  # some values of columns, for hints
     hint: Callable[[], str] = str  # what to write if no column can be keys
 
     @classmethod
-    def of(cls, names: Sequence[str], requested: ColumnNames, argument: str, **parts: Any) -> Columns:  # noqa: ANN401 - the other fields
+    def of(cls, names: Sequence[str], requested: ColumnNames, argument: str, hint: Callable[[], str] = str) -> Columns:
         """Return the columns for an argument, some of which the caller named."""
         named: list[Any] = [requested.get(role) for role in ROLES.get(argument, ("user", "item"))]
         flat = chain.from_iterable(name if isinstance(name, (list, tuple)) else [name] for name in named)
-        return cls(names, frozenset(name for name in flat if isinstance(name, str)), **parts)
+        return cls(names, frozenset(name for name in flat if isinstance(name, str)), hint)
 
     @property
     def free(self) -> list[str]:
@@ -283,10 +280,10 @@ def order_error(columns: Columns, used: Sequence[str], roles: Sequence[str], arg
 
 
 def naming_hint(columns: Columns, *roles: str) -> Text:
-    """Return how to name a column for a role, using the likeliest column without a role that is not a time."""
+    """Return how to name a column for a role, using the likeliest column without a role: for keys, ids before others."""
     free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
-    samples, is_key = columns.sample(free), roles[0] in {"user", "item"}
-    free.sort(key=lambda name: _unlikeliness(name, samples.get(name, ()), is_key=is_key))
+    is_key = roles[0] in {"user", "item"}
+    free.sort(key=lambda name: (not _TEXT_WORDS.isdisjoint(words_of(name)), _names_rows_or_ids(name) != is_key))
     grades = [name for name in columns.free if usual_role(name) == "grade"] if "score" in roles else []
     if "rank" in roles and not grades and free and _ASCENDING_WORDS & {*words_of(free[0])}:
         roles = ("rank",)  # as a score, the worst would be best
@@ -294,23 +291,6 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
     first, *others = (Option(role, name) for role in roles)
     swapped = ("; if these are the grades of the truth, the truth comes first",) if grades else ()
     return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)), *swapped)
-
-
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}.*|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}.*", re.DOTALL)
-_LONGEST_ID = 40
-
-
-def _unlikeliness(name: str, values: Sequence[object], *, is_key: bool) -> tuple[bool, bool]:
-    """Return the order in which columns are proposed: for keys those that look like ids, for numbers the others."""
-    fits = all(_may_be_key(value) if is_key else isinstance(value, Real) for value in values if value is not None)
-    return not fits, _names_rows_or_ids(name) != is_key
-
-
-def _may_be_key(value: object) -> bool:
-    """Return whether a value is an integer or a word, but no date."""
-    if isinstance(value, str):
-        return len(value) <= _LONGEST_ID and " " not in value and not _DATE.fullmatch(value)
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:

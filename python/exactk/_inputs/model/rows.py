@@ -25,7 +25,7 @@ class TruthColumns(NamedTuple):
     used: tuple[str, ...] = ()
     grade: str | None = None
     unused: tuple[str, ...] = ()  # columns of numbers that could be grades
-    events: tuple[tuple[Any, ...], ...] = ()  # columns that say what happened, each with the values seen
+    events: tuple[tuple[str, ...], ...] = ()  # columns that say what happened, each with its values
 
 
 class Rows(NamedTuple):
