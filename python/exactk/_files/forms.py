@@ -40,7 +40,6 @@ _SHARE_OF_TIMES = 0.99
 _LOWEST_GRADE, _HIGHEST_GRADE = -1000, 10**6
 _WITH_ORDER = frozenset({"predictions", "scores"})
 _OF_ITEMS = _WITH_ORDER | {"truth", "exclude", "candidates"}
-_DEVICES = ("/dev/", "/proc/")
 
 
 def _varies(facts: Any) -> bool:  # noqa: ANN401
@@ -188,7 +187,7 @@ def warn_of_ranks(runs: Sequence[Run]) -> None:
 
 
 def _path(file: File) -> str:
-    return "stdin" if str(file.path).startswith(_DEVICES) else shlex.quote(str(file.path))
+    return "stdin" if str(file.path).startswith(("/dev/", "/proc/")) else shlex.quote(str(file.path))
 
 
 def _awk(file: File, program: str, options: str = "") -> str:
