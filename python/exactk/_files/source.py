@@ -9,7 +9,7 @@ from exactk._files.column_choice import ColumnChoice
 from exactk._files.text import text_size
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import ROLES, Columns
-from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, may_say_more
+from exactk._inputs.keys.unused_columns import UnusedColumns, events_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,8 +88,7 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     others = tuple(name for name in source.number_columns() if name not in used) if is_first else ()
     unused = UnusedColumns()
     if role == "truth" and requested.get("grade") is None:
-        names = may_say_more(name for name in existing if name not in used and name not in others)
-        unused = UnusedColumns(others, events_among(names))
+        unused = UnusedColumns(others, events_among(name for name in existing if name not in {*used, *others}))
     if role in {"predictions", "scores"} and not {"score", "rank"} & requested.keys():
         column_roles.warn_of_other_scores(others, values, role)
     return ColumnChoice((*users, item), tuple(values.values()), unused)

@@ -22,7 +22,7 @@ from exactk._inputs.containers.sequences import AS_ITEMS, WITH_NUMBERS, code_of_
 from exactk._inputs.containers.tables import is_frame, open_table
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.rows import Rows, remove_padding
+from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import column_names, is_path
 from exactk._inputs.registry import FRAME, LIST, MAPPING, SERIES, ClassifiedValue
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 _FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
-_MOST_USERS = 1000  # whose pairs are compared
+_MOST_USERS = 1000  # whose items are compared
 _FIRST_SCORES = 1000  # which tell whether all are looked at
 _FEWEST_CHANGES = 10  # between neighbors in lists; fewer may be in order by chance
 _FEWEST_USERS, _FEWEST_ITEMS = 10, 20  # of fewer, all items may be relevant
@@ -145,7 +145,6 @@ class Readings(NamedTuple):
     """What shows whether scores are ranks, and whether all ranked items are relevant: numbers that add up over users."""
 
     no_ranks: int = 0  # inputs whose scores are certainly not ranks
-    with_gaps: int = 0  # inputs whose scores are ascending integers, but not all from 0 or 1 on
     long: int = 0  # lists of three or more
     rises: int = 0  # pairs of neighbors in a list of which the second is larger
     falls: int = 0
@@ -169,25 +168,21 @@ class Readings(NamedTuple):
             further = _relevance(inputs.truth, lists, min_grade, has_scores=lists is not predictions)
             readings = further if self is NO_READINGS else self.plus(further)
         if isinstance(predictions, SparseScores) and not self.no_ranks:
-            with np.errstate(invalid="ignore"):  # of infinities
-                readings = readings.plus(_ranks(predictions.indptr, predictions.scores))
+            readings = readings.plus(_ranks(predictions.indptr, predictions.scores))
         return readings
 
     @property
     def may_be_ranks(self) -> bool:
         """Whether all scores are what ranks would be, and too many for chance."""
-        if self.no_ranks or not self.rises or (self.falls and self.with_gaps):
-            return False
-        is_in_order = self.long and not (self.falls or self.with_gaps)
-        return bool(is_in_order) or self.rises + self.falls >= _FEWEST_CHANGES
+        is_in_order = self.long and not self.falls
+        return bool(not self.no_ranks and self.rises and (is_in_order or self.rises + self.falls >= _FEWEST_CHANGES))
 
     def describe_ranks(self) -> str:
         """Return a warning if scores may be ranks."""
         if not self.may_be_ranks:
             return ""
-        numbers = "integers" if self.with_gaps else "the integers from 0 or 1 on"
         order = "" if self.falls else " in ascending order"
-        return f"the scores of each list are {numbers}{order}, as ranks would be, and the highest counts as the best"
+        return f"the scores of each list are the integers from 0 or 1 on{order}, as ranks would be, and the highest counts as the best"
 
     def describe_relevance(self) -> str:
         """Return a warning if all items of all lists are relevant, and too many for chance."""
@@ -212,8 +207,6 @@ def _ranks(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
 
 
 def _ranks_of_lists(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
-    if (scores < 0).any() or (scores % 1 != 0).any():
-        return _NO_RANKS
     sizes = np.diff(indptr)
     rows = np.repeat(np.arange(len(sizes)), sizes)
     is_inner = rows[1:] == rows[:-1]
@@ -222,38 +215,30 @@ def _ranks_of_lists(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> R
     )
     positions = np.arange(len(scores)) - np.repeat(indptr[:-1], sizes)
     from_first = scores[np.lexsort((scores, rows))] - positions
-    have_gaps = bool(((from_first[1:] != from_first[:-1]) & is_inner).any())
-    if not have_gaps and np.isin(from_first, (0, 1)).all():
-        return Readings(long=int(np.count_nonzero(sizes > 2)), rises=rises, falls=falls)
-    is_ascending = rises == np.count_nonzero(is_inner) > 0
-    has_few_gaps = is_ascending and bool((scores < np.repeat(4 * sizes + _FEWEST_CHANGES, sizes)).all())
-    return Readings(with_gaps=1, rises=rises) if has_few_gaps else _NO_RANKS
+    if not np.isin(from_first, (0, 1)).all() or ((from_first[1:] != from_first[:-1]) & is_inner).any():
+        return _NO_RANKS
+    return Readings(long=int(np.count_nonzero(sizes > 2)), rises=rises, falls=falls)
 
 
 def _relevance(truth: Truth, lists: Rankings, min_grade: float | str | None, *, has_scores: bool) -> Readings:
-    """Return the numbers of users if all their items are relevant. The first list mostly tells that they are not."""
-    size = lists.indptr[1] if lists.lengths is None else lists.lengths[0]
-    if not set(truth.items[: truth.indptr[1]].tolist()).issuperset(lists.items[:size].tolist()):
-        return _IRRELEVANT
-    relevant, ranked = relevant_items(truth, min_grade), remove_padding(lists.rows())
-    sizes, most = np.diff(ranked.indptr), np.diff(relevant.indptr)
-    if (sizes > most).any():
-        return _IRRELEVANT
-    if not sizes.any():
+    """Return the numbers of the first users if all their items are relevant; mostly, the first list tells that they are not."""
+    size = min(len(truth.indptr) - 1, _MOST_USERS)
+    end = truth.indptr[size]
+    grades = None if truth.grades is None else truth.grades[:end]
+    relevant = relevant_items(Rows(truth.indptr[: size + 1], truth.items[:end], grades), min_grade)
+    lengths = np.diff(lists.indptr[: size + 1]) if lists.lengths is None else lists.lengths[:size]
+    for user, (begin, length) in enumerate(zip(lists.indptr.tolist(), lengths.tolist(), strict=False)):
+        of_user = relevant.items[relevant.indptr[user] : relevant.indptr[user + 1]]
+        if not set(of_user.tolist()).issuperset(lists.items[begin : begin + length].tolist()):
+            return _IRRELEVANT
+    users, items, grades = int(np.count_nonzero(lengths)), int(lengths.sum()), relevant.grades
+    if not users:
         return Readings()
-    both = np.concatenate([ranked.items.astype(np.int64), relevant.items.astype(np.int64)])
-    distinct, codes = np.unique(both, return_inverse=True)
-    users = np.arange(len(sizes))
-    pairs = np.concatenate([np.repeat(users, sizes), np.repeat(users, most)]) * len(distinct) + codes
-    if not np.isin(pairs[: len(ranked.items)], pairs[len(ranked.items) :]).all():
-        return _IRRELEVANT
-    count, grades = int(np.count_nonzero(sizes)), relevant.grades
-    return Readings(
-        users=count,
-        items=len(ranked.items),
-        uncut=int(has_scores or int(sizes.max()) * count > len(ranked.items)),
-        graded=int(grades is not None and bool((grades != grades[0]).any())),
+    is_uncut, is_graded = (
+        has_scores or items < users * lengths.max(),
+        grades is not None and (grades != grades[0]).any(),
     )
+    return Readings(users=users, items=items, uncut=int(is_uncut), graded=int(is_graded))
 
 
 def relevant_items(truth: Truth | Rows, min_grade: float | str | None) -> Rows:

@@ -12,7 +12,7 @@ from exactk._inputs import long_format
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
-from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, may_say_more, names_outcome
+from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, names_outcome
 from exactk._inputs.long_format import Encoding, LongColumns
 from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, rows_with_lists
 from exactk._inputs.model.rows import Rows, TruthColumns
@@ -122,7 +122,7 @@ def columns_by_role(value: object, argument: str, requested: ColumnNames, source
     numbers = table.number_names(with_lists=item in selected.list_offsets)
     unused = UnusedColumns(tuple(name for name in numbers if name not in used))
     if argument == "truth" and requested.get("grade") is None:
-        others = may_say_more(name for name in table.data_names if name not in used and name not in numbers)
+        others = [name for name in table.data_names if name not in used and name not in numbers]
         unused = unused._replace(events=events_among(others, partial(_distinct_texts, table, argument)))
     elif argument == "truth":
         unused = UnusedColumns()

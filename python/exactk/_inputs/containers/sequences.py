@@ -197,13 +197,11 @@ def _parts_hint(lists: list[Any], argument: str, error: InputTypeError, is_keyed
     if not row or error.position is None:
         return ""
     item = next(islice(row, error.position, None))
-    if isinstance(row, dict) and isinstance(item, tuple):
-        code = code_of_rows(argument, "{str(item): number for item, number in items.items()}", is_keyed=is_keyed)
-        return f"{code} if they are items of several parts"
     is_hit = isinstance(item, (list, tuple)) and any(isinstance(part, float) for part in item)
     if not has_parts(item) or (is_hit and of_hits(row, argument)):
         return ""
-    as_items = f"{code_of_rows(argument, AS_ITEMS, is_keyed=is_keyed)} if they are items of several parts"
+    row_code = "{str(item): number for item, number in items.items()}" if isinstance(row, dict) else AS_ITEMS
+    as_items = f"{code_of_rows(argument, row_code, is_keyed=is_keyed)} if they are items of several parts"
     if isinstance(item, tuple) or argument not in VALUE_FIELDS:
         return as_items
     numbers = code_of_rows(argument, WITH_NUMBERS, is_keyed=is_keyed)

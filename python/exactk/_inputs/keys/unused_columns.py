@@ -17,6 +17,7 @@ _ACTION = re.compile(
     "(addtocart|bought|buy|cancel|cart|click|complete|deliver|dislike|download|favou?rite|impression|install|like|listen"
     "|order|paid|play|purchase|return|save|seen|share|skip|subscribe|transaction|view|watch)(l?e?d|s)?"
 )
+_MAY_BE_EVENT = re.compile("|".join(pattern.pattern for pattern in (_EVENT, _KIND, _ACTION)))
 _FLAGS = frozenset({"0", "1", "f", "false", "n", "no", "t", "true", "y", "yes"})
 
 
@@ -27,25 +28,17 @@ class UnusedColumns(NamedTuple):
     events: tuple[tuple[str, ...], ...] = ()  # names, each with values seen: what happened, or whether
 
 
-def may_say_more(names: Iterable[object]) -> list[str]:
-    """Return the columns, which are not of numbers, whose names give reason to look at their values."""
-    return [name for name in may_be_grades(name for name in names if isinstance(name, str)) if _may_be_event(name)]
-
-
-def _may_be_event(name: str) -> bool:
-    return any(pattern.fullmatch(word) for word in words_of(name) for pattern in (_EVENT, _KIND, _ACTION))
-
-
 def names_outcome(name: str) -> bool:
     """Return whether a name says that something happened, such as `clicked`."""
     return any(word.endswith(("ed", "bought", "seen")) and _ACTION.fullmatch(word) for word in words_of(name))
 
 
 def events_among(
-    names: Iterable[str], values_of: Callable[[str], Sequence[str]] = lambda _: ()
+    names: Iterable[object], values_of: Callable[[str], Sequence[str]] = lambda _: ()
 ) -> tuple[tuple[str, ...], ...]:
     """Return the columns that say what happened, each with its distinct values; by their names where these are unknown."""
-    columns = [(name, *values_of(name)) for name in names]
+    texts = may_be_grades(name for name in names if isinstance(name, str))
+    columns = [(name, *values_of(name)) for name in texts if any(map(_MAY_BE_EVENT.fullmatch, words_of(name)))]
     return tuple(column for column in columns if _are_events(*column))
 
 
