@@ -477,7 +477,6 @@ def test_f85_other_predictions_are_quiet() -> None:
         (truth | {"u3": ["i3"]}, scores, "mrr", {}),
         (graded, scores, "mrr", {"convention": {"min_grade": 4}}),
         (graded, scores, "mrr(min_grade=4)", {}),
-        (graded, scores, "ndcg@3", {}),
         (zero, scores, "mrr", {}),
         (truth, scores, "auc", {}),
         (list(truth.values()), [[row[0]] for row in truth.values()], "precision@1", {}),

@@ -86,18 +86,11 @@ def warn_of_readings(values: Sequence[Value], systems: Mapping[str, EvaluatedSys
     readings = {name: system.readings for name, system in systems.items()}
     lines = next((system.ranks_advice for system in systems.values() if system.readings.may_be_ranks), ())
     warn_of_systems({name: one.describe_ranks() for name, one in readings.items()}, *lines)
-    readers = as_plan(values).readers_of_truth
-    if not all(value.info.pairwise for value in readers):
-        are_graded = all(value.info.uses_gains for value in readers)
-        relevance = {
-            name: "" if are_graded and one.graded else one.describe_relevance() for name, one in readings.items()
-        }
-        warn_of_systems(relevance, _RANK_ALL)
+    if not all(value.info.pairwise for value in as_plan(values).readers_of_truth):
+        warn_of_systems({name: one.describe_relevance() for name, one in readings.items()}, _RANK_ALL)
 
 
-_RANK_ALL = (
-    ": rank all items for each user, or the relevant ones among sampled others, as any order of these has the same hits"
-)
+_RANK_ALL = ": rank all items for each user, or the relevant ones among sampled others, as all of these are hits"
 
 
 def describe_disjoint_keys(

@@ -152,7 +152,6 @@ class Readings(NamedTuple):
     users: int = 0  # users of the others with ranked items
     items: int = 0  # their items
     uncut: int = 0  # inputs whose lists have scores or several lengths: they are not the best k of a perfect search
-    graded: int = 0  # inputs whose relevant items have different grades
 
     def plus(self, other: Readings) -> Readings:
         """Return the numbers of both sets of users."""
@@ -227,18 +226,12 @@ def _relevance(truth: Truth, lists: Rankings, min_grade: float | str | None, *, 
     grades = None if truth.grades is None else truth.grades[:end]
     relevant = relevant_items(Rows(truth.indptr[: size + 1], truth.items[:end], grades), min_grade)
     lengths = np.diff(lists.indptr[: size + 1]) if lists.lengths is None else lists.lengths[:size]
-    for user, (begin, length) in enumerate(zip(lists.indptr.tolist(), lengths.tolist(), strict=False)):
+    for user, (begin, length) in enumerate(zip(lists.indptr[:size].tolist(), lengths.tolist(), strict=True)):
         of_user = relevant.items[relevant.indptr[user] : relevant.indptr[user + 1]]
         if not set(of_user.tolist()).issuperset(lists.items[begin : begin + length].tolist()):
             return _IRRELEVANT
-    users, items, grades = int(np.count_nonzero(lengths)), int(lengths.sum()), relevant.grades
-    if not users:
-        return Readings()
-    is_uncut, is_graded = (
-        has_scores or items < users * lengths.max(),
-        grades is not None and (grades != grades[0]).any(),
-    )
-    return Readings(users=users, items=items, uncut=int(is_uncut), graded=int(is_graded))
+    users, items = int(np.count_nonzero(lengths)), int(lengths.sum())
+    return Readings(users=users, items=items, uncut=int(has_scores or items < users * lengths.max()))
 
 
 def relevant_items(truth: Truth | Rows, min_grade: float | str | None) -> Rows:
