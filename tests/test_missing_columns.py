@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -133,5 +134,35 @@ def test_f84_other_shapes_are_ids() -> None:
     shorter = np.argsort(-SCORES, axis=1)[:, :5]
     sets = [np.flatnonzero(row) for row in RELEVANT]
     assert values_of(predictions=shorter) == values_of(truth=sets, predictions=shorter)
-    wider = np.pad(RELEVANT, ((0, 0), (0, 2)))
-    assert values_of(truth=wider) == values_of(truth=scipy.sparse.csr_array(wider)) == values_of()
+    with pytest.warns(exactk.EvaluationWarning, match="item 6 has no column in the truth") as caught:
+        values_of(predictions=shorter + 1)
+    (line,) = re.findall(r"truth=(np\.pad.*?) if", str(caught[0].message))
+    assert values_of(truth=eval(line, {"np": np, "truth": RELEVANT}), predictions=shorter + 1)  # noqa: S307 - the hint
+
+
+@pytest.mark.parametrize("argument", ["truth", "exclude", "candidates"])
+@pytest.mark.parametrize("form", ["array", "csr", "csc", "coo of grades"])
+def test_f84_further_columns_without_anything_are_told_of(argument: str, form: str) -> None:
+    """If the scores have no column of padding and the matrix has one, all items are shifted."""
+    flags = {"truth": RELEVANT, "exclude": OTHERS, "candidates": RELEVANT | OTHERS}[argument]
+    expected = values_of(**{argument: FORMS[form](flags)})
+    for sides, line in (((0, 2), 0), ((1, 0), 1)):
+        value = FORMS[form](np.pad(flags, ((0, 0), sides)))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            values_of(**{argument: value})
+        (message,) = [str(one.message) for one in caught if "nothing in the last of them" in str(one.message)]
+        lines = re.findall(rf"{argument}=(\S+ \S+\]) leaves", message)
+        assert values_of(**{argument: eval(lines[line], {argument: value})}) == expected  # noqa: S307 - the hint
+
+
+@pytest.mark.parametrize("argument", ["exclude", "candidates"])
+def test_f84_rows_of_flags_are_no_ids(argument: str) -> None:
+    """They excluded items 0 and 1 of every user."""
+    flags = OTHERS if argument == "exclude" else RELEVANT | OTHERS
+    for rows in (flags.astype(int).tolist(), list(flags.astype(int)), tuple(flags.astype(int).tolist())[:3]):
+        with pytest.raises(exactk.InputError, match=f"^{argument}: expected ids or flags") as caught:
+            values_of(**{argument: list(rows)})
+        line = str(caught.value).partition(f"; {argument}=")[2].partition(" if they are flags")[0]
+        value = eval(line, {"np": np, argument: list(rows)})  # noqa: S307 - the hint
+        assert values_of(**{argument: value}) == values_of(**{argument: flags})

@@ -6,13 +6,13 @@ ambiguous here, unless each row ranks the columns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from exactk._inputs.registry import ARRAY, EMBEDDINGS, LISTS, SCORES, SPARSE_MATRIX, ClassifiedValue, classify
 from exactk._inputs.truth import Truth
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import input_error, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,12 +69,33 @@ def check_matrix(classified: ClassifiedValue, argument: str, shapes: Shapes) -> 
     if classified.container is ARRAY:
         is_ambiguous = matrix.ndim == 2 and matrix.dtype.kind in "iu" and matrix.size > 0 and matrix.shape in shapes
     else:  # exclusions may list all items, but a truth would not
-        is_ambiguous = argument == "truth" and any(_is_matrix(matrix, shape) for shape in shapes)
+        is_ambiguous = any(
+            _is_matrix(matrix, shape) and (argument == "truth" or _are_flags(matrix)) for shape in shapes
+        )
     if is_ambiguous:
         expected, hint = _READINGS[argument]
         found = "a matrix of the scores' shape, which could be either"
         raise input_error(argument, expected, found, hint=hint.format(argument))
-    _check_columns(classified, argument, max(columns for _, columns in shapes))
+    columns = max(columns for _, columns in shapes)
+    _check_columns(classified, argument, columns)
+    _warn_of_columns(classified, argument, columns)
+
+
+def _warn_of_columns(classified: ClassifiedValue, argument: str, columns: int) -> None:
+    """Warn of a matrix with more columns than the scores, all empty, of which the first may be padding instead."""
+    found = _column_count(classified)
+    if found is None or found <= columns or classified.container is LISTS:
+        return
+    sliced = argument if classified.container is ARRAY else f"{argument}.tocsr()"
+    value = classified.value if classified.container is ARRAY else classified.value.tocsc()
+    last = value[:, columns:]
+    if np.any(last if classified.container is ARRAY else last.data):
+        return  # which a warning about relevant items without a column tells
+    warn(
+        f"{argument}: {found} columns beside {columns} of the scores, and nothing in the last of them; "
+        f"{argument}={sliced}[:, :{columns}] leaves these out, {argument}={sliced}[:, {found - columns}:] leaves out "
+        "the first if these are padding"
+    )
 
 
 def _check_columns(classified: ClassifiedValue, argument: str, columns: int) -> None:
@@ -105,16 +126,24 @@ def check_ids(predictions: ClassifiedValue, truth: ClassifiedValue) -> None:
     if not columns:
         return
     shape = (len(truth.value) if truth.container is LISTS else truth.value.shape[0], columns)
-    is_array = container is ARRAY and value.dtype.kind in "iu" and value.shape == shape
-    if (is_array or _is_matrix(value, shape)) and not _rank_columns(value, columns):
+    are_integers = container is ARRAY and value.dtype.kind in "iu" and value.ndim == 2
+    has_shape = value.shape == shape if are_integers else _is_matrix(value, shape)
+    if has_shape and not _rank_columns(value, columns):
         found = "integers in the shape of the truth, which could be either"
         hint = "exactk.Scores(predictions) if they are scores, exactk.as_rankings(predictions) if they are ids"
         raise input_error("predictions", "scores or ids", found, hint=hint)
+    if are_integers and truth.container is ARRAY and value.size and (last := int(value.max())) >= columns:
+        missing = last + 1 - columns
+        warn(
+            f"predictions: item {last} has no column in the truth, of which columns 0 to {columns - 1} are the items; "
+            f"truth=np.pad(truth, ((0, 0), (0, {missing}))) if the last items are relevant to nobody, "
+            "predictions=predictions - 1 if ids begin at 1, predictions=exactk.Scores(predictions) if they are scores"
+        )
 
 
 def _rank_columns(ids: object, columns: int) -> bool:
     """Return whether each row has distinct column numbers, padded with -1."""
-    if isinstance(ids, list) and not all(type(item) is int for row in ids for item in row):
+    if isinstance(ids, list) and not all(isinstance(item, (int, np.integer)) for row in ids for item in row):
         return True  # keys, or items with scores
     matrix = np.asarray(ids)
     ascending = np.sort(matrix, axis=1)
@@ -137,5 +166,11 @@ def _is_matrix(value: object, shape: tuple[int, ...]) -> bool:
         isinstance(value, list)
         and len(value) == users > 0
         and items > 0
-        and all(isinstance(row, (list, tuple)) and len(row) == items for row in value)
+        and all(isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) > 0 and len(row) == items for row in value)
     )
+
+
+def _are_flags(rows: list[Any]) -> bool:
+    """Return whether all numbers in rows are 0 or 1, some of them repeatedly, and so no ids."""
+    numbers = (isinstance(item, (int, np.integer)) and 0 <= item <= 1 for row in rows for item in row)
+    return all(numbers) and any(len({*row}) < len(row) for row in rows)

@@ -16,6 +16,8 @@ def describe_disjoint(
     what: str, of: str, others: str, examples: tuple[str, str] = NO_EXAMPLES, *, among: str = ""
 ) -> str:
     """Return the warning; the examples are one of each input, as messages show keys, and `among` limits the others."""
+    if examples[0] == examples[1]:  # of another user, or beyond the cutoff
+        examples = NO_EXAMPLES
     of_one, of_others = (f" (such as {example})" if example else "" for example in examples)
     sides = "all" if " or " in others else "both"
     advice = f"check that {sides} use the same {what} ids"
