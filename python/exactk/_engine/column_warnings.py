@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
+    from exactk._runtime.faults import Text
 
 
 _PAIRS_AS_FRAMES = f"{frame_of_pairs('truth')}, {frame_of_lists('predictions')}"
@@ -121,26 +122,22 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
     names = [*map(_describe_event, events), *map(repr, numbers)]
     is_of_predictions = not {"score", "rank"}.isdisjoint(map(usual_role, numbers))
     order = "; if these are the predictions, the truth comes first" if is_of_predictions else ""
-    reason = (
-        f"the rows count by {grade!r} alone"
-        if grade
-        else "every item counts as relevant, because no grade column was found"
-    )
+    if grade is None:
+        reason = "every item counts as relevant, because no grade column was found"
+        last: Text = (f"truth[{list(used)!r}] leaves it out",)
+    else:
+        reason, last = f"the rows count by {grade!r} alone", (Option("grade", grade, call), " keeps it so")
     lines: list[str | Option] = ["pass the rows of one value if these alone count, "] if events else []
     if numbers:
         lines += [Option("grade", numbers[0], call), " uses it as grades, "]
-    if grade is None:
-        lines += [f"truth[{list(used)!r}] leaves it out"]
-    else:
-        lines += [Option("grade", grade, call), " keeps it so"]
-    warn(f"truth: {reason}, and {' and '.join(names)} {'is' if len(names) == 1 else 'are'} not used{order}; ", *lines)
+    verb = "is" if len(names) == 1 else "are"
+    warn(f"truth: {reason}, and {' and '.join(names)} {verb} not used{order}; ", *lines, *last)
 
 
 def _describe_event(event: tuple[str, ...]) -> str:
     """Return the name of a column, with some of its values, as far as they are known."""
     name, *values = event
-    texts = [*map(repr, values[:_FEW_VALUES]), *["..."] * (len(values) > _FEW_VALUES)]
-    return f"{name!r} ({', '.join(texts)})" if values else repr(name)
+    return f"{name!r} ({', '.join(map(repr, values[:_FEW_VALUES]))})" if values else repr(name)
 
 
 _FEW_VALUES = 4

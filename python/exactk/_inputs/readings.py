@@ -263,9 +263,10 @@ def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns
     for argument, value in others:
         if not _are_same(truth, value) or (argument == "predictions" and _has_own_grades(truth, columns)):
             continue
-        hint: Text = (_INSTEAD_OF_TRUTH[argument],)
+        hint: Text = ()
         if argument == "predictions":
-            hint = (*hint, ", or name columns of both: ", Option("grade", "NAME"), " and ", Option("score", "NAME"))
+            names = Option("grade", "NAME"), " and ", Option("score", "NAME")
+            hint = ("pass what the system recommends, or name columns of both: ", *names)
         source = f"the same {'file' if is_path(truth) else 'object'}"
         raise input_error(argument, "another input than the truth", source, hint=hint)
 
@@ -275,13 +276,6 @@ def _has_own_grades(truth: object, columns: ColumnNames) -> bool:
     found = [name for name in _names_of_columns(truth) if usual_role(name) == "grade" and name not in columns.values()]
     grade = columns.get("grade") or next(iter(found), None)
     return grade is not None and grade not in {columns.get("score"), columns.get("rank")}
-
-
-_INSTEAD_OF_TRUTH = {
-    "predictions": "pass what the system recommends",
-    "exclude": "pass the items of train, as no relevant item can be ranked if all are excluded",
-    "base_predictions": "pass the lists of a simple recommender",
-}
 
 
 def _are_same(truth: object, value: object) -> bool:

@@ -81,9 +81,8 @@ def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnName
         return
     has_lists = by_role.item in by_role.selected.list_offsets
     chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
-    for role, name in chosen.items():
-        if role == "score" and column_roles.names_lowest_as_best(name):
-            column_roles.warn_of_order(name, argument, takes_ranks=not has_lists and "rank" in requested)
+    if column_roles.names_lowest_as_best(chosen.get("score", "")):
+        column_roles.warn_of_order(chosen["score"], argument, takes_ranks=not has_lists and "rank" in requested)
     is_ordered = by_role.values or has_lists  # otherwise the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
     if by_role.unused.numbers and is_ordered and not is_named:

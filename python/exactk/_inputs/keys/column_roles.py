@@ -282,8 +282,8 @@ def order_error(columns: Columns, used: Sequence[str], roles: Sequence[str], arg
 def naming_hint(columns: Columns, *roles: str) -> Text:
     """Return how to name a column for a role, using the likeliest column without a role: for keys, ids before others."""
     free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
-    is_key = roles[0] in {"user", "item"}
-    free.sort(key=lambda name: (not _TEXT_WORDS.isdisjoint(words_of(name)), _names_rows_or_ids(name) != is_key))
+    are_keys = roles[0] in {"user", "item"}
+    free.sort(key=lambda name: (not _TEXT_WORDS.isdisjoint(words_of(name)), _names_rows_or_ids(name) != are_keys))
     grades = [name for name in columns.free if usual_role(name) == "grade"] if "score" in roles else []
     if "rank" in roles and not grades and free and _ASCENDING_WORDS & {*words_of(free[0])}:
         roles = ("rank",)  # as a score, the worst would be best

@@ -47,7 +47,8 @@ def _are_events(name: str, *values: str) -> bool:
         return _names_event(name) or names_outcome(name)
     if not 1 < len(values) <= _MOST_EVENTS:
         return False
-    return _names_event(name) or any(map(_is_action, values)) or {value.lower() for value in values} <= _FLAGS
+    have_action = any(_ACTION.fullmatch(word) for value in values for word in words_of(value))
+    return have_action or _names_event(name) or {value.lower() for value in values} <= _FLAGS
 
 
 def _names_event(name: str) -> bool:
@@ -56,7 +57,3 @@ def _names_event(name: str) -> bool:
     if others and (last == "name" or _KIND.fullmatch(last)):
         last = others[-1]
     return _EVENT.fullmatch(last) is not None
-
-
-def _is_action(text: str) -> bool:
-    return any(map(_ACTION.fullmatch, words_of(text)))
