@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 _FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
-_MOST_USERS = 1000  # whose items are compared
+_MOST_USERS = 100  # whose items are compared
 _FIRST_SCORES = 1000  # which tell whether all are looked at
 _FEWEST_CHANGES = 10  # between neighbors in lists; fewer may be in order by chance
 _FEWEST_USERS, _FEWEST_ITEMS = 10, 20  # of fewer, all items may be relevant
