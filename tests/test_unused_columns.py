@@ -89,7 +89,9 @@ def test_f86_what_happened_is_warned_of_in_every_container(column: str, tmp_path
         (message,) = warnings_of(lambda: recall_of(truth))  # noqa: B023 - called at once
         seen = "" if name in FILES else f" ({values[0]!r}, {values[1]!r})"
         start = f"truth: every item counts as relevant, because no grade column was found, and {column!r}{seen} is not used; "
-        assert message.startswith(f"{start}pass the rows of one value if these alone count, truth["), name
+        rows = f"truth[truth[{column!r}] == {values[1]!r}] in pandas has the rows of {values[1]!r} alone"
+        rows = "pass the rows of one value if these alone count" if name in FILES else rows
+        assert message.startswith(f"{start}{rows}, truth["), name
     for name, build in FRAMES.items():
         truth = build(frame[frame[column] == kept])
         assert warnings_of(lambda: recall_of(truth)) == [], name  # noqa: B023 - called at once
@@ -98,7 +100,7 @@ def test_f86_what_happened_is_warned_of_in_every_container(column: str, tmp_path
 ORDINARY: dict[str, list[Any]] = {
     "title": ["Play it again", "A view to a kill"], "genre": ["Action", "Drama"], "country": ["NL", "NO"],
     "type": ["movie", "book"], "gender": ["f", "m"], "event_time": ["2020-01-01", "2020-01-02"],
-    "event_location": ["Rome", "Oslo"], "transactionid": [5, 6], "language": ["en", "no"],
+    "event_location": ["Rome", "Oslo"], "transactionid": [5, 6], "price": [2.5, 1.0], "fold": [0, 1], "user_age": [31, 40], "language": ["en", "no"],
 }  # fmt: skip
 """Columns by which rows mean the same."""
 
@@ -108,6 +110,19 @@ def test_f86_columns_that_say_nothing_of_the_kind_are_quiet(column: str, tmp_pat
     frame = pd.DataFrame(INTERACTIONS | {column: ORDINARY[column] * 2})
     for name, truth in containers(frame, tmp_path).items():
         assert warnings_of(lambda: recall_of(truth)) == [], name  # noqa: B023 - called at once
+
+
+@pytest.mark.parametrize("build", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("value", [1, 1.0, True])
+def test_f86_columns_of_ones_are_quiet_and_of_other_numbers_are_not(
+    build: Callable[[pd.DataFrame], Any], value: Any
+) -> None:
+    frame = pd.DataFrame(INTERACTIONS | {"weight": [value] * 4, "label": 1, "clicked": [value] * 4})
+    for columns in (["user", "item", "weight"], ["user", "item", "label", "clicked"]):
+        assert warnings_of(lambda: recall_of(build(frame[columns]))) == []  # noqa: B023 - called at once
+    if build is not FRAMES["pandas, categories"]:  # which are no numbers
+        others = frame.assign(weight=[value, value, value, 0])[["user", "item", "weight"]]
+        assert len(warnings_of(lambda: recall_of(build(others)))) == 1
 
 
 @pytest.mark.parametrize("column", ["event", "clicked", "has_viewed"])
@@ -125,9 +140,9 @@ def test_f86_beside_grades_that_were_found_too_but_not_beside_named_ones(column:
 
 
 def test_f86_one_warning_for_events_numbers_and_lists() -> None:
-    frame = pd.DataFrame(INTERACTIONS | {"event": ["view", "buy"] * 2, "dwell": 1.5, "price": [1, 2, 3, 4]})
+    frame = pd.DataFrame(INTERACTIONS | {"event": ["view", "buy"] * 2, "dwell": 1.5, "plays": [1, 2, 3, 4]})
     (message,) = warnings_of(lambda: recall_of(frame))
-    assert "and 'event' ('view', 'buy') and 'dwell' and 'price' are not used; " in message
+    assert "and 'event' ('view', 'buy') and 'dwell' and 'plays' are not used; " in message
     assert "grade='dwell' uses it as grades" in message
     assert warnings_of(lambda: exactk.evaluate(frame, PREDICTIONS, "recall@1", groups={"ann": "x", "bob": "y"})) == [
         message
@@ -148,9 +163,10 @@ def test_f86_drawn_events_are_never_silent(values: list[str], name: str) -> None
 
 
 LOWER_IS_BETTER = ["loss", "distance", "dist", "error", "position", "rank", "val_loss", "L2Distance", "log_loss"]
+HIGHER_IS_BETTER = ["neg_loss", "-distance", "rank_score", "PageRank", "cosine", "not_distance", "rrf_rank", "1-distance"]
 
 
-@pytest.mark.parametrize("column", [*LOWER_IS_BETTER, "neg_loss", "-distance", "rank_score", "PageRank", "cosine"])
+@pytest.mark.parametrize("column", [*LOWER_IS_BETTER, *HIGHER_IS_BETTER])
 def test_f86_scores_whose_names_say_that_the_lowest_is_best(
     column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,6 +184,26 @@ def test_f86_scores_whose_names_say_that_the_lowest_is_best(
     assert (f"; --rank {column} puts the lowest first" in capsys.readouterr().err) is warns
     if warns:
         assert exactk.evaluate(truth, frame, "mrr", rank=column)["mrr"] == 1.0
+
+
+RANKS = {"ts_rank": [0.06, 0.09], "percentiles": [0.5, 1.0], "ranks": [1.0, 2.0], "ties": [1.5, 1.5], "integers": [1, 2]}
+
+
+@pytest.mark.parametrize("kind", RANKS)
+def test_f86_ranks_with_fractions_may_be_scores(kind: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "rank": RANKS[kind]})
+    warns = kind in {"ts_rank", "percentiles"}
+    inputs = containers(frame, tmp_path) | {"Series": frame.set_index(["user", "item"])["rank"]}
+    for name, predictions in inputs.items():
+        messages = warnings_of(lambda: exactk.evaluate({"a": ["x"]}, predictions, "mrr"))  # noqa: B023
+        assert len(messages) == warns, name
+        if warns:
+            assert messages[0].endswith("; score='rank' if the highest is best, rank='rank' keeps the order"), name
+        for options, mrr in (({"rank": "rank"}, 1.0), ({"score": "rank"}, 0.5)):
+            if warns and "score" not in options:
+                assert warnings_of(lambda: exactk.evaluate({"a": ["x"]}, predictions, "mrr", **options)) == []  # noqa: B023
+            if warns:
+                assert exactk.evaluate({"a": ["x"]}, predictions, "mrr", **options)["mrr"] == mrr  # type: ignore[arg-type]
 
 
 def test_f86_series_named_as_distances_and_unused_distances() -> None:
@@ -230,6 +266,8 @@ HINTS: list[tuple[dict[str, list[Any]], dict[str, str], str]] = [
     ({"price": [1.5], "comment": ["so so"], "reader_id": ["f81d"]}, {}, "user='reader_id'"),
     ({"user": ["a"], "note": ["free text " * 9], "handle": ["h1"]}, {}, "item='handle'"),
     ({"user": ["a"], "item": ["x"], "title": ["Solaris"], "closeness": [0.5]}, {}, "score='closeness'"),
+    ({"user": ["a"], "item": ["x"], "neg_distance": [0.5]}, {}, "score='neg_distance' or rank='neg_distance'"),
+    ({"user": ["a"], "item": ["x"], "reciprocal_rank": [0.5]}, {}, "score='reciprocal_rank' or rank="),
 ]  # fmt: skip
 
 

@@ -127,11 +127,17 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
         last: Text = (f"truth[{list(used)!r}] leaves it out",)
     else:
         reason, last = f"the rows count by {grade!r} alone", (Option("grade", grade, call), " keeps it so")
-    lines: list[str | Option] = ["pass the rows of one value if these alone count, "] if events else []
+    lines: list[str | Option] = [_rows_of_one_value(*events[0])] if events else []
     if numbers:
         lines += [Option("grade", numbers[0], call), " uses it as grades, "]
     verb = "is" if len(names) == 1 else "are"
     warn(f"truth: {reason}, and {' and '.join(names)} {verb} not used{order}; ", *lines, *last)
+
+
+def _rows_of_one_value(name: str, *values: str) -> str:
+    if not values:
+        return "pass the rows of one value if these alone count, "
+    return f"truth[truth[{name!r}] == {values[-1]!r}] in pandas has the rows of {values[-1]!r} alone, "
 
 
 def _describe_event(event: tuple[str, ...]) -> str:
