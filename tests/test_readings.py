@@ -489,3 +489,22 @@ def test_f85_other_predictions_are_quiet() -> None:
 def test_padded_lists_of_nobody_are_no_sign() -> None:
     report = exactk.evaluate([{1: 0.0}], np.full((1, 3), -1), "hit_rate@1(empty_truth=zero)")
     assert report.counts["empty_predictions"] == 1
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_f83_a_matrix_of_ranks_is_told_of(first: int) -> None:
+    """The worst item of each user would be the best."""
+    draw = np.random.default_rng(first)
+    scores = draw.random((12, 8))
+    ranks = np.argsort(np.argsort(-scores, axis=1), axis=1) + float(first)
+    truth = [[int(one)] for one in draw.integers(8, size=12)]
+    for predictions in (exactk.Scores(ranks.astype(int)), ranks.astype("f4"), ranks):
+        with pytest.warns(exactk.EvaluationWarning, match="as ranks would be"):
+            exactk.evaluate(truth, predictions, "mrr")
+    with pytest.warns(exactk.EvaluationWarning, match="as ranks would be") as caught:
+        exactk.evaluate(truth, ranks, "mrr", exclude=[[]] * 12)
+    lines = re.findall(r"predictions=(\S+(?: / 2)?) if they", str(caught[0].message))
+    for line, order in zip(lines, (scores, -scores), strict=True):
+        given = eval(line, {"predictions": ranks})  # noqa: S307 - the hint
+        assert exactk.evaluate(truth, given, "mrr")["mrr"] == exactk.evaluate(truth, order, "mrr")["mrr"]
+    exactk.evaluate([[0], [1]], np.array([[3.0, 1, 2], [1, 2, 3]]), "mrr")  # too few to tell

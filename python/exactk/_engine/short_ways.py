@@ -104,6 +104,6 @@ def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report:
         if isinstance(inputs.predictions, Rankings)
         else candidate_rows(inputs, None, report, None if matched is None else matched.candidates_of),
         readings=readings,
-        ranks_advice=lines_of_ranks(ClassifiedValue(None, MAPPING), {}),
+        ranks_advice=lines_of_ranks(ClassifiedValue(None, None if matched is None else MAPPING), {}),
     )
     warn_of_evaluated_systems(values, {"": system}, ())

@@ -23,9 +23,10 @@ from exactk._inputs.containers.tables import is_frame, open_table
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
+from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import column_names, is_path
-from exactk._inputs.registry import FRAME, LIST, MAPPING, SERIES, ClassifiedValue
+from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, ClassifiedValue
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option
 
@@ -160,6 +161,9 @@ class Readings(NamedTuple):
     def with_inputs(self, inputs: AlignedInputs, min_grade: float | str | None) -> Readings:
         """Return the numbers of these users and of those of the inputs."""
         predictions, readings = inputs.predictions, self
+        if isinstance(predictions, Scores) and predictions.values.size and not self.no_ranks:
+            users, columns = predictions.values[:_FEWEST_CHANGES].shape
+            return self.plus(_ranks(np.arange(0, users * columns + 1, columns), predictions.values[:users].ravel()))
         lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
         if not isinstance(lists, Rankings) or not len(lists.items):
             return self
@@ -252,6 +256,8 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
         order = "sorted(dict(items), key=dict(items).get{})"
         ranks = (_as_rows(predictions, "predictions", order.format("")),)
         scores = _as_rows(predictions, "predictions", order.format(", reverse=True"))
+    elif container is ARRAY:
+        ranks, scores = ("predictions=-predictions",), "predictions=predictions / 2"
     elif container is FRAME and "rank" in columns and columns.get("score") is None:
         names: Any = getattr(value, "column_names", None) or getattr(value, "columns", ())
         ranks = next(((Option("rank", name),) for name in names if usual_role(str(name)) == "score"), ranks)
