@@ -8,11 +8,13 @@ import json
 import random
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -62,7 +64,7 @@ PREDICTIONS = {
     "a": RUN,
     "a.run.gz": gzip.compress(RUN, mtime=0),
     "a.csv": CSV,
-    "a.tsv": CSV.replace(b",", b"\t").replace(b"u\t2", b"u,2"),
+    "a.tsv": CSV.replace(b",", b"\t").replace(b'"u\t2"', b"u,2"),
     "a.CSV.gz": gzip.compress(CSV, mtime=0),
     "rows.jsonl": JSON_ROWS,
     "users.ndjson": JSON_USERS,
@@ -214,11 +216,11 @@ class TestIds:
             (["7", "07"], ["7", "07"]),
             (["7", "+7"], ["7", "+7"]),
             (["0", "-0"], ["0", "-0"]),
-            (["7", " 7"], ["7", " 7"]),
-            (["7", "7.0"], ["7", "7.0"]),
+            (["7", '" 7"'], ["7", " 7"]),
+            (["7", "7.5"], ["7", "7.5"]),
             (["7", "0x7"], ["7", "0x7"]),
             (["7", "9223372036854775808"], ["7", "9223372036854775808"]),
-            (["NA", "null", "nan", "true", "2020-01-01"], ["NA", "null", "nan", "true", "2020-01-01"]),
+            (["true", "2020-01-01", "1e5 NA"], ["true", "2020-01-01", "1e5 NA"]),
             (["\N{LATIN SMALL LETTER E WITH ACUTE}", "e\N{COMBINING ACUTE ACCENT}"], ["\xe9", "e\u0301"]),
         ],
     )
@@ -232,6 +234,45 @@ class TestIds:
         assert users_of(truth) == expected_ids
         predictions = exactk.read(path, "predictions")
         assert exactk.evaluate({user: [1] for user in expected_ids}, predictions, "hit_rate")["hit_rate"] == 1
+
+    @pytest.mark.parametrize(
+        ("name", "rows", "message", "users"),
+        [
+            ("a.tsv", [r'"5"" disc",1', "b,2"], r"""the id '"5"" disc"' at line 2 of .*a.tsv keeps its quotes""", ['5" disc', "b"]),
+            ("a.csv", ["1,1", " 7,2"], "the id ' 7' at line 3 of .* keeps its blanks", [1, 7]),
+            ("a.csv", ["01,1", " 07 ,2"], "the id ' 07 ' at line 3 of .* keeps its blanks", ["01", "07"]),
+            ("a.csv", ["a,1", "NA,2", "None,3"], "the id 'NA' at line 3 of .* is text, as 2 such ids are; leave the rows out", []),
+            ("a.csv", ["7,1", "8.0,2"], "expected integer ids in the column user, found floats such as 8.0", [7, 8]),
+            ("a.csv", ["1e+05,x", "3,y"], "expected integer ids in the column user, found floats such as 1e.05", [100000, 3]),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("large", [False, True])
+    def test_that_may_mean_something_else_have_a_line_to_write(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        name: str,
+        rows: list[str],
+        message: str,
+        users: list[Any],
+        large: bool,
+    ) -> None:
+        set_size_limits(monkeypatch, large)
+        lines = text("user,item,score", *(f"{row},0.5" for row in rows))
+        path = write_file(tmp_path, name, lines.replace(b",", b"\t") if "tsv" in name else lines)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                read_fully(exactk.read(path, "predictions"))
+                (found,) = [str(warning.message) for warning in caught]
+            except exactk.InputTypeError as error:
+                found = str(error)
+        assert re.match(f"predictions: {message}", found)
+        if users:
+            (line,) = re.findall(r"predictions=(pandas.*?\)) (?:removes|makes)", found)
+            frame = eval(line, {"pandas": pd})  # noqa: S307 - the line that the message says to write
+            assert frame["user"].tolist() == users
+            exactk.as_predictions(frame)
 
     def test_of_json_are_what_json_says(self, tmp_path: Path) -> None:
         lines = text('{"user": "7", "item": "2020-01-01"}', '{"user": "07", "item": "1"}')

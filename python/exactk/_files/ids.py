@@ -5,6 +5,7 @@ So 7 and 07 stay distinct, and a CSV file agrees with a Parquet file of the same
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,18 +39,53 @@ def integer_columns(parts: Iterable[ColumnTable], names: Sequence[str]) -> list[
     return remaining
 
 
-def has_text(column: PackedColumn, text: str) -> bool:
-    """Return whether any row of the column is the text."""
+def are_floats(column: Column) -> bool:
+    """Return whether strings are integers of which some are written as floats, such as 10.0."""
+    if not isinstance(column, PackedColumn) or (column.data[:1] > _NINE).any():
+        return False
+    text = column.data.tobytes()
+    if not any(mark in text for mark in (b".", b"e", b"E")):
+        return False
+    numbers = parse_numbers(column.offsets, column.data)
+    return numbers is not None and bool((numbers % 1 == 0).all())
+
+
+def count_text(column: PackedColumn, text: str) -> int:
+    """Return how many rows of the column are the text."""
     expected = np.frombuffer(text.encode(), np.uint8)
     begins = column.offsets[:-1][np.diff(column.offsets) == len(expected)]
     for offset, byte in enumerate(expected):
         begins = begins[column.data[begins + offset] == byte]
-    return len(begins) > 0
+    return len(begins)
+
+
+_MISSING = ("NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "n/a", r"\N")
+QUOTED, BLANK, MISSING = range(3)
+ODD = tuple(map(re.compile, ('"[^\t]+"', " .*|.* ", "|".join(map(re.escape, _MISSING)))))
+"""Ids that may mean something else: in quotes, where a format has none; with blanks around; and that there is no id."""
+FLOAT = re.compile(r".*[.eE].*")
+
+
+def count_odd(column: Column, has_quoting: bool) -> NDArray[np.int64]:  # noqa: FBT001 - of the format
+    """Return how many ids are odd, by kind; integers are not."""
+    counts = np.zeros(len(ODD), np.int64)
+    if not isinstance(column, PackedColumn) or not len(column):
+        return counts
+    text, begins, ends = column.data, column.offsets[:-1], column.offsets[1:]
+    if text.min() <= _QUOTE:
+        first, last = text[begins], text[ends - 1]
+        is_odd = (first == _BLANK) | (last == _BLANK) if has_quoting else (first == _QUOTE) & (last == _QUOTE)
+        counts[BLANK if has_quoting else QUOTED] = np.count_nonzero(is_odd)
+    short = np.flatnonzero(ends - begins <= max(map(len, _MISSING)))
+    short = short[text[ends[short] - 1] > _NINE]  # none of these texts ends with a digit
+    if len(short):
+        counts[MISSING] = sum(count_text(column.take(short), missing) for missing in _MISSING)
+    return counts
 
 
 _MAX_DIGITS = 19  # of an int64
 _EXACT_DIGITS = 15  # of integers that float64 holds
-_MINUS, _ZERO = b"-0"
+_MINUS, _ZERO, _NINE, _BLANK, _QUOTE = b'-09 "'
 
 
 class _Digits(NamedTuple):

@@ -6,6 +6,8 @@ CSV has quotes, which must be closed; in TSV, quotes are ordinary characters.
 from __future__ import annotations
 
 import csv
+import re
+import shlex
 from itertools import islice
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -25,17 +27,23 @@ from exactk._files.text import (
 )
 from exactk._inputs.containers.column_table import ColumnTable
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, packed_column
-from exactk._runtime.errors import warn
+from exactk._runtime.errors import type_error, warn
+from exactk._runtime.faults import Option
 from exactk._runtime.numbers import parse_number, parse_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
+
+    from numpy.typing import NDArray
 
     from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
 
 _PART_ROWS = 1 << 16
+_ROLES_OF_ITEMS = frozenset({"truth", "predictions", "scores", "exclude", "candidates"})
+_INTEGER = re.compile("0|-?[1-9][0-9]*(\\.0*|e.*)?", re.IGNORECASE)
+_AROUND = '" '  # ids that pandas reads without
 
 
 class _Row(NamedTuple):
@@ -55,6 +63,7 @@ class Separated(Source):
         self.delimiter = delimiter
         self.has_quoting = delimiter == ","
         self._has_warned = False  # about rows that span lines
+        self._warns_of_ids = file.role in _ROLES_OF_ITEMS
 
     @property
     def names(self) -> list[str]:
@@ -75,13 +84,27 @@ class Separated(Source):
     def read_all(self, columns: ColumnChoice) -> ColumnTable:
         """Return all rows of these columns as a table."""
         table = ColumnTable.concatenate([*self._parts(columns)] or [_empty_table(columns)])
-        return table if columns.text_ids else ids.convert_integers(table, columns.ids)
+        table = table if columns.text_ids else ids.convert_integers(table, columns.ids)
+        self._check_integers(table, columns)
+        self._warn_of_ids(self._count_odd(table, columns), columns)
+        return table
 
     def parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
         """Yield the rows in parts; ids are integers only if those of all parts are."""
         integers = [] if columns.text_ids else ids.integer_columns(self._parts(columns), columns.ids)
+        counts = np.zeros(len(ids.ODD), np.int64)
         for part in self._parts(columns):
-            yield ids.convert_integers(part, integers)
+            table = ids.convert_integers(part, integers)
+            self._check_integers(table, columns)
+            counts += self._count_odd(table, columns)
+            yield table
+        self._warn_of_ids(counts, columns)
+
+    def _count_odd(self, table: ColumnTable, columns: ColumnChoice) -> NDArray[np.int64]:
+        counts = np.zeros(len(ids.ODD), np.int64)
+        for name in columns.ids if self._warns_of_ids else ():
+            counts += ids.count_odd(table.columns[name], self.has_quoting)
+        return counts
 
     def _parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
         """Yield the rows in parts, with ids as strings. Raise InputError at the first fault."""
@@ -110,7 +133,7 @@ class Separated(Source):
         texts = {name: PackedColumn(*field) for name, field in zip(columns.all, fields, strict=True)}
         if any((np.diff(texts[name].offsets) == 0).any() for name in columns.ids):
             return None
-        if ids.has_text(texts[columns.ids[0]], columns.ids[0]):  # the column names again?
+        if ids.count_text(texts[columns.ids[0]], columns.ids[0]):  # the column names again?
             return None
         table = ColumnTable(texts)
         for name in columns.values:
@@ -139,6 +162,69 @@ class Separated(Source):
                 f"{self.file.role}: {long_rows} of {row_count} rows have quoted line breaks, the first at line "
                 f"{first_long_row.line_number} of {self.file.path}; a stray quote swallows rows"
             )
+
+    def _check_integers(self, table: ColumnTable, columns: ColumnChoice) -> None:
+        """Raise InputTypeError for columns of integers of which some are written as floats."""
+        floats = [name for name in columns.ids if ids.are_floats(table.columns[name])]
+        if not floats or columns.text_ids or self.file.role not in _ROLES_OF_ITEMS:
+            return
+        row, text = self._first_id(ids.FLOAT, floats)
+        if row is None:
+            return
+        integers = ", ".join(f"{name.strip(_AROUND)!r}: int" for name in floats)
+        hint = (
+            self._by_pandas(row, columns, then=f".astype({{{integers}}})"),
+            " makes integers of them; ",
+            Option("text_ids", True, "exactk.read(path, role, {})"),  # noqa: FBT003 - the value of the option
+            " keeps them as strings",
+        )
+        expected, source = f"integer ids in the column {floats[0]}", str(self.file.path)
+        raise type_error(self.file.role, expected, f"floats such as {text}", hint=hint).amended(source=source)
+
+    def _warn_of_ids(self, counts: NDArray[np.int64], columns: ColumnChoice) -> None:
+        """Warn of ids that may mean something else, with the first of each kind."""
+        self._warns_of_ids = False
+        for kind in np.flatnonzero(counts).tolist():
+            row, text = self._first_id(ids.ODD[kind], columns.ids)
+            if row is None:
+                continue
+            found = f"{self.file.role}: the id {text[:32]!r} at line {row.line_number} of {self.file.path} "
+            if kind == ids.MISSING:
+                warn(f"{found}is text, as {counts[kind]} such ids are; leave the rows out if it means missing")
+                continue
+            what, options = ("quotes", "") if kind == ids.QUOTED else ("blanks", "skipinitialspace=True")
+            if text.endswith(" ") and b'"' not in row.line:
+                options = "sep=' *, *', engine='python'"
+            warn(f"{found}keeps its {what}; ", self._by_pandas(row, columns, options), " removes them")
+
+    def _first_id(self, pattern: re.Pattern[str], names: Sequence[str]) -> tuple[_Row | None, str]:
+        """Return the first row with an id of the pattern, and the id; blanks in quotes are meant."""
+        with self._translate_errors(), open_bytes(self.file) as stream:
+            rows = self._rows(stream)
+            header = next(rows).fields
+            for row in rows:
+                for text in (row.fields[header.index(name)] for name in names):
+                    if pattern.fullmatch(text) and (
+                        pattern is not ids.ODD[ids.BLANK] or f'"{text}"'.encode() not in row.line
+                    ):
+                        return row, text
+        return None, ""
+
+    def _by_pandas(self, row: _Row, columns: ColumnChoice, options: str = "", then: str = "") -> Option:
+        """Return how to read the file by pandas, or on the command line how to write what pandas reads as CSV."""
+        header = [name.strip(_AROUND) for name in self.names]
+        texts = {name: text.strip(_AROUND) for name, text in zip(header, row.fields, strict=True)}
+        names = [name.strip(_AROUND) for name in columns.ids]
+        types = {name: "str" for name in names if columns.text_ids or not _INTEGER.fullmatch(texts[name])}
+        given = [
+            "" if self.has_quoting or "sep=" in options else r"sep='\t'",
+            options,
+            f"dtype={types}" if types else "",
+        ]
+        read = f"pandas.read_csv({', '.join(filter(None, [repr(str(self.file.path)), *given]))}){then}"
+        write = f"import pandas; {read}.to_csv({f'{self.file.path}.csv'!r}, index=False)"
+        code = f"{self.file.role}={read}".replace("{", "{{").replace("}", "}}")
+        return Option(self.file.role, "", code, f"python3 -c {shlex.quote(write)}")
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return self.file.translate_errors("CSV", *DECOMPRESSION_ERRORS)
