@@ -80,6 +80,11 @@ class Scored(NamedTuple):
     score: float
 
 
+class Neighbor(NamedTuple):
+    label: str
+    distance: float
+
+
 @dataclasses.dataclass
 class ScoredDocument:
     id: str
@@ -108,6 +113,9 @@ FORMS: dict[str, Callable[[list[tuple[str, float]]], Any]] = {
     "data class": lambda hits: [ScoredDocument(item, score) for item, score in hits],
     "objects": lambda hits: [Plain(item, score) for item, score in hits],
     "named tuples": lambda hits: [Scored("q", item, score) for item, score in hits],
+    "named distances": lambda hits: [Neighbor(item, 1 - score) for item, score in hits],
+    "pairs of a data class": lambda hits: [(ScoredDocument(item, 0.0), score) for item, score in hits],
+    "pairs of a record": lambda hits: [({"id": item}, score) for item, score in hits],
     "name space": lambda hits: [SimpleNamespace(pid=item, similarity=score) for item, score in hits],
     "text": lambda hits: {item: str(score) for item, score in hits},
     "decimals": lambda hits: {item: Decimal(score) for item, score in hits},
@@ -142,6 +150,62 @@ def test_f97_the_hits_of_one_user_are_answered_with_a_line_that_reads_them(form:
     with pytest.raises(exactk.InputTypeError, match="; predictions=") as caught:
         exactk.evaluate([["a"]], hits, "mrr")
     assert exactk.evaluate([["a"]], pasted(str(caught.value), "predictions", hits), "mrr")["mrr"] == 0.5
+
+
+@pytest.mark.parametrize("keyed", [True, False])
+@pytest.mark.parametrize("form", ["pairs of a data class", "pairs of a record"])
+def test_f97_pairs_of_a_truth_are_answered_too(form: str, keyed: bool) -> None:
+    row = FORMS[form]([("a", 2), ("b", 1)])
+    truth: Any = {"q1": row} if keyed else [row]
+    with pytest.raises(exactk.InputTypeError, match="; truth=") as caught:
+        exactk.as_truth(truth)
+    grades = exactk.as_truth(pasted(str(caught.value), "truth", truth)).grades
+    assert grades is not None
+    assert grades.tolist() == [2.0, 1.0]
+
+
+def test_f97_named_tuples_of_an_item_and_a_score_are_pairs() -> None:
+    pair = NamedTuple("pair", [("id", str), ("score", float)])  # noqa: UP014
+    assert exactk.evaluate({"q1": ["a"]}, {"q1": [pair("b", 0.5), pair("a", 0.75)]}, "mrr")["mrr"] == 1.0
+
+
+RANKED = (np.array([["a", "b"], ["b", "a"]]), np.array([[0.75, 0.5], [0.75, 0.5]]))
+LINES: dict[str, tuple[str, Any]] = {
+    "a Series with users that repeat": ("predictions", pd.Series(["a", "b", "b"], index=["q1", "q1", "q2"])),
+    "flags as rows": ("exclude", [[False, True], [True, False]]),
+    "exclusions of all": ("exclude", ["c", "d"]),
+    "ids and scores of each user": ("predictions", [(np.array([0, 1]), np.array([0.75, 0.5]))] * 2),
+    "documents and scores": ("predictions", RANKED),
+}
+
+
+@pytest.mark.parametrize("form", LINES)
+def test_f97_lines_read_what_is_meant(form: str) -> None:
+    argument, value = LINES[form]
+    is_keyed = form in {"a Series with users that repeat", "exclusions of all", "documents and scores"}
+    truth: Any = {"q1": ["a"], "q2": ["b"]} if is_keyed else [[0], [1]]
+    truth = [["a"], ["b"]] if form == "documents and scores" else truth
+    arguments: dict[str, Any] = {"predictions": truth.copy(), argument: value}
+    with pytest.raises(exactk.InputTypeError, match=f"; {argument}=") as caught:
+        exactk.evaluate(truth, **arguments, metrics="recall@2")
+    line = re.split(" has a list| excludes| reads", str(caught.value).rpartition(f"; {argument}=")[2])[0]
+    arguments[argument] = eval(line, {"np": np, "truth": truth, argument: value})  # noqa: S307 - the hint is our own
+    assert exactk.evaluate(truth, **arguments, metrics="recall@2")["recall@2"] > 0
+
+
+NO_LINES: dict[str, Any] = {
+    "flags": [[True, False], [False, True]],
+    "frames": [pd.DataFrame({"user": ["q1"], "item": ["a"]})],
+    "ranks before ids": [[(1, "a")], [(1, "b")]],
+    "records in cells": pd.DataFrame({"user": ["q1"], "item": [{"id": "a"}], "rank": [1]}),
+    "sets in cells": pd.DataFrame({"user": ["q1"], "item": [{"a"}], "rank": [1]}),
+}
+
+
+@pytest.mark.parametrize("form", NO_LINES)
+def test_f97_no_line_is_better_than_one_that_reads_another_thing(form: str) -> None:
+    with pytest.raises(exactk.InputTypeError, match=r"(row \d, position \d|at row \d|found (dict|set))$"):
+        exactk.as_predictions(NO_LINES[form])
 
 
 def of_library(module: str, **attributes: Any) -> Any:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, ItemsView, Iterable, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
     from exactk._runtime.errors import ExactkError
@@ -45,10 +48,12 @@ def of_container(value: object, argument: str) -> str:
 
 
 _IDS = ("id", "_id", "docid", "doc_id", "docno", "document_id", "item", "item_id", "corpus_id", "node_id", "pid", "key", "document")  # fmt: skip
+_LOWEST = ("distance", "dist", "rank")
 _VALUES = {
     "truth": ("grade", "relevance", "rel", "label", "rating", "score"),
-    "predictions": ("score", "_score", "similarity", "relevance_score", "probability", "rating", "distance"),
+    "predictions": ("score", "_score", "similarity", "relevance_score", "probability", "rating", *_LOWEST),
 }
+"""Fields with the value of a hit; in predictions, the lowest is best in some."""
 
 
 class _Hit(NamedTuple):
@@ -64,7 +69,10 @@ class _Hit(NamedTuple):
 
 
 def _hit(value: Any, argument: str) -> _Hit | None:  # noqa: ANN401 - of any library
-    """Return how to read a record or an object with an id."""
+    """Return how to read a record or an object with an id, or a tuple of one with a number."""
+    if type(value) is tuple and len(value) == 2 and isinstance(value[1], Real):
+        hit = None if isinstance(value[0], (str, bytes, Real)) else _hit(value[0], argument)
+        return hit and _Hit(hit.item.replace("hit", "hit[0]", 1), "hit[1]")
 
     def read(names: tuple[str, ...]) -> str:
         if isinstance(value, Mapping):
@@ -73,7 +81,10 @@ def _hit(value: Any, argument: str) -> _Hit | None:  # noqa: ANN401 - of any lib
         return next((f"hit.{name}" for name in has if getattr(value, name) is not None), "")
 
     item, number = read(_IDS), read(_VALUES.get(argument, ()))
-    return _Hit(item, f"-{number}" if "distance" in number else number) if item else None
+    fields = [f"hit.{name}" for name in getattr(value, "_fields", ())]
+    if not item and fields[1:] == [number]:
+        item = fields[0]
+    return _Hit(item, f"-{number}" if any(name in number for name in _LOWEST) else number) if item else None
 
 
 def is_foreign(item: object) -> bool:
@@ -83,6 +94,12 @@ def is_foreign(item: object) -> bool:
         return True
     hit = _hit(item, "predictions")
     return hit is not None and hit.value != ""
+
+
+def reads_as_pair(value: tuple[Any, ...], argument: str) -> bool:
+    """Return whether a tuple of two is an item and its number, by the names that it may have."""
+    hit = _hit(value, argument)
+    return hit is None or not hit.value or hit == tuple(f"hit.{name}" for name in getattr(value, "_fields", ()))
 
 
 def of_hits(row: Any, argument: str = "predictions") -> str:  # noqa: ANN401 - of any library
@@ -104,22 +121,33 @@ def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN40
     if hint or error.row is None or error.row >= len(rows):
         return ""
     row = list(rows.values() if mapping else rows)[error.row]
-    if not mapping and (hit := _hit(row, argument)):
+    if not mapping and not hasattr(row, "columns") and (hit := _hit(row, argument)):
         return f"{argument}=[{hit.items(argument)}] if these are the items of one user"
-    expression = of_hits(row, argument)
     if error.fault.expected.startswith("numbers as ") and all(map(_is_number, row.values())):
         expression = "{item: float(score) for item, score in items.items()}"
     elif error.fault.expected == "integer ids" and not isinstance(row, Mapping) and all(map(_is_number, row)):
-        if all(float(item) % 1 == 0 for item in row):
-            expression = "[int(item) for item in items]"
-        elif argument == "predictions":
+        if any(isinstance(item, (bool, np.bool_)) for item in row):
+            is_matrix = isinstance(rows, list) and argument != "predictions" and len(set(map(len, rows))) == 1
+            return f"{argument}=np.array({argument}, bool)" if is_matrix else ""
+        if any(float(item) % 1 for item in row):
             scores = "list(predictions.values()), users=list(predictions)" if mapping else "predictions"
-            return f"predictions=exactk.Scores({scores}) if these are scores of all items"
+            return f"predictions=exactk.Scores({scores}) if these are scores of all items" * (argument == "predictions")
+        expression = "[int(item) for item in items]"
+    else:
+        expression = of_hits(row, argument) or _first_of_arrays(row)
     return f"{argument}={each.replace('{}', expression)}" if expression else ""
 
 
+def _first_of_arrays(row: Any) -> str:  # noqa: ANN401 - a row of any kind
+    """Return the expression of the ids in a tuple of ids and scores."""
+    kinds = [part.dtype.kind for part in row if isinstance(part, np.ndarray)] if isinstance(row, tuple) else []
+    return "items[0]" if kinds == ["i", "f"] else ""
+
+
 def of_column(values: list[Any]) -> str:
-    """Return what to write for a column of objects that are neither keys nor numbers."""
+    """Return what to write for a column of objects that are neither keys nor numbers; empty for containers and hits."""
+    if any(isinstance(one, (Mapping, set, list, np.ndarray)) or is_foreign(one) for one in values):
+        return ""
     return f".astype({'float' if _is_number(values[0]) else 'str'}) converts them"
 
 

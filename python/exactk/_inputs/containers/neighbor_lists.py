@@ -52,8 +52,12 @@ def _lists_of_pair(pair: tuple[Any, ...], argument: str) -> NeighborLists:
         ids, distances = (second, first) if first.dtype.kind == "f" else (first, second)
     else:
         expected, found = "integer ids and float distances", f"{first.dtype} and {second.dtype}"
-        hint = "(ids, distances.astype(float)) converts integer distances"
-        if {first.dtype.kind, second.dtype.kind} == {"f"}:
+        hint = ""
+        if {first.dtype.kind, second.dtype.kind} <= {"i", "u"}:
+            hint = "(ids, distances.astype(float)) converts integer distances"
+        elif first.dtype.kind in "OU":
+            hint = f"{argument}={argument}[0].tolist() reads rows of keys, best first"
+        elif {first.dtype.kind, second.dtype.kind} == {"f"}:
             hint = f"exactk.Embeddings(*{argument}) has vectors of users and items, if these are the arrays"
         raise type_error(argument, expected, found, hint=hint)
     ids = id_array(ids, argument, dimensions=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from numbers import Number, Real
@@ -15,7 +15,7 @@ from exactk._inputs.checks import describe_dtype, exact_float, id_array, import_
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
-from exactk._inputs.ways_on import is_foreign, of_hits, split
+from exactk._inputs.ways_on import is_foreign, of_hits, reads_as_pair, split
 from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.faults import as_text
@@ -67,7 +67,7 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
             for user, row in enumerate(value)
         ]
         types = set(map(type, value))
-    if argument in VALUE_FIELDS and types != {dict} and _holds_pairs(value):
+    if argument in VALUE_FIELDS and types != {dict} and _holds_pairs(value, argument):
         value = [_mapping_of_pairs(row, argument, user, is_keyed) for user, row in enumerate(value)]
         types = set(map(type, value))
     has_values = dict in types and argument in VALUE_FIELDS
@@ -112,7 +112,8 @@ def _flat_hint(item: object, argument: str) -> str:
     if isinstance(item, str) and (way := split(item)):
         return f"{argument}=[{way} for items in {argument}] if each string holds several"
     if argument == "exclude":
-        return "exclude=[exclude] * len(truth) excludes the same items for each user"
+        for_all = "{user: exclude for user in truth}" if isinstance(item, str) else "[exclude] * len(truth)"
+        return f"exclude={for_all} excludes the same items for each user"
     if argument in {"predictions", "scores"} and isinstance(item, (float, np.floating)):
         return f"{argument}=np.array([{argument}]) gives the scores to one user"
     return f"{argument}=[[item] for item in {argument}] gives each user one item, {argument}=[{argument}] gives all items to one user"
@@ -130,9 +131,14 @@ def has_parts(item: object) -> bool:
     return isinstance(item, tuple) or (isinstance(item, list) and is_pair((*item,)) and isinstance(item[0], str))
 
 
-def _holds_pairs(rows: list[Any]) -> bool:
+def _holds_pairs(rows: list[Any], argument: str) -> bool:
     """Return whether the first item is a pair; a plain tuple is not an item."""
-    return is_pair(next((item for row in rows if row is not None and not isinstance(row, dict) for item in row), None))
+    first = next((item for row in rows if row is not None and not isinstance(row, dict) for item in row), None)
+    return first is not None and is_pair(first) and reads_as_pair(first, argument)
+
+
+def _is_no_item(value: object) -> bool:
+    return not isinstance(value, (str, int)) and (value is None or is_row(value) or not isinstance(value, Hashable))
 
 
 def _mapping_of_pairs(row: Any, argument: str, user: int, is_keyed: bool) -> dict[Any, Any] | None:  # noqa: ANN401, FBT001 - a row of any kind
@@ -141,7 +147,7 @@ def _mapping_of_pairs(row: Any, argument: str, user: int, is_keyed: bool) -> dic
         return row
     mapping: dict[Any, Any] = {}
     for position, pair in enumerate(row):
-        if not is_pair(pair) or pair[0] is None or is_row(pair[0]):
+        if not is_pair(pair) or _is_no_item(pair[0]):
             expected = f"an (item, {VALUE_FIELDS[argument][:-1]}) tuple, like the first item"
             raise type_error(argument, expected, repr(pair), row=user, position=position)
         if pair[0] in mapping:
@@ -198,8 +204,10 @@ def _parts_hint(lists: list[Any], argument: str, error: InputTypeError, is_keyed
         return ""
     item = next(islice(row, error.position, None))
     is_hit = isinstance(item, (list, tuple)) and any(isinstance(part, float) for part in item)
-    if not has_parts(item) or (is_hit and of_hits(row, argument)):
+    if not has_parts(item) or ((is_hit or is_foreign(item)) and of_hits(row, argument)):
         return ""
+    if isinstance(item, tuple) and isinstance(item[0], Real) and isinstance(item[-1], str):
+        return ""  # ranks or scores before ids
     row_code = "{str(item): number for item, number in items.items()}" if isinstance(row, dict) else AS_ITEMS
     as_items = f"{code_of_rows(argument, row_code, is_keyed=is_keyed)} if they are items of several parts"
     if isinstance(item, tuple) or argument not in VALUE_FIELDS:
@@ -237,8 +245,7 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
 def _to_core_type(row: object, argument: str, user: int, *, is_keyed: bool) -> Any:  # noqa: ANN401 - a sequence that the core reads
     """Return the row as a list, tuple or dict."""
     if hasattr(row, "columns"):
-        hint = f"pandas.concat({argument}.values()) is a frame of all users" if hasattr(row, "iloc") else ""
-        raise type_error(argument, "a sequence of ids", "a data frame", row=user, hint=hint)
+        raise type_error(argument, "a sequence of ids", "a data frame", row=user)
     scores_by_item = optional.is_series(row) and not optional.is_default_index(row.index)  # type: ignore[attr-defined]
     row = import_dlpack(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
     if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":

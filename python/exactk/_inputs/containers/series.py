@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 _VALUE_ROLES = {"truth": "grade", "predictions": "score", "scores": "score"}
+_LISTS_OF_USERS = "{0}.groupby({0}.index).agg(list)"
 
 
 def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:  # noqa: ANN401 - of any library
@@ -42,13 +43,13 @@ def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: Co
         )
         rows = Rows(np.arange(len(ids) + 1), ids, item_vocabulary=None if items is None else items.snapshot())
     else:
-        raise _item_error(series, argument, f"{{user: [item] for user, item in {argument}.items()}}")
+        raise _item_error(series, argument, _LISTS_OF_USERS.format(argument))
     try:
         return long_format.rows_by_user(users, labels, rows, argument, encoding)
     except InputError as error:
         if not holds_items or error.fault.hint:
             raise
-        hint = f"{argument}={argument}.groupby({argument}.index).agg(list) has a list for each user"
+        hint = f"{argument}={_LISTS_OF_USERS.format(argument)} has a list for each user"
         raise error.amended(hint=as_text(hint)) from None
 
 
@@ -81,7 +82,7 @@ def elements(series: Any) -> list[Any]:  # noqa: ANN401 - of any library
 
 
 def _item_error(series: Any, argument: str, rows: str) -> Exception:  # noqa: ANN401 - of any library
-    hint = f"{argument}={rows} has one item for each user"
+    hint = f"{argument}={rows} has a list for each user"
     found = getattr(series, "dtype", None) or series.type  # pyarrow's name for it
     return type_error(argument, "a Series of lists", f"one of {found}", hint=hint)
 
