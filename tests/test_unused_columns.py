@@ -112,17 +112,15 @@ def test_f86_columns_that_say_nothing_of_the_kind_are_quiet(column: str, tmp_pat
         assert warnings_of(lambda: recall_of(truth)) == [], name  # noqa: B023 - called at once
 
 
-@pytest.mark.parametrize("build", FRAMES.values(), ids=FRAMES)
-@pytest.mark.parametrize("value", [1, 1.0, True])
-def test_f86_columns_of_ones_are_quiet_and_of_other_numbers_are_not(
-    build: Callable[[pd.DataFrame], Any], value: Any
-) -> None:
+@pytest.mark.parametrize("library", sorted(set(FRAMES) - {"pandas, categories"}))  # which are no numbers
+@pytest.mark.parametrize("value", [1, 1.0])
+def test_f86_columns_of_ones_are_quiet_and_of_other_numbers_are_not(library: str, value: float) -> None:
+    build = FRAMES[library]
     frame = pd.DataFrame(INTERACTIONS | {"weight": [value] * 4, "label": 1, "clicked": [value] * 4})
     for columns in (["user", "item", "weight"], ["user", "item", "label", "clicked"]):
         assert warnings_of(lambda: recall_of(build(frame[columns]))) == []  # noqa: B023 - called at once
-    if build is not FRAMES["pandas, categories"]:  # which are no numbers
-        others = frame.assign(weight=[value, value, value, 0])[["user", "item", "weight"]]
-        assert len(warnings_of(lambda: recall_of(build(others)))) == 1
+    others = frame.assign(weight=[value, value, value, 0])[["user", "item", "weight"]]
+    assert len(warnings_of(lambda: recall_of(build(others)))) == 1
 
 
 @pytest.mark.parametrize("column", ["event", "clicked", "has_viewed"])
@@ -163,7 +161,16 @@ def test_f86_drawn_events_are_never_silent(values: list[str], name: str) -> None
 
 
 LOWER_IS_BETTER = ["loss", "distance", "dist", "error", "position", "rank", "val_loss", "L2Distance", "log_loss"]
-HIGHER_IS_BETTER = ["neg_loss", "-distance", "rank_score", "PageRank", "cosine", "not_distance", "rrf_rank", "1-distance"]
+HIGHER_IS_BETTER = [
+    "neg_loss",
+    "-distance",
+    "rank_score",
+    "PageRank",
+    "cosine",
+    "not_distance",
+    "rrf_rank",
+    "1-distance",
+]
 
 
 @pytest.mark.parametrize("column", [*LOWER_IS_BETTER, *HIGHER_IS_BETTER])
@@ -186,7 +193,7 @@ def test_f86_scores_whose_names_say_that_the_lowest_is_best(
         assert exactk.evaluate(truth, frame, "mrr", rank=column)["mrr"] == 1.0
 
 
-RANKS = {"ts_rank": [0.06, 0.09], "percentiles": [0.5, 1.0], "ranks": [1.0, 2.0], "ties": [1.5, 1.5], "integers": [1, 2]}
+RANKS = {"ts_rank": [0.06, 0.09], "percentiles": [0.5, 1.0], "ranks": [1.0, 2.0], "integers": [1, 2]}
 
 
 @pytest.mark.parametrize("kind", RANKS)
@@ -199,10 +206,9 @@ def test_f86_ranks_with_fractions_may_be_scores(kind: str, tmp_path: Path) -> No
         assert len(messages) == warns, name
         if warns:
             assert messages[0].endswith("; score='rank' if the highest is best, rank='rank' keeps the order"), name
-        for options, mrr in (({"rank": "rank"}, 1.0), ({"score": "rank"}, 0.5)):
-            if warns and "score" not in options:
-                assert warnings_of(lambda: exactk.evaluate({"a": ["x"]}, predictions, "mrr", **options)) == []  # noqa: B023
-            if warns:
+        for options, mrr in (({"rank": "rank"}, 1.0), ({"score": "rank"}, 0.5)) if warns else ():
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
                 assert exactk.evaluate({"a": ["x"]}, predictions, "mrr", **options)["mrr"] == mrr  # type: ignore[arg-type]
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from exactk._inputs.containers.column_table import SelectedColumns
     from exactk._inputs.containers.tables import Table
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.columns import Column
     from exactk._runtime.faults import Text
 
 
@@ -79,15 +80,27 @@ def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnName
     """Warn if the name of scores or ranks says that the other order is meant, or if other scores are not used."""
     if argument not in {"predictions", "scores"}:
         return
-    has_lists = by_role.item in by_role.selected.list_offsets
+    selected, has_lists = by_role.selected.columns, by_role.item in by_role.selected.list_offsets
     chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
-    if column_roles.names_lowest_as_best(chosen.get("score", "")):
-        column_roles.warn_of_order(chosen["score"], argument, takes_ranks=not has_lists and "rank" in requested)
+    score, rank = chosen.get("score", ""), chosen.get("rank")
+    fractions = {
+        name for name in chosen.values() if column_roles.usual_role(name) == "rank" and _has_fractions(selected[name])
+    }
+    if column_roles.names_lowest_as_best(score) and score not in fractions:
+        column_roles.warn_of_order(score, argument, takes_ranks=not has_lists and "rank" in requested)
+    if rank in fractions and requested.get("rank") is None:
+        column_roles.warn_of_fractions(rank, argument)
     is_ordered = by_role.values or has_lists  # otherwise the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
     if by_role.unused.numbers and is_ordered and not is_named:
         takes_scores = "score" in requested
         column_roles.warn_of_other_scores(by_role.unused.numbers, chosen, argument, takes_scores=takes_scores)
+
+
+def _has_fractions(column: Column) -> bool:
+    """Return whether the first numbers are no ranks, as PostgreSQL's `ts_rank` and percentiles."""
+    first = getattr(column, "chunks", (column,))[0]
+    return first.kind == "float" and bool((first.values("rank")[:1000] % 1 > 0).any())
 
 
 def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: bool) -> LongColumns:
@@ -122,10 +135,20 @@ def columns_by_role(value: object, argument: str, requested: ColumnNames, source
     unused = UnusedColumns(tuple(name for name in numbers if name not in used))
     if argument == "truth" and requested.get("grade") is None:
         others = [name for name in table.data_names if name not in used and name not in numbers]
-        unused = unused._replace(events=events_among(others, partial(_distinct_texts, table, argument)))
+        events = events_among(others, partial(_distinct_texts, table, argument))
+        unused = UnusedColumns(tuple(name for name in unused.numbers if not _are_ones(table, name)), events)
     elif argument == "truth":
         unused = UnusedColumns()
     return ColumnsByRole(users, item, values, selected, unused, columns)
+
+
+def _are_ones(table: Table, name: str) -> bool:
+    """Return whether a column is of ones, with which grades count as rows without them."""
+    with suppress(ExactkError):
+        column = table.select([name], "truth").columns[name]
+        chunks = (chunk.values("truth") for chunk in getattr(column, "chunks", (column,)))
+        return all((chunk[:100] == 1).all() and (chunk == 1).all() for chunk in chunks)
+    return False
 
 
 def _distinct_texts(table: Table, argument: str, name: str) -> Sequence[str]:

@@ -98,15 +98,26 @@ _ASCENDING_WORDS = frozenset({
 })  # fmt: skip
 """Words for values of which the lowest is best."""
 _HIGHEST_WORDS = _SCORE_WORDS | frozenset({
-    "inv", "inverse", "minus", "neg", "negated", "negative", "page", "pct", "percentile", "reciprocal", "reversed",
+    "inv", "inverse", "minus", "neg", "negated", "negative", "not", "page", "pct", "percentile", "reciprocal", "reversed",
+    "rrf",
 })  # fmt: skip
 """Words that make the highest of them best: a negative distance, PageRank."""
 _RATING_WORDS = frozenset({"rating", "ratings", "star", "stars"})
 _TIME_WORDS = frozenset({
     "at", "created", "date", "dates", "datetime", "day", "epoch", "hour", "minute", "month", "second", "seconds", "time", "times",
-    "timestamp", "timestamps", "ts", "week", "weekday", "year",
+    "timestamp", "timestamps", "ts", "updated", "week", "weekday", "when", "year",
 })  # fmt: skip
 _TEXT_WORDS = frozenset({"comment", "description", "name", "note", "review", "summary", "text", "title"})
+_KEY_WORDS = {
+    "user": frozenset(
+        {"account", "client", "customer", "guest", "member", "person", "player", "reader", "session", "visitor"}
+    ),
+    "item": frozenset(
+        {"article", "asin", "book", "film", "isbn", "movie", "product", "sku", "song", "track", "url", "video"}
+    ),
+}
+"""Words in the names of keys; ids have others too."""
+_OTHER_NUMBERS = frozenset({"age", "fold", "price", "split"})
 _ROW_NAMES = re.compile(
     r"|index|level_\d+|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
 )
@@ -124,8 +135,12 @@ def names_ratings(name: str) -> bool:
 
 
 def may_be_grades(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of numeric columns that are not times, ids or row numbers."""
-    return tuple(name for name in names if not _names_times(name) and not _names_rows_or_ids(name))
+    """Return the names of numeric columns that are not times, ids, row numbers or the like."""
+    return tuple(
+        name
+        for name in names
+        if not _names_times(name) and not _names_rows_or_ids(name) and _OTHER_NUMBERS.isdisjoint(words_of(name))
+    )
 
 
 def names_lowest_as_best(name: str) -> bool:
@@ -143,6 +158,12 @@ def warn_of_order(name: str, argument: str, *, takes_ranks: bool) -> None:
     )
 
 
+def warn_of_fractions(name: str, argument: str) -> None:
+    """Warn of ranks with fractions."""
+    start = f"{argument}: the item of the lowest {name!r} comes first, though it has fractions, as scores have; "
+    warn(start, Option("score", name), " if the highest is best, ", Option("rank", name), " keeps the order")
+
+
 def warn_of_other_scores(
     unused: Iterable[str], chosen: Mapping[str, str], argument: str, *, takes_scores: bool = True
 ) -> None:
@@ -157,8 +178,11 @@ def warn_of_other_scores(
     reason = f"ordered by {column!r}" if chosen else "best first"
     unused_names = f"{' and '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not used"
     confirmation: Text = (", ", Option(role, column), " keeps that order") if chosen else ()
-    by_rank = not _ASCENDING_WORDS.isdisjoint(words_of(others[0]))
-    orders = Option("rank" if by_rank else "score", others[0]) if takes_scores else "exactk.as_predictions"
+    orders = (
+        Option("rank" if names_lowest_as_best(others[0]) else "score", others[0])
+        if takes_scores
+        else "exactk.as_predictions"
+    )
     warn(f"{argument}: the items are {reason}, and {unused_names}; ", orders, " orders by it", *confirmation)
 
 
@@ -283,9 +307,16 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
     """Return how to name a column for a role, using the likeliest column without a role: for keys, ids before others."""
     free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
     are_keys = roles[0] in {"user", "item"}
-    free.sort(key=lambda name: (not _TEXT_WORDS.isdisjoint(words_of(name)), _names_rows_or_ids(name) != are_keys))
+    words = _KEY_WORDS.get(roles[0], frozenset())
+    free.sort(
+        key=lambda name: (
+            words.isdisjoint(words_of(name)),
+            not _TEXT_WORDS.isdisjoint(words_of(name)),
+            _names_rows_or_ids(name) != are_keys,
+        )
+    )
     grades = [name for name in columns.free if usual_role(name) == "grade"] if "score" in roles else []
-    if "rank" in roles and not grades and free and _ASCENDING_WORDS & {*words_of(free[0])}:
+    if "rank" in roles and not grades and free and names_lowest_as_best(free[0]):
         roles = ("rank",)  # as a score, the worst would be best
     name = next(iter(grades + free), "NAME")  # ratings are scores, too
     first, *others = (Option(role, name) for role in roles)
