@@ -226,23 +226,30 @@ def _ranks_of_lists(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> R
 def _relevance(truth: Truth, lists: Rankings, min_grade: float | str | None, *, has_scores: bool) -> Readings:
     """Return the numbers of the first users if all their items are relevant; mostly, the first list tells that they are not."""
     size = min(len(truth.indptr) - 1, _MOST_USERS)
-    end = truth.indptr[size]
-    grades = None if truth.grades is None else truth.grades[:end]
-    relevant = relevant_items(Rows(truth.indptr[: size + 1], truth.items[:end], grades), min_grade)
+    if any(not _relevant_of(truth, user, min_grade).issuperset(lists.row(user).tolist()) for user in range(size)):
+        return _IRRELEVANT
     lengths = np.diff(lists.indptr[: size + 1]) if lists.lengths is None else lists.lengths[:size]
-    for user, (begin, length) in enumerate(zip(lists.indptr[:size].tolist(), lengths.tolist(), strict=True)):
-        of_user = relevant.items[relevant.indptr[user] : relevant.indptr[user + 1]]
-        if not set(of_user.tolist()).issuperset(lists.items[begin : begin + length].tolist()):
-            return _IRRELEVANT
     users, items = int(np.count_nonzero(lengths)), int(lengths.sum())
     return Readings(users=users, items=items, uncut=int(has_scores or items < users * lengths.max()))
+
+
+def _relevant_of(truth: Truth, user: int, min_grade: float | str | None) -> set[int]:
+    begin, end = truth.indptr[user : user + 2].tolist()
+    items = truth.items[begin:end]
+    if truth.grades is not None and min_grade != "any":
+        items = items[_are_relevant(truth.grades[begin:end], min_grade)]
+    return set(items.tolist())
+
+
+def _are_relevant(grades: NDArray[np.float64], min_grade: float | str | None) -> NDArray[np.bool_]:
+    return grades > 0 if min_grade is None else grades >= float(min_grade)
 
 
 def relevant_items(truth: Truth | Rows, min_grade: float | str | None) -> Rows:
     """Return each user's relevant items."""
     if truth.grades is None or min_grade == "any":
         return Rows(truth.indptr, truth.items, truth.grades)
-    is_relevant = truth.grades > 0 if min_grade is None else truth.grades >= float(min_grade)
+    is_relevant = _are_relevant(truth.grades, min_grade)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_relevant, dtype=np.int64)])
     return Rows(offsets[truth.indptr], truth.items[is_relevant], truth.grades[is_relevant])
 

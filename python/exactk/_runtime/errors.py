@@ -179,8 +179,8 @@ def each_warning_once() -> Iterator[None]:
 
 _PROCESS_FILTERS = warnings.filters
 """The filters outside of `warnings.catch_warnings`, which has a copy, and inside of which Python alone decides."""
-_SHOWN: set[tuple[str, int, str, tuple[Any, ...]]] = set()
-"""Files, lines and texts of warnings that these filters show once.
+_SHOWN: dict[tuple[str, int, str], list[Any]] = {}
+"""Files, lines and texts of warnings that were shown, and the filters by which that is once.
 
 Python forgets them whenever any package enters `catch_warnings`, as pandas does for every frame, and would repeat them
 in a loop over systems.
@@ -193,15 +193,15 @@ def warn(*text: str | Option) -> None:
         return
     warning, texts, level = EvaluationWarning(*text), _TEXTS.get(), caller_level()
     message, frame = str(warning), sys._getframe(level - 1)  # noqa: SLF001 - as in `caller_level`
-    key = (frame.f_code.co_filename, frame.f_lineno, message, tuple(warnings.filters))
+    key = (frame.f_code.co_filename, frame.f_lineno, message)
     is_outermost = warnings.filters is _PROCESS_FILTERS
-    if (texts is not None and message in texts) or (is_outermost and key in _SHOWN):
+    if (texts is not None and message in texts) or (is_outermost and _SHOWN.get(key) == _PROCESS_FILTERS):
         return
     if texts is not None:
         texts.add(message)
     warnings.warn(warning, stacklevel=level)
     if is_outermost and (message, EvaluationWarning, frame.f_lineno) in frame.f_globals.get("__warningregistry__", ()):
-        _SHOWN.add(key)
+        _SHOWN[key] = list(_PROCESS_FILTERS)
 
 
 class Amending:
