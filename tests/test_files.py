@@ -274,6 +274,42 @@ class TestIds:
             assert frame["user"].tolist() == users
             exactk.as_predictions(frame)
 
+    @pytest.mark.parametrize(
+        ("column", "items", "expected"),
+        [
+            ("items", ["a b c", "a"], [["a", "b", "c"], ["a"]]),
+            ("items", ["a|b c", "a"], [["a", "b c"], ["a"]]),
+            ("item", ["['a', 'b']", "['c']"], [["a", "b"], ["c"]]),
+            ("item", ["[1 2]", "[3]"], [[1, 2], [3]]),
+            ("items", ["a", "b"], None),
+            ("item", ["a b c", "[Rec]"], None),
+        ],
+    )
+    @pytest.mark.parametrize("ending", ["csv", "parquet"])
+    def test_that_are_lists_in_a_cell_have_a_line_to_write(
+        self, tmp_path: Path, ending: str, column: str, items: list[str], expected: list[list[Any]] | None
+    ) -> None:
+        table = pa.table({"user": ["u", "v"], column: items})
+        path = write_file(
+            tmp_path,
+            f"a.{ending}",
+            parquet(table) if ending == "parquet" else table.to_pandas().to_csv(index=False).encode(),
+        )
+        if expected is None:
+            exactk.read(path, "truth")
+            return
+        with pytest.warns(
+            exactk.EvaluationWarning,
+            match=rf"truth: .*{re.escape(items[0])}.* in the column {column} of .* is one item",
+        ) as caught:
+            exactk.read(path, "truth")
+        (line,) = re.findall(r"truth=(pandas.*\)) makes", str(caught[0].message))
+        frame = eval(line, {"pandas": pd})  # noqa: S307 - the line that the message says to write
+        assert frame.groupby("user")[column].agg(list).tolist() == expected
+        exactk.as_truth(frame)
+        write_file(tmp_path, "repeated.csv", b"user,items\nu,The Matrix\nu,Alien 3\n")
+        exactk.read(tmp_path / "repeated.csv", "truth")
+
     def test_of_json_are_what_json_says(self, tmp_path: Path) -> None:
         lines = text('{"user": "7", "item": "2020-01-01"}', '{"user": "07", "item": "1"}')
         path = write_file(tmp_path, "a.jsonl", lines)

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exactk._files.source import Source, memory_size
+from exactk._files.source import Source, by_pandas, memory_size, warn_of_lists
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
@@ -79,7 +79,12 @@ class Parquet(_Columnar):
         """Return all rows of these columns as a table."""
         if self.size > memory_size():
             raise self.file.fault(f"rows that fit in the memory of {memory_size()} bytes", f"{self.size} bytes of rows")
-        return super().read_all(columns)
+        table = super().read_all(columns)
+        path = repr(str(self.file.path))
+        warn_of_lists(
+            self.file, table, columns, lambda then: by_pandas(self.file, f"pandas.read_parquet({path}){then}")
+        )
+        return table
 
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield the rows in parts."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shlex
 from itertools import islice
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._files import ids
-from exactk._files.source import Source
+from exactk._files.source import ROLES_OF_ITEMS, Source, by_pandas, warn_of_lists
 from exactk._files.text import (
     BYTE_ORDER_MARK,
     DECOMPRESSION_ERRORS,
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from exactk._files.faults import File
 
 _PART_ROWS = 1 << 16
-_ROLES_OF_ITEMS = frozenset({"truth", "predictions", "scores", "exclude", "candidates"})
 _INTEGER = re.compile("0|-?[1-9][0-9]*(\\.0*|e.*)?", re.IGNORECASE)
 _AROUND = '" '  # ids that pandas reads without
 
@@ -63,7 +61,7 @@ class Separated(Source):
         self.delimiter = delimiter
         self.has_quoting = delimiter == ","
         self._has_warned = False  # about rows that span lines
-        self._warns_of_ids = file.role in _ROLES_OF_ITEMS
+        self._warns_of_ids = file.role in ROLES_OF_ITEMS
 
     @property
     def names(self) -> list[str]:
@@ -87,6 +85,7 @@ class Separated(Source):
         table = table if columns.text_ids else ids.convert_integers(table, columns.ids)
         self._check_integers(table, columns)
         self._warn_of_ids(self._count_odd(table, columns), columns)
+        warn_of_lists(self.file, table, columns, lambda then: self._by_pandas(columns, then=then))
         return table
 
     def parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
@@ -166,14 +165,14 @@ class Separated(Source):
     def _check_integers(self, table: ColumnTable, columns: ColumnChoice) -> None:
         """Raise InputTypeError for columns of integers of which some are written as floats."""
         floats = [name for name in columns.ids if ids.are_floats(table.columns[name])]
-        if not floats or columns.text_ids or self.file.role not in _ROLES_OF_ITEMS:
+        if not floats or columns.text_ids or self.file.role not in ROLES_OF_ITEMS:
             return
         row, text = self._first_id(ids.FLOAT, floats)
         if row is None:
             return
         integers = ", ".join(f"{name.strip(_AROUND)!r}: int" for name in floats)
         hint = (
-            self._by_pandas(row, columns, then=f".astype({{{integers}}})"),
+            self._by_pandas(columns, then=f".astype({{{integers}}})"),
             " makes integers of them; ",
             Option("text_ids", True, "exactk.read(path, role, {})"),  # noqa: FBT003 - the value of the option
             " keeps them as strings",
@@ -195,7 +194,7 @@ class Separated(Source):
             what, options = ("quotes", "") if kind == ids.QUOTED else ("blanks", "skipinitialspace=True")
             if text.endswith(" ") and b'"' not in row.line:
                 options = "sep=' *, *', engine='python'"
-            warn(f"{found}keeps its {what}; ", self._by_pandas(row, columns, options), " removes them")
+            warn(f"{found}keeps its {what}; ", self._by_pandas(columns, options), " removes them")
 
     def _first_id(self, pattern: re.Pattern[str], names: Sequence[str]) -> tuple[_Row | None, str]:
         """Return the first row with an id of the pattern, and the id; blanks in quotes are meant."""
@@ -210,10 +209,11 @@ class Separated(Source):
                         return row, text
         return None, ""
 
-    def _by_pandas(self, row: _Row, columns: ColumnChoice, options: str = "", then: str = "") -> Option:
+    def _by_pandas(self, columns: ColumnChoice, options: str = "", then: str = "") -> Option:
         """Return how to read the file by pandas, or on the command line how to write what pandas reads as CSV."""
-        header = [name.strip(_AROUND) for name in self.names]
-        texts = {name: text.strip(_AROUND) for name, text in zip(header, row.fields, strict=True)}
+        with open_bytes(self.file) as stream:
+            header, first = ([text.strip(_AROUND) for text in row.fields] for row in islice(self._rows(stream), 2))
+        texts = dict(zip(header, first, strict=True))
         names = [name.strip(_AROUND) for name in columns.ids]
         types = {name: "str" for name in names if columns.text_ids or not _INTEGER.fullmatch(texts[name])}
         given = [
@@ -221,10 +221,9 @@ class Separated(Source):
             options,
             f"dtype={types}" if types else "",
         ]
-        read = f"pandas.read_csv({', '.join(filter(None, [repr(str(self.file.path)), *given]))}){then}"
-        write = f"import pandas; {read}.to_csv({f'{self.file.path}.csv'!r}, index=False)"
-        code = f"{self.file.role}={read}".replace("{", "{{").replace("}", "}}")
-        return Option(self.file.role, "", code, f"python3 -c {shlex.quote(write)}")
+        return by_pandas(
+            self.file, f"pandas.read_csv({', '.join(filter(None, [repr(str(self.file.path)), *given]))}){then}"
+        )
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return self.file.translate_errors("CSV", *DECOMPRESSION_ERRORS)

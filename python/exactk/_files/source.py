@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from exactk._files.column_choice import ColumnChoice
 from exactk._files.text import text_size
+from exactk._inputs.containers.column_table import ColumnTable
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import ROLES, Columns
+from exactk._inputs.keys.columns import PackedColumn
 from exactk._inputs.keys.unused_columns import UnusedColumns, events_among
+from exactk._runtime.errors import warn
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from exactk._files.column_choice import RequestedColumns
     from exactk._files.faults import File
     from exactk._inputs.keys.column_roles import ColumnNames
 
 _LARGE = 1 << 28  # bytes
+ROLES_OF_ITEMS = frozenset({"truth", "predictions", "scores", "exclude", "candidates"})
+_FIRST_ROWS = 1000
 _USUAL_RATIO = 4  # ratio of text to compressed bytes
 
 
@@ -57,6 +66,56 @@ class Source:
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield all rows in parts, for large files."""
         raise NotImplementedError
+
+
+def by_pandas(file: File, read: str) -> Option:
+    """Return how to pass what pandas reads, or on the command line how to write it as CSV."""
+    write = f"import pandas; {read}.to_csv({f'{file.path}.csv'!r}, index=False)"
+    code = f"{file.role}={read}".replace("{", "{{").replace("}", "}}")
+    return Option(file.role, "", code, f"python3 -c {shlex.quote(write)}")
+
+
+def warn_of_lists(file: File, table: Any, columns: ColumnChoice, read: Callable[[str], Option]) -> None:  # noqa: ANN401 - pyarrow has no types
+    """Warn of items that are text of lists; `read` returns how pandas reads the file and goes on."""
+    name = columns.ids[-1]
+    items = [value for value in _first_values(table, name) if isinstance(value, str)]
+    if file.role not in ROLES_OF_ITEMS or not items:
+        return
+    text = next(filter(_LIST.fullmatch, items), "")
+    if _SEPARATOR.search(text) or (text and all(map(_LIST.fullmatch, items))):
+        split = r"findall(r'[^\[\], \'\"]+')"
+        parts = re.findall(r"[^\[\], '\"]+", text)
+    elif name.lower().endswith("s") and (text := next(filter(_SEPARATOR.search, items), "")):
+        users = list(zip(*(_first_values(table, user) for user in columns.ids[:-1]), strict=True))
+        if len(set(users)) < len(users):
+            return  # one item per row
+        separator = min(_SEPARATOR.findall(text), key=_SEPARATORS.index)
+        split, parts = f"split({separator!r})", text.split(separator)
+    else:
+        return
+    then = f".assign(**{{{name!r}: lambda rows: rows[{name!r}].str.{split}}}).explode({name!r})"
+    if all(map(str.isdecimal, parts)):
+        then += f".astype({{{name!r}: int}})"
+    warn(
+        f"{file.role}: {text[:32]!r} in the column {name} of {file.path} is one item; ",
+        read(then),
+        " makes items of its parts",
+    )
+
+
+_LIST = re.compile(r"\[.*\]", re.DOTALL)
+_SEPARATORS = "|;, "
+_SEPARATOR = re.compile(f"[{_SEPARATORS}]")
+
+
+def _first_values(table: Any, name: str) -> list[Any]:  # noqa: ANN401 - pyarrow has no types
+    if not isinstance(table, ColumnTable):
+        return list(table.column(name).slice(0, _FIRST_ROWS).to_pylist())
+    column = table.columns[name]
+    if not isinstance(column, PackedColumn):
+        return list(column.values(name)[:_FIRST_ROWS])
+    offsets = column.offsets[: _FIRST_ROWS + 1].tolist()
+    return [column.data[begin:end].tobytes().decode() for begin, end in pairwise(offsets)]
 
 
 def is_large(sources: Sequence[Source]) -> bool:
