@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse
 
 import exactk
 
@@ -47,6 +50,49 @@ def test_a_matrix_of_zeros_and_ones_is_no_list_of_ids(dtype: Any) -> None:
     assert popularity.tolist() == [1, 1, 2]
     assert len(exactk.Items(train=np.array([[0, 1], [1, 0]]))) == 2
     assert len(exactk.Items(train=np.array([[0, 1, 2], [1, 0, 3]]))) == 4
+
+
+COUNTS: list[Any] = [Counter({1: 3, 2: 1}), pd.Series([1, 2, 1]).value_counts()]
+
+
+@pytest.mark.parametrize("counts", COUNTS, ids=["Counter", "Series"])
+def test_counts_of_items_are_no_items_of_users(counts: Any) -> None:
+    with pytest.raises(exactk.InputTypeError, match=r"items: .*; exactk\.Items\(popularity=items\) reads them"):
+        exactk.evaluate(None, [[1, 2]], "novelty@2", items=counts)
+    with pytest.raises(exactk.InputTypeError, match=r"train: .*; exactk\.Items\(popularity=train\) reads them"):
+        exactk.Items(train=counts)
+    items = exactk.Items(popularity=counts, train_users=4)
+    assert items.keys.tolist() == [1, 2]
+    rows = pd.DataFrame({"user": ["a", "a", "b"], "item": [1, 1, 2]}).value_counts()
+    assert exactk.Items(train=rows).train_users == 2
+
+
+@pytest.mark.parametrize("dtype", [float, bool])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_zeros_in_a_matrix_of_train_are_warned_of(dtype: Any, form: str) -> None:
+    train = scipy.sparse.csr_array((np.array([1, 0, 0], dtype), ([0, 0, 1], [0, 1, 1])), (2, 2)).asformat(form)
+    with pytest.warns(exactk.EvaluationWarning, match=r"train: stored zeros .*; train\.eliminate_zeros\(\) ") as caught:
+        items = exactk.Items(train=train)
+    assert len(caught) == 1
+    assert items.popularity is not None
+    assert items.popularity.tolist() == [1, 2]
+    with pytest.warns(exactk.EvaluationWarning, match="items: stored zeros"):
+        exactk.evaluate(None, [[0, 1]], "novelty@2", items=train)
+    for line in ("train.data[:] = 1", "train.eliminate_zeros()"):
+        other = train.copy()
+        exec(line, {"train": other})  # noqa: S102 - of the warning
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert exactk.Items(train=other).train_users == 2 - ("zeros" in line)
+
+
+def test_no_exclusions_are_a_list_or_a_mapping() -> None:
+    nothing: tuple[Any, ...] = ([], {})
+    for exclude in nothing:
+        for truth in ({"ann": ["a"]}, {1: ["a"]}):
+            assert exactk.evaluate(truth, dict(truth), "mrr", exclude=exclude)["mrr"] == 1.0
+    with pytest.raises(exactk.InputError, match="exclude: expected 1 row, one per user of the truth, found 0"):
+        exactk.evaluate([["a"]], [["a"]], "mrr", exclude=[])
 
 
 def test_an_average_of_all_lists_together_is_refused() -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import contextmanager
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._inputs.containers.sparse import rows_of_sparse_matrix
 from exactk._inputs.conversions import exclusions_of
 from exactk._inputs.keys.item_keys import ItemEntries
 from exactk._inputs.model.histories import Histories
-from exactk._inputs.model.rows import remove_padding
+from exactk._inputs.model.rows import remove_padding, validated_copy
 from exactk._inputs.paths import open_path
+from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
 
@@ -85,9 +88,13 @@ def interactions_of(value: Any, argument: str, columns: ColumnNames, encoding: E
             hint = "exactk.Items(n) has the ids 0 to n - 1" if argument == "items" else ""
             raise type_error(argument, "the interactions of each user", repr(value), hint=hint)
         _check_no_flags(value, argument)
-        exclusions = exclusions_of(open_path(value, "exclude", columns), columns, encoding, argument)
-        assert exclusions is not None  # noqa: S101 - only None is
-        rows = remove_padding(exclusions.rows())
+        _check_no_counts(value, argument)
+        if optional.is_sparse(value):
+            rows = validated_copy(rows_of_sparse_matrix(value, argument), argument)
+        else:
+            exclusions = exclusions_of(open_path(value, "exclude", columns), columns, encoding, argument)
+            assert exclusions is not None  # noqa: S101 - only None is
+            rows = remove_padding(exclusions.rows())
         if not len(rows.items):
             raise input_error(argument, "at least one interaction", "none")
         return rows
@@ -102,6 +109,14 @@ def _check_no_flags(value: object, argument: str) -> None:
     expected = "rows of item ids, or a boolean matrix of users and items"
     hint = f"{argument}.astype(bool) has a column per item"
     raise input_error(argument, expected, "a matrix of integers that are all 0 or 1", hint=hint)
+
+
+def _check_no_counts(value: Any, argument: str) -> None:  # noqa: ANN401 - of any library
+    """Raise InputTypeError for a number of each item, as `value_counts` returns it: not one item of each user."""
+    is_series = optional.is_series(value) and value.name == "count" and value.index.nlevels == 1
+    if is_series or isinstance(value, Counter):
+        hint = f"exactk.Items(popularity={argument}) reads them, with train_users= if the number of users matters"
+        raise type_error(argument, "the items of each user", "the number of users of each item", hint=hint)
 
 
 def items_of_interactions(rows: Rows) -> Interactions:

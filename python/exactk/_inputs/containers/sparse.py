@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk._inputs.checks import id_array, number_array, offset_array
 from exactk._inputs.model.rows import Rows, TruthColumns
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import input_error, type_error, warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +32,9 @@ def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
     if argument in {"predictions", "scores"}:
         return rows._replace(scores=values, is_complete=True)
     if argument != "truth":
+        if not values.all():
+            lines = f"{argument}.eliminate_zeros() leaves them out, {argument}.data[:] = 1 keeps them"
+            warn(f"{argument}: stored zeros count as the other stored values do; {lines}")
         return rows
     if values.dtype.kind == "b":  # flags are not grades, but False is not relevant
         return rows if values.all() else rows._replace(grades=values.astype(np.float64))
