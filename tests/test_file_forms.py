@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import shlex
 import subprocess
+import sys
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,7 +44,7 @@ REFUSED = [
     ),
     Form("halves.txt", (f"1 31 2.5 {TIME}", f"1 1029 3.0 {TIME}"), "grades beyond -1000 to 1000000"),
     Form("implicit.txt", (f"1 1 50 {TIME}", f"2 1 51 {TIME}"), "grades beyond -1000 to 1000000"),
-    Form("large.txt", ("1 0 d1 1000000", "1 0 d2 3"), "grades beyond -1000 to 1000000"),
+    Form("large.txt", ("1 0 d1 1000000", "1 0 d2 3"), "grades beyond -1000 to 1000000", lines=1),
     Form("counts.txt", ("1 31 5 3", "1 60 4 1", "2 9 3 1"), "'31' and '60' as second field"),
     Form("time_third.txt", (f"1 20 {TIME} 5", f"1 31 {TIME + 5} 3"), "'20' and '31' as second field"),
     Form("words.txt", ("ann matrix 5 3", "ann heat 4 1"), "'matrix' and 'heat' as second field"),
@@ -52,16 +53,16 @@ REFUSED = [
     Form("grade_third.txt", ("q1 d1 2 0", "q1 d2 1 0"), "'d1' and 'd2' as second field"),
     Form("score_first.run", ("q1 Q0 d1 0.9 1 t", "q1 Q0 d2 0.4 2 t"), "scores before ranks", "predictions"),
     Form("score_first2.run", ("q1 Q0 d1 9 1 t", "q1 Q0 d2 5 2 t"), "scores before ranks", "predictions"),
-    Form("second.run", ("q1 d1 Q0 1 9 t", "q1 d2 Q0 2 8 t"), "'d1' and 'd2' as second field", "predictions"),
+    Form("second.run", ("q1 d1 Q0 1 9 t", "q1 d2 Q0 2 8 t"), "'d1' and 'd2' as second field", "predictions", 1),
     Form("blanks.run", ("q1 Q0 d1 1 9 t", "q1 Q0 my doc 2 8 t"), "more fields", "predictions", 0),
     Form("numbered.run", ("q1 Q0 d1 1 9 t", "q1 Q0 part 7 2 8 t"), "more fields", "predictions", 0),
-    Form("no_tag.run", ("q1 Q0 part 7 2 8.5", "q1 Q0 part 8 3 7.5"), "other fields", "predictions"),
-    Form("log.txt", ("u1 GET i1 200 15 f", "u2 PUT i2 201 17 f"), "'GET' and 'PUT' as second field", "predictions"),
-    Form("one_word.txt", ("u1 GET i1 200 15 f", "u2 GET i2 201 17 f"), "'GET' as second field", "predictions"),
-    Form("times.txt", (f"u1 0 i1 {TIME} 5 x", f"u2 0 i2 {TIME + 9} 4 x"), "other fields", "predictions"),
-    Form("scored_times.txt", (f"u1 0 i1 5 {TIME} x", f"u1 0 i2 4 {TIME - 9} x"), "other fields", "predictions"),
-    Form("numbers.txt", ("u1 0 i1 5 3 7", "u1 0 i2 4 2 8"), "other fields", "predictions"),
-    Form("rank.run", ("q Q0 d first 3 t",), "other fields", "predictions"),
+    Form("no_tag.run", ("q1 Q0 part 7 2 8.5", "q1 Q0 part 8 3 7.5"), "other fields", "predictions", 1),
+    Form("log.txt", ("u1 GET i1 200 15 f", "u2 PUT i2 201 17 f"), "'GET' and 'PUT' as second field", "predictions", 1),
+    Form("one_word.txt", ("u1 GET i1 200 15 f", "u2 GET i2 201 17 f"), "'GET' as second field", "predictions", 1),
+    Form("times.txt", (f"u1 0 i1 {TIME} 5 x", f"u2 0 i2 {TIME + 9} 4 x"), "other fields", "predictions", 1),
+    Form("scored_times.txt", (f"u1 0 i1 5 {TIME} x", f"u1 0 i2 4 {TIME - 9} x"), "other fields", "predictions", 1),
+    Form("numbers.txt", ("u1 0 i1 5 3 7", "u1 0 i2 4 2 8"), "other fields", "predictions", 1),
+    Form("rank.run", ("q Q0 d first 3 t",), "other fields", "predictions", 1),
     Form("logged.txt", (f"1 20 4 {TIME}",), "grades beyond -1000 to 1000000", "exclude"),
 ]
 WARNED = [
@@ -100,6 +101,7 @@ def read(path: Path, role: str) -> Any:
 
 
 def run_in_shell(line: str) -> None:
+    line = line.replace("python3 -c", f"{shlex.quote(sys.executable)} -c", 1)
     subprocess.run(["/bin/sh", "-c", line], check=True)  # noqa: S603 - the text of our own message
 
 
@@ -225,7 +227,7 @@ OTHERS = {  # rows of another format, and what is said of them under an ending o
     "semicolons": (("user;item;rating", "1;2;5"), "its separator is ';'"),
     "bars": (("user|item|rating", "1|2|5"), r"its separator is '\|'"),
     "no names": (("1,2,5", "1,3,4"), "if no line has column names"),
-    "commas": (("u1, i2, 5, 3", "u2, i3, 4, 4"), "if the fields are user, item, rating, c4: .*, sep=','"),
+    "commas": (("u1, i2, 5, 3", "u2, i3, 4, 4"), "if the fields are user, item, c3, c4: .*, sep=','"),
     "colons": ((f"1::2::5::{TIME}", f"1::3::4::{TIME}"), "if no line has column names"),
     "json": (('{"u": {"i": 1}}',), "it is JSON"),
     "lines": (('{"user": 1, "item": 2}', '{"user": 1, "item": 3}'), "it is JSON lines"),
@@ -282,6 +284,101 @@ def test_f82_other_rows_under_endings_of_columns_are_named(
         exactk.read(write(tmp_path, name, rows), "truth")
 
 
+LISTS = {0: [5, 7, 9, 4], 1: [6], 2: []}
+LISTED = [  # rows, and the items that the line to write reads, in Python and on the command line
+    ("a.txt", "truth", ("user;item", '"a;b";007', "c;1"), {"a;b": ["007"], "c": ["1"]}),
+    ("a.csv", "truth", ('"a,b",i1,5', '"c",i2,4'), {"a,b": ["i1"], "c": ["i2"]}),
+    (
+        "a.csv",
+        "truth",
+        ("u1,0321732944,5.0,1341100800", "u2,0439886341,1.0,1367193600"),
+        {"u1": ["0321732944"], "u2": ["0439886341"]},
+    ),
+    ("-r.txt", "truth", ("1;12;5", "2;13;5"), {1: [12], 2: [13]}),
+    ("a.txt", "truth", ('1\tx"\t5', '2\t"y\t5'), {1: ['x"'], 2: ['"y']}),
+    ("a.tsv", "predictions", ("1\t12\t1\t7.5", "1\t13\t2\t9.5"), {1: [13, 12]}),
+    ("a.txt", "truth", ("0 5 7 9 4", "1 6", "2"), LISTS),
+    ("a.txt", "predictions", ("0 5 7 9 4", "1 6", "2"), LISTS),
+    ("a.tsv", "truth", ("0 5 7 9 4", "1 6", "2"), LISTS),
+    ("a.txt.gz", "truth", ("0 5 7 9 4 8 3", "1 6 7 2 4 9 1"), {0: [5, 7, 9, 4, 8, 3], 1: [6, 7, 2, 4, 9, 1]}),
+    ("a.run", "predictions", ("0 5 7 9 4 8 3", "1 6 7 2 4 9"), {0: [5, 7, 9, 4, 8, 3], 1: [6, 7, 2, 4, 9]}),
+]
+
+
+def check_lists(value: Any, role: str, expected: dict[Any, list[Any]]) -> None:
+    """Check that all items are read, and those of predictions in their order."""
+    held = {user: items for user, items in expected.items() if items}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        pair: Any = (value, held) if role == "truth" else (held, value)
+        assert exactk.evaluate(pair[0], pair[1], "recall@9", convention={"min_grade": 1})["recall@9"] == 1.0
+        if role == "predictions":
+            assert exactk.evaluate({user: items[:1] for user, items in held.items()}, value, "mrr")["mrr"] == 1.0
+
+
+@pytest.mark.parametrize(("name", "role", "rows", "expected"), LISTED)
+def test_f82_lines_to_write_read_every_id(
+    name: str, role: str, rows: tuple[str, ...], expected: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, name, rows)
+    with pytest.raises(exactk.InputError) as caught:
+        read(Path(name), role)
+    (line,) = (part for part in caught.value.fault.hint if isinstance(part, Option))
+    convert: Any = {"truth": exactk.as_truth, "predictions": exactk.as_predictions}
+    frame = eval(str(line).removeprefix(f"{role}="), {"pandas": pandas})  # noqa: S307 - the text of our own message
+    check_lists(convert[role](frame), role, expected)
+    run_in_shell(line.shell)
+    (new,) = (path for path in tmp_path.iterdir() if path.name != name)
+    check_lists(read(new, role), role, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "rows"),
+    [
+        ("a.test.negative", "predictions", ("(0,25)\t1064\t174\t27", "(1,33)\t1072\t315\t33")),
+        ("u.data", "predictions", (f"1\t20\t4\t{TIME}", f"2\t31\t3\t{TIME}")),
+        ("a.txt", "predictions", ("q d1 1 9.5 t", "q d2 2 8.5 t")),
+        ("a.txt", "predictions", ("2 qid:1 1:0.1 2:0.4", "0 qid:1 1:0.3 2:0.5")),
+        ("a.txt", "truth", ("q 0 a 1 x", "q 0 b 2 x")),
+        ("a.txt", "truth", ("my query Q0 d 1 9 t", "my query Q0 e 2 8 t")),
+        ("a.csv", "truth", ("1,2014-04-07T10:51:09.277Z,2145,0", "1,2014-04-07T10:54:09.868Z,2146,0")),
+        ("a.txt", "truth", ("0 2010-10-19T23:55:27Z 30.23 -97.79 228", "0 2010-10-18T22:17:43Z 30.26 -97.76 420")),
+        ("a.txt", "truth", ("ann 2010-10-19 tea 5", "ann 2010-10-20 milk 4")),
+    ],
+)
+def test_f82_nothing_is_named_that_is_not_recognized(
+    name: str, role: str, rows: tuple[str, ...], tmp_path: Path
+) -> None:
+    with pytest.raises(exactk.InputError) as caught:
+        read(write(tmp_path, name, rows), role)
+    assert "=pandas" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "names"),
+    [
+        ("u1,i1,2520377,pv,1511544070", "'user', 'item', 'c3', 'c4', 'time'"),
+        ("u1,i1,4.5,2014-04-07T10:51:09", "'user', 'item', 'rating', 'time'"),
+        ("u1,i1,30.23,-97.79", "'user', 'item', 'c3', 'c4'"),
+        ("u1,i1,5,0", "'user', 'item', 'c3', 'c4'"),
+    ],
+)
+def test_f82_fields_are_named_by_their_values(row: str, names: str, tmp_path: Path) -> None:
+    with pytest.raises(exactk.InputError, match=rf"names=\[{names}\]"):
+        exactk.read(write(tmp_path, "a.csv", (row,)), "truth")
+
+
+def test_f82_names_with_a_dash_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "-r.csv", ("1 0 3 1",))
+    with pytest.raises(exactk.InputError, match="it is TREC text") as caught:
+        exactk.read("-r.csv", "truth")
+    run_in_shell(str(caught.value.fault.hint[-1]))
+    exactk.read("-r.csv.qrels", "truth")
+
+
 def test_f81_arrays_of_another_role_are_refused(tmp_path: Path) -> None:
     rows: dict[str, Any] = {"indptr": [0, 2], "items": [1, 2]}
     values: Any = [2.0, 1.0]
@@ -302,7 +399,7 @@ def test_f81_the_line_gives_the_right_value(tmp_path: Path) -> None:
     line = caught.value.fault.hint[1]
     assert isinstance(line, Option)
     run_in_shell(line.shell)
-    truth = exactk.read(f"{path}.tsv", "truth")
+    truth = exactk.read(f"{path}.csv", "truth")
     assert exactk.evaluate(truth, predictions, "hit_rate@10", convention={"min_grade": 1})["hit_rate@10"] == 1.0
 
 
@@ -326,7 +423,7 @@ def test_f81_every_way_that_reads_files_refuses(tmp_path: Path, run: Run) -> Non
             exactk.evaluate(qrels, good, "mrr", **{argument: ratings})  # type: ignore[arg-type]
     assert_refused(
         run("evaluate", ratings, good),
-        f'\'BEGIN {{print "user", "item", "rating", "time"}} {{$1 = $1}} 1\' {shlex.quote(str(ratings))}',
+        f'python3 -c \'import pandas; pandas.read_csv("{ratings}", sep=r"\\s+", index_col=False, names=["user", "item", ',
     )
     assert_refused(run("compare", qrels, good, log), "'GET' as second field")
     (tmp_path / "shards").mkdir()

@@ -41,48 +41,12 @@ COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {
 
 
 # Endings of files that are surely no text of TREC.
-_OTHER_ENDINGS = frozenset(
-    [
-        ".7z",
-        ".avro",
-        ".bz2",
-        ".db",
-        ".doc",
-        ".docx",
-        ".duckdb",
-        ".h5",
-        ".hdf5",
-        ".html",
-        ".joblib",
-        ".lz4",
-        ".mat",
-        ".npy",
-        ".ods",
-        ".orc",
-        ".pdf",
-        ".pickle",
-        ".pkl",
-        ".pt",
-        ".pth",
-        ".rar",
-        ".rda",
-        ".rdata",
-        ".rds",
-        ".safetensors",
-        ".sqlite",
-        ".sqlite3",
-        ".tar",
-        ".tgz",
-        ".xls",
-        ".xlsx",
-        ".xml",
-        ".xz",
-        ".yaml",
-        ".yml",
-        ".zip",
-        ".zst",
-    ]
-)
+_OTHER_ENDINGS = frozenset({
+    ".7z", ".avro", ".bz2", ".db", ".doc", ".docx", ".duckdb", ".h5", ".hdf5", ".html", ".joblib", ".lz4", ".mat",
+    ".npy", ".ods", ".orc", ".pdf", ".pickle", ".pkl", ".pt", ".pth", ".rar", ".rda", ".rdata", ".rds",
+    ".safetensors", ".sqlite", ".sqlite3", ".tar", ".tgz", ".xls", ".xlsx", ".xml", ".xz", ".yaml", ".yml", ".zip",
+    ".zst",
+})  # fmt: skip
 _TREC_ENDINGS = frozenset({"", ".qrel", ".qrels", ".run", ".trec"})
 
 

@@ -6,9 +6,11 @@ file is that cannot be read in the format of its ending.
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 from contextlib import contextmanager, suppress
+from itertools import chain
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,10 +59,6 @@ def _has_other_grades(facts: Any) -> bool:  # noqa: ANN401
     return bool(((facts.numbers < _LOWEST_GRADE) | (facts.numbers >= _HIGHEST_GRADE)).any())
 
 
-def _are_ratings(facts: Any) -> bool:  # noqa: ANN401
-    return _has_other_grades(facts) and _has_other_iterations(facts)
-
-
 def _has_score_first(facts: Any) -> bool:  # noqa: ANN401
     is_counted = 0 < facts.queries == facts.counted_scores and facts.counted_ranks == 0
     return is_counted or (facts.fraction_rank[0] > 0 and bool((facts.numbers % 1 == 0).all()))
@@ -78,26 +76,19 @@ class Form(NamedTuple):
 
     is_shown: Callable[[Any], bool]
     found: str
-    names: tuple[str, ...]  # of the fields, in this form
     sample: str  # the fact that has a line which shows it
+    names: tuple[str, ...] = ()  # of the fields, if they do not depend on the rows
 
 
 _SECOND = "{} as second field"
-_LARGE = f"grades beyond {_LOWEST_GRADE} to {_HIGHEST_GRADE}, as times are"
 _FORMS_OF_QRELS = (
-    Form(_are_ratings, _LARGE, ("user", "item", "rating", "time"), "other_iteration"),
-    Form(_has_other_grades, _LARGE, ("user", "c2", "item", "c4"), "other_iteration"),
-    Form(_has_other_iterations, _SECOND, ("user", "item", "rating", "c4"), "other_iteration"),
+    Form(_has_other_grades, f"grades beyond {_LOWEST_GRADE} to {_HIGHEST_GRADE}, as times are", "other_iteration"),
+    Form(_has_other_iterations, _SECOND, "other_iteration"),
 )
 _FORMS_OF_RUNS = (
-    Form(_has_other_iterations, _SECOND, ("user", "item", "c3", "c4", "score", "c6"), "other_iteration"),
-    Form(_has_score_first, "scores before ranks", (*_RUN[:3], "score", "c5", "c6"), "fraction_rank"),
-    Form(
-        _has_other_fields,
-        "other fields than rank, score, tag",
-        ("user", "c2", "item", "c4", "score", "c6"),
-        "rank_text",
-    ),
+    Form(_has_other_iterations, _SECOND, "other_iteration"),
+    Form(_has_score_first, "scores before ranks", "fraction_rank", (*_RUN[:3], "score", "c5", "c6")),
+    Form(_has_other_fields, "other fields than rank, score, tag", "rank_text"),
 )
 
 
@@ -107,22 +98,33 @@ def check_trec(file: File, columns: _core.TrecColumns) -> None:
     expected = (
         "a run of TREC (query Q0 document rank score tag)" if facts.is_run else f"qrels of TREC ({' '.join(_QRELS)})"
     )
-    line, text = next((one for one in (facts.shifted, facts.rank_text) if len(one[1].split()) > len(_RUN)), (0, b""))
-    if line:
-        raise file.line_fault(expected, "more fields", line, text, blanks_hint(file, text))
+    more = next((one for one in (facts.shifted, facts.rank_text) if len(one[1].split()) > len(_RUN)), None)
+    if more is not None:
+        line, text = more
+        hint = _lists(file, _first_lines(file)) or blanks_hint(file, text)
+        raise file.line_fault(expected, "more fields", line, text, hint)
     form = next((form for form in (_FORMS_OF_RUNS if facts.is_run else _FORMS_OF_QRELS) if form.is_shown(facts)), None)
     if form is None:
         return
-    found = form.found.format(_second(facts))
-    separator = "," if all("," in text for text in facts.iterations) else None
-    hint = (
-        f"if the fields are {', '.join(form.names)}: ",
-        _named(file, form.names, separator),
-        "; if it is TREC: ",
-        _named(file, _RUN if facts.is_run else _QRELS),
-    )
     line, text = getattr(facts, form.sample)
+    lines = _first_lines(file) or [text.decode()]
+    hint = _lists(file, lines) or _readings(file, form, lines, _RUN if facts.is_run else _QRELS)
+    found = form.found.format(_second(facts))
     raise file.line_fault(expected, found, line, text, hint) if line else file.fault(expected, found, hint)
+
+
+def _readings(file: File, form: Form, lines: list[str], names_of_trec: tuple[str, ...]) -> Text:
+    """Return the lines that read the rows as another form, if their fields show one, and as TREC, which has no dates."""
+    separator = "," if _have_one_width(_rows(lines, ",")) else None
+    rows = _rows(lines, separator)
+    names = form.names or (_names_of(file, rows, separator) if _have_one_width(rows) else ())
+    if names == names_of_trec:
+        names = ()
+    other: Text = (f"if the fields are {', '.join(names)}: ", _named(file, names, separator)) if names else ()
+    if any(field[0] == "(" or _KINDS["date"].fullmatch(field) for row in rows for field in row):
+        return other or (_NAME_THEM,)
+    trec = _named(file, names_of_trec)
+    return (*other, "; if it is TREC: ", trec) if other else ("if it is TREC: ", trec, f"; if not, {_NAME_THEM}")
 
 
 def _second(facts: Any) -> str:  # noqa: ANN401
@@ -142,7 +144,8 @@ def warn_of_trec(files: Sequence[tuple[File, _core.TrecColumns]]) -> None:
         warn(
             f"{file.role}: the second field of {_path(file)}, {_second(facts)}, is taken for an iteration, as in qrels of "
             "TREC; if it is a subtopic, ",
-            f"{_awk(file, f'$2 == {facts.iterations[0]}')}.qrels",
+            f"{'gunzip -c' if file.is_compressed else 'cat'} -- {_path(file)} | awk '$2 == {facts.iterations[0]}' > "
+            f"{_path(file)}.qrels",
             " selects one; if not, ",
             _named(file, _QRELS),
             " says so",
@@ -190,33 +193,45 @@ def _path(file: File) -> str:
     return "stdin" if str(file.path).startswith(("/dev/", "/proc/")) else shlex.quote(str(file.path))
 
 
-def _awk(file: File, program: str, options: str = "") -> str:
-    """Return the command that writes the output of a program; the ending is to be added."""
-    command = f"awk {options}{shlex.quote(program)}"
-    path = _path(file)
-    return f"gunzip -c {path} | {command} > {path}" if file.is_compressed else f"{command} {path} > {path}"
+def _framed(file: File, code: str, write: str) -> Option:
+    """Return Python's code for an argument, a data frame, which the command line writes to a file."""
+    program = f"import pandas; {code}.{write}"
+    program = shlex.quote(program if '"' in program else program.replace("'", '"'))  # which needs no escapes
+    return Option(file.role, "", f"{file.role}={code}".replace("{", "{{").replace("}", "}}"), f"python3 -c {program}")
 
 
 def _named(file: File, names: Sequence[str], separator: str | None = None) -> Option:
-    """Return how to read the file by pandas, or on the command line as TSV, with these names unless it has its own."""
+    """Return how to read the file by pandas, with these names unless it has its own."""
+    rows = _rows(_first_lines(file), separator)
+    columns = list(zip(names or rows.pop(0), *rows, strict=False))
     options = f"sep={separator!r}" if separator else r"sep=r'\s+', index_col=False"  # which shifts no longer row
-    if names:
-        options += f", names={list(names)!r}"
-    if "query" in names:  # ids of TREC are text
-        options += ", dtype={'query': str, 'document': str}"
-    if separator == "::":
-        options += ", engine='python'"
-    code = f"{file.role}=pandas.read_csv({str(file.path)!r}, {options})"
-    header = ", ".join(f'"{name}"' for name in names)
-    program = f"BEGIN {{print {header}}} {{$1 = $1}} 1" if names else "{$1 = $1} 1"
-    command = _awk(file, program, f"-F {separator!r} -v OFS='\\t' " if separator else "-v OFS='\\t' ")
-    return Option(file.role, "", code.replace("{", "{{").replace("}", "}}"), f"{command}.tsv")
+    options += f", names={list(names)!r}" if names else ""
+    texts = {"query", "document"} | {name for name, *ids in columns if not all(map(_INTEGER_ID.fullmatch, ids))}
+    keys = [f"{name!r}: str" for name, *_ in columns if name in texts and usual_role(name) in {"user", "item"}]
+    options += f", dtype={{{', '.join(keys)}}}" if keys else ""
+    code = f"pandas.read_csv({str(file.path)!r}, {options}{_SEPARATORS[separator]})"
+    return _framed(file, code, f"to_csv({f'{file.path}.csv'!r}, index=False)")
 
 
 _NO_NAMES = "if no line has column names: "
-_HEAD_LINES, _HEAD_SIZE = 20, 1 << 16  # bytes of a line
-_SEPARATORS = {"::": "", ",": "CSV", "\t": "TSV", ";": "", "|": "", None: ""}
-"""Separators, the last of which is blanks, and the formats that have them."""
+_NAME_THEM = "name the columns, as in names=['user', 'item', ...]"
+_HEAD_LINES, _HEAD_SIZE = 100, 1 << 16  # bytes of a line
+_SEPARATORS = {
+    "::": ", engine='python'", ",": ", skipinitialspace=True", "\t": ", quoting=3", ";": "", "|": "", None: ", quoting=3",
+}  # fmt: skip
+"""Separators, the last of which is blanks, with options of pandas."""
+_NAMES_OF_SEPARATORS = {",": "CSV", "\t": "TSV"}
+_KINDS = {
+    "date": re.compile(r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}.*|[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}.*"),
+    "time": re.compile(r"[0-9]{9,10}|[0-9]{13}"),
+    "integer": re.compile(r"[-+]?[0-9]+"),
+    "fraction": re.compile(r"[-+]?[0-9]*\.?[0-9]+(e[-+]?[0-9]+)?", re.IGNORECASE),
+    "text": re.compile(r"(?!q0$)[^:()]+", re.IGNORECASE),
+}
+"""The kinds of fields that have names, each for values that are of none before it."""
+_NUMBERS = {"integer", "fraction"}
+_INTEGER_ID = re.compile(r"-?(0|[1-9][0-9]{0,17})")  # as exactk reads columns of ids
+_MOST_FIELDS, _HIGHEST_RATING = 8, 100
 
 
 def _first_lines(file: File) -> list[str]:
@@ -229,11 +244,25 @@ def _first_lines(file: File) -> list[str]:
     return []
 
 
+def _rows(lines: Sequence[str], separator: str | None) -> list[list[str]]:
+    """Return the fields of lines."""
+    if separator is None or len(separator) > 1:
+        return [line.split(separator) for line in lines]
+    with suppress(csv.Error):
+        return [*csv.reader(lines, delimiter=separator, quoting=3 if separator == "\t" else 0, skipinitialspace=True)]
+    return []
+
+
+def _have_one_width(rows: list[list[str]]) -> bool:
+    return len(set(map(len, rows))) == 1 < len(rows[0])
+
+
 def advice(file: File, format_name: str) -> Text:
     """Return what a file is that cannot be read in its format, and the line that reads it; nothing if that is unclear."""
     lines = _first_lines(file)
-    if not lines:
-        return ()
+    lists = _lists(file, lines)
+    if lists or not lines:
+        return lists
     if lines[0][0] in "{[":
         are_rows = len(lines) > 1 and all(line[0] + line[-1] == "{}" for line in lines)
         name, ending = ("JSON lines", ".jsonl") if are_rows else (JSON, ".json")
@@ -241,31 +270,80 @@ def advice(file: File, format_name: str) -> Text:
     if file.role in _OF_ITEMS and all(map(_TREC_LINE.fullmatch, lines)):
         ending = ".qrels" if len(lines[0].split()) == len(_QRELS) else ".run"
         return () if format_name == TREC else _copied(file, TREC, ending)
-    for separator, name in _SEPARATORS.items():
-        rows = [[field.strip() for field in line.split(separator)] for line in lines]
-        if len(rows[0]) == 1 or len({*map(len, rows)}) > 1:
+    for separator in _SEPARATORS:
+        rows = _rows(lines, separator)
+        if not _have_one_width(rows):
             continue
-        if not any(usual_role(field.removesuffix(":token")) for field in rows[0]):
+        is_header = any(usual_role(field.removesuffix(":token")) for field in rows[0])
+        if not is_header or any(map(_KINDS["fraction"].fullmatch, rows[0])):
             return _unnamed(file, rows, separator)
-        return () if name == format_name else (f"its separator is {separator or ' '!r}: ", _named(file, (), separator))
+        is_right = _NAMES_OF_SEPARATORS.get(separator or "") == format_name
+        return () if is_right else (f"its separator is {separator or ' '!r}: ", _named(file, (), separator))
     return ()
 
 
 def _copied(file: File, name: str, ending: str) -> Text:
-    return (f"it is {name}: ", f"cp {_path(file)} {_path(file)}{ending}{'.gz' if file.is_compressed else ''}")
+    return (f"it is {name}: ", f"cp -- {_path(file)} {_path(file)}{ending}{'.gz' if file.is_compressed else ''}")
+
+
+def _lists(file: File, lines: list[str]) -> Text:
+    """Return how to read lines of a user and any number of items, all of them integers."""
+    rows = [line.split() for line in lines] or [[]]
+    widths = {*map(len, rows)}
+    have_lists = min(widths) > len(_RUN) or len(widths) > 1 < max(widths) - 1
+    are_ids = all(_INTEGER_ID.fullmatch(field) for row in rows for field in row)
+    is_trec = {*chain(*(row[1:2] for row in rows))} <= _USUAL
+    if is_trec or not have_lists or not are_ids or len({row[0] for row in rows}) < len(rows):
+        return ()
+    code = (
+        "pandas.DataFrame([(int(user), [*map(int, items)]) for user, *items in map(str.split, "
+        f"pandas.read_csv({str(file.path)!r}, sep=';', names=['line'], dtype=str)['line'])], columns=['user', 'items'])"
+    )
+    write = f"to_json({f'{file.path}.jsonl'!r}, orient='records', lines=True)"
+    return ("if each line is a user and items: ", _framed(file, code, write))
+
+
+def _names_of(file: File, rows: list[list[str]], separator: str | None) -> tuple[str, ...]:
+    """Return the names of fields whose values show what they are, in rows of one width; nothing if they do not."""
+    width, second = len(rows[0]), {row[1] for row in rows}
+    kinds = [
+        next((kind for kind, values in _KINDS.items() if all(map(values.fullmatch, column))), "")
+        for column in zip(*rows, strict=True)
+    ]
+    has_time, has_order = [kind in {"date", "time"} for kind in kinds], file.role in _WITH_ORDER
+    if width >= len(_QRELS) and (second <= _USUAL or (len(second) == 1 and _ITERATION.fullmatch(rows[0][1]))):
+        if width == len(_QRELS) and not has_order and kinds[3] in _NUMBERS:
+            return _QRELS
+        if width == len(_RUN) - 1 and has_order and kinds[3] == "integer" and kinds[4] in _NUMBERS:
+            return _RUN[:-1]
+        if second <= _USUAL or not has_time[3]:
+            return ()
+    is_unclear = separator is None and "text" in kinds[2:]  # ids may hold blanks
+    if width > _MOST_FIELDS or is_unclear or "" in kinds or {"date", "fraction"} & {*kinds[:2]}:
+        return ()
+    values = [
+        i for i in range(2, width) if kinds[i] == "fraction" or (kinds[i] in _NUMBERS and (width == 3 or not has_order))
+    ]
+    is_value = len(values) == 1 and (has_order or all(0 <= float(row[values[0]]) <= _HIGHEST_RATING for row in rows))
+    if has_order and not is_value:
+        return ()
+    names = {i: f"c{i + 1}" for i in range(width)} | {0: "user", 1: "item"}
+    if True in has_time[2:]:
+        names[has_time.index(True, 2)] = "time"
+    if is_value:
+        names[values[0]] = "score" if has_order else "rating"
+    return tuple(names.values())
 
 
 def _unnamed(file: File, rows: list[list[str]], separator: str | None) -> Text:
     """Return how to read rows without a line of column names; integers of predictions may be ranks or scores."""
-    width = len(rows[0])
-    others = tuple(f"c{i}" for i in range(4, width + 1))
-    if width in {len(_QRELS), len(_RUN) - 1} and all(_ITERATION.fullmatch(row[1]) for row in rows):
-        return (_NO_NAMES, _named(file, (_QRELS if width == len(_QRELS) else _RUN)[:width], separator))
-    value = "score" if file.role in _WITH_ORDER else "rating"
-    line = _named(file, ("user", "item", value, *others)[:width], separator)
-    if value == "rating" or width == 2 or not all(row[2].isdigit() for row in rows):
+    names = _names_of(file, rows, separator)
+    if not names:
+        return () if separator is None or len(rows[0]) > _MOST_FIELDS else (_NO_NAMES, _NAME_THEM)
+    line = _named(file, names, separator)
+    if file.role != "predictions" or len(names) != len(_RUN) // 2 or not all(row[2].isdigit() for row in rows):
         return (_NO_NAMES, line)
-    return (_NO_NAMES, line, "; or, by rank: ", _named(file, ("user", "item", "rank", *others), separator))
+    return (_NO_NAMES, line, "; or, by rank: ", _named(file, ("user", "item", "rank"), separator))
 
 
 @contextmanager
