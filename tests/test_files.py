@@ -508,6 +508,20 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
         assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.json.gz", "a.jsonl.gz", "a.run.gz"])
+def test_f32_text_with_the_ending_of_gzip_is_told(tmp_path: Path, name: str) -> None:
+    with pytest.raises(exactk.InputError, match="found bytes that are not those of gzip, or broken ones in"):
+        exactk.read(write_file(tmp_path, name, b"user,item,score\nu,a,1\n"), "predictions")
+
+
+@pytest.mark.parametrize("index", ["", "Unnamed: 0", "__index_level_0__"])
+def test_weights_and_groups_may_have_the_index_of_their_frame(tmp_path: Path, index: str) -> None:
+    path = write_file(tmp_path, "a.csv", f"{index},user,value\n0,u,3\n1,v,1\n".encode())
+    ranked = {"u": ["a"], "v": ["b"]}
+    assert exactk.evaluate({"u": ["a"], "v": ["a"]}, ranked, "recall@1", weights=path)["recall@1"] == 0.75
+    assert exactk.evaluate({"u": ["a"], "v": ["a"]}, ranked, "recall@1", groups=path)["recall@1"] == 0.5
+
+
 def test_the_arguments_themselves(tmp_path: Path) -> None:
     path = write_file(tmp_path, "a.run", RUN)
     with pytest.raises(exactk.InputError, match="role: expected one of truth, predictions, exclude, found 'run'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,7 +79,9 @@ class File(NamedTuple):
 
 
 def _reason(error: Exception) -> str:
-    """Return a library's message on one line."""
+    """Return a library's message on one line, or what it means."""
+    if isinstance(error, zlib.error):
+        return "bytes that are not those of gzip, or broken ones"
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(reason.split()) or type(error).__name__
 

@@ -57,11 +57,30 @@ def _parse(file: File) -> Any:  # noqa: ANN401 - whatever JSON holds
         return json.loads(text.decode("utf-8-sig"), parse_float=parse_float, object_pairs_hook=unique)
     except InputError:
         raise
-    except json.JSONDecodeError as error:
-        line = error.doc.splitlines()[error.lineno - 1 : error.lineno] or [""]
-        raise file.line_fault("JSON", error.msg, error.lineno, line[0].encode()) from None
     except (ValueError, RecursionError) as error:
-        raise file.fault("JSON", type(error).__name__) from None
+        raise _syntax_error(file, error) from None
+
+
+def _syntax_error(file: File, error: Exception) -> InputError:
+    if isinstance(error, json.JSONDecodeError) and error.doc.strip():
+        line = error.doc.splitlines()[error.lineno - 1 : error.lineno] or [""]
+        return file.line_fault("JSON", _FOUND.get(error.msg, error.msg), error.lineno, line[0].encode())
+    if isinstance(error, json.JSONDecodeError):
+        return file.fault("JSON", "no text")
+    is_deep = isinstance(error, RecursionError)
+    return file.fault(
+        "JSON", "too many lists or objects within each other" if is_deep else "an integer with too many digits"
+    )
+
+
+_FOUND = {
+    "Expecting value": "no value",
+    "Expecting property name enclosed in double quotes": "no key in double quotes",
+    "Expecting ',' delimiter": "no comma",
+    "Expecting ':' delimiter": "no colon",
+    "Extra data": "more after its end",
+}
+"""What is found, by messages of the standard library."""
 
 
 def _check_keys_are_users(value: dict[str, Any], file: File) -> None:

@@ -18,7 +18,8 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.registry import ConversionOptions, classify, rows_of_container
 from exactk._inputs.truth import Truth
 from exactk._runtime import optional
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import Amending, input_error
+from exactk._runtime.faults import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.unused_columns import UnusedColumns
     from exactk._inputs.model.frame_rows import Locate
+    from exactk._runtime.errors import ExactkError
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 
@@ -66,10 +68,18 @@ def result_of_table(
     """Return the container for a pyarrow table; `unused` are the file's other columns."""
     encoding = replace(default_encoding(), source=source)
     columns: Any = {**dict.fromkeys(ROLES[role]), **requested}
-    if role == "truth":
-        return truth_of(table, columns, encoding, unused)
-    result: ReadResult = _CONVERSIONS[role](table, columns, encoding)
-    return result
+    with Amending(_without_code, role):
+        if role == "truth":
+            return truth_of(table, columns, encoding, unused)
+        result: ReadResult = _CONVERSIONS[role](table, columns, encoding)
+        return result
+
+
+def _without_code(error: ExactkError, role: str) -> ExactkError:
+    """Return the error without code for a mapping, which the caller does not have."""
+    if f"{role}.items()" not in write(error.fault.hint):
+        return error
+    return error.amended(hint=('items with values are written as objects: {"user": {"item": 0.5}}',))
 
 
 def result_of_batches(batches: Batches) -> ReadResult:

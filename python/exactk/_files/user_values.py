@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from exactk._files.column_choice import ColumnChoice
@@ -14,11 +15,16 @@ if TYPE_CHECKING:
     from exactk._files.source import Source
 
 
+_INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")  # as pandas writes the index of a frame
+
+
 def table_of_source(source: Source, user: object, *, text_ids: bool) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the rows of a file: weights are numbers; groups and clusters are read as ids are."""
     argument = source.file.role
     users = column_roles.user_columns(Columns(source.names), user, argument)
     others = [name for name in source.names if name not in users]
+    if len(others) > 1:
+        others = [name for name in others if not _INDEX.fullmatch(name)]
     if len(others) != 1:
         found = " and ".join(others) or "none"
         raise input_error(argument, f"one column besides {' and '.join(users)}", found)
