@@ -303,8 +303,13 @@ def order_error(columns: Columns, used: Sequence[str], roles: Sequence[str], arg
     return input_error(argument, expected, "none", hint=naming_hint(others, *roles))
 
 
+_OTHER_LINE = re.compile(r"[#<%]|[^:]*:$")
+
+
 def naming_hint(columns: Columns, *roles: str) -> Text:
     """Return how to name a column for a role, using the likeliest column without a role: for keys, ids before others."""
+    if not any(map(usual_role, columns.names)) and any(map(_OTHER_LINE.match, columns.names)):
+        return ("files begin with a line of column names",)
     free = [name for name in columns.free if usual_role(name) is None and not _names_times(name)]
     are_keys = roles[0] in {"user", "item"}
     words = _KEY_WORDS.get(roles[0], frozenset())
@@ -321,6 +326,8 @@ def naming_hint(columns: Columns, *roles: str) -> Text:
     name = next(iter(grades + free), "NAME")  # ratings are scores, too
     first, *others = (Option(role, name) for role in roles)
     swapped = ("; if these are the grades of the truth, the truth comes first",) if grades else ()
+    if are_keys and len(columns.names) == 1:  # perhaps the first of a list of items
+        return ("name it, for example with ", first, "; files begin with a line of column names")
     return ("name it, for example with ", first, *(part for option in others for part in (" or ", option)), *swapped)
 
 
