@@ -157,6 +157,7 @@ def test_f74_kept_ranks_go_through_pickles_systems_groups_and_merges() -> None:
         ([1.0, 2.5, 3.0], "ranks without fractions, found 2.5 at row 1 of the frame"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:predictions. the item of the lowest 'rank' comes first, though it has fractions")
 def test_f74_ranks_that_are_none_are_refused_where_they_are_kept(evaluate: Any, ranks: Any, message: str) -> None:
     frame = pd.DataFrame({"user": ["a"] * 3, "item": [1, 2, 3], "rank": ranks})
     with pytest.raises(exactk.InputError, match="predictions: expected ranks") as caught:

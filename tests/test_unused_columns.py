@@ -121,6 +121,8 @@ def test_f86_columns_of_ones_are_quiet_and_of_other_numbers_are_not(library: str
         assert warnings_of(lambda: recall_of(build(frame[columns]))) == []  # noqa: B023 - called at once
     others = frame.assign(weight=[value, value, value, 0])[["user", "item", "weight"]]
     assert len(warnings_of(lambda: recall_of(build(others)))) == 1
+    blocks = ((build(others[begin : begin + 2]), {user: PREDICTIONS[user]}) for begin, user in ((0, "ann"), (2, "bob")))
+    assert len(warnings_of(lambda: exactk.evaluate(None, blocks, "recall@1"))) == 1
 
 
 @pytest.mark.parametrize("column", ["event", "clicked", "has_viewed"])

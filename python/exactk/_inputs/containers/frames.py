@@ -11,7 +11,7 @@ import numpy as np
 from exactk._inputs import long_format
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys import column_roles
-from exactk._inputs.keys.column_roles import Columns
+from exactk._inputs.keys.column_roles import Columns, usual_role
 from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, names_outcome
 from exactk._inputs.long_format import Encoding, LongColumns
 from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, rows_with_lists
@@ -49,7 +49,8 @@ class ColumnsByRole(NamedTuple):
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
     """Return the rows of a frame in long format, or with one list of items per user."""
-    by_role = columns_by_role(value, argument, requested, encoding.source)
+    is_whole = not encoding.outlives_call  # in a block, ones may be followed by other numbers
+    by_role = columns_by_role(value, argument, requested, encoding.source, is_whole=is_whole)
     _warn_of_orders(by_role, argument, requested)
     if by_role.item not in by_role.selected.list_offsets:
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument, requested), argument, encoding)
@@ -83,12 +84,11 @@ def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnName
     selected, has_lists = by_role.selected.columns, by_role.item in by_role.selected.list_offsets
     chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
     score, rank = chosen.get("score", ""), chosen.get("rank")
-    fractions = {
-        name for name in chosen.values() if column_roles.usual_role(name) == "rank" and _has_fractions(selected[name])
-    }
-    if column_roles.names_lowest_as_best(score) and score not in fractions:
+    if column_roles.names_lowest_as_best(score) and not (
+        usual_role(score) == "rank" and _has_fractions(selected[score])
+    ):
         column_roles.warn_of_order(score, argument, takes_ranks=not has_lists and "rank" in requested)
-    if rank in fractions and requested.get("rank") is None:
+    if rank is not None and requested.get("rank") is None and _has_fractions(selected[rank]):
         column_roles.warn_of_fractions(rank, argument)
     is_ordered = by_role.values or has_lists  # otherwise the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
@@ -113,7 +113,9 @@ def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: 
     return _to_long_columns(by_role, argument, requested)
 
 
-def columns_by_role(value: object, argument: str, requested: ColumnNames, source: str = "the frame") -> ColumnsByRole:
+def columns_by_role(
+    value: object, argument: str, requested: ColumnNames, source: str = "the frame", *, is_whole: bool = False
+) -> ColumnsByRole:
     """Return the columns by the names that the caller requested, or else by common names."""
     table = open_table(value, argument)
     names = table.names
@@ -136,7 +138,8 @@ def columns_by_role(value: object, argument: str, requested: ColumnNames, source
     if argument == "truth" and requested.get("grade") is None:
         others = [name for name in table.data_names if name not in used and name not in numbers]
         events = events_among(others, partial(_distinct_texts, table, argument))
-        unused = UnusedColumns(tuple(name for name in unused.numbers if not _are_ones(table, name)), events)
+        numbers = [name for name in unused.numbers if not (is_whole and _are_ones(table, name))]
+        unused = UnusedColumns(tuple(numbers), events)
     elif argument == "truth":
         unused = UnusedColumns()
     return ColumnsByRole(users, item, values, selected, unused, columns)
@@ -147,7 +150,7 @@ def _are_ones(table: Table, name: str) -> bool:
     with suppress(ExactkError):
         column = table.select([name], "truth").columns[name]
         chunks = (chunk.values("truth") for chunk in getattr(column, "chunks", (column,)))
-        return all((chunk[:100] == 1).all() and (chunk == 1).all() for chunk in chunks)
+        return len(column) > 0 and all((chunk[:100] == 1).all() and (chunk == 1).all() for chunk in chunks)
     return False
 
 

@@ -136,11 +136,8 @@ def names_ratings(name: str) -> bool:
 
 def may_be_grades(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of numeric columns that are not times, ids, row numbers or the like."""
-    return tuple(
-        name
-        for name in names
-        if not _names_times(name) and not _names_rows_or_ids(name) and _OTHER_NUMBERS.isdisjoint(words_of(name))
-    )
+    others = (name for name in names if _OTHER_NUMBERS.isdisjoint(words_of(name)))
+    return tuple(name for name in others if not _names_times(name) and not _names_rows_or_ids(name))
 
 
 def names_lowest_as_best(name: str) -> bool:
@@ -178,11 +175,8 @@ def warn_of_other_scores(
     reason = f"ordered by {column!r}" if chosen else "best first"
     unused_names = f"{' and '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not used"
     confirmation: Text = (", ", Option(role, column), " keeps that order") if chosen else ()
-    orders = (
-        Option("rank" if names_lowest_as_best(others[0]) else "score", others[0])
-        if takes_scores
-        else "exactk.as_predictions"
-    )
+    by = "rank" if names_lowest_as_best(others[0]) else "score"
+    orders = Option(by, others[0]) if takes_scores else "exactk.as_predictions"
     warn(f"{argument}: the items are {reason}, and {unused_names}; ", orders, " orders by it", *confirmation)
 
 
