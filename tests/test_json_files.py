@@ -78,7 +78,7 @@ def test_nan_and_infinity_are_numbers_as_in_csv() -> None:
         ("", "expected JSON, found no text in a.json"),
         ("{'q1': 1}", "expected JSON, found no key in double quotes at line 1 of a.json"),
         ('{"q1": {"d1": ' + "1" * 5000 + "}}", "expected JSON, found an integer with too many digits in a.json"),
-        ('{"q1": [["d1", 0.5]]}', 'in a.json; items with values are written as objects: {"user": {"item": 0.5}}'),
+        ('{"q1": [["d1", 0.5]]}', 'in a.json; write items with values as an object, {"user": {"item": 0.5}}, and '),
         ('{"q1":\n {"d1": 1,}}', "quotes at line 2 of a.json: ' {\"d1\": 1,}}'"),
         ('{"q1": {"d1": 1}}\n{"q2": {"d1": 1}}', "expected JSON, found more after its end at line 2 of a.json: "),
         ("[" * 200_000, "expected JSON, found too many lists or objects within each other in a.json"),

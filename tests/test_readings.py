@@ -162,11 +162,12 @@ def test_f83_tuples_that_can_only_be_items_are_refused_with_the_line(argument: s
 def test_f83_pairs_of_json_are_refused_with_both_lines(tmp_path: Path) -> None:
     rows = {"q": [["a", 1], ["b", 2]]}
     (tmp_path / "p.json").write_text(json.dumps(rows), encoding="utf-8")
-    for predictions in (rows, tmp_path / "p.json"):
-        with pytest.raises(exactk.InputTypeError) as caught:
-            exactk.evaluate({"q": ["b"]}, predictions, "mrr")
-        line = str(caught.value).rpartition("; ")[2].partition(" if they are items with scores")[0]
-        assert evaluated("mrr", **pasted(line, truth={"q": ["b"]}, predictions=rows))[0] == 1.0
+    with pytest.raises(exactk.InputTypeError) as caught:
+        exactk.evaluate({"q": ["b"]}, rows, "mrr")
+    line = str(caught.value).rpartition("; ")[2].partition(" if they are items with scores")[0]
+    assert evaluated("mrr", **pasted(line, truth={"q": ["b"]}, predictions=rows))[0] == 1.0
+    with pytest.raises(exactk.InputTypeError, match=r"items with values as an object, .* of several parts as strings$"):
+        exactk.evaluate({"q": ["b"]}, tmp_path / "p.json", "mrr")
 
 
 def test_f83_pairs_of_users_and_items_in_other_sequences() -> None:

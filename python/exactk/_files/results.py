@@ -79,7 +79,8 @@ def _without_code(error: ExactkError, role: str) -> ExactkError:
     """Return the error without code for a mapping, which the caller does not have."""
     if f"{role}.items()" not in write(error.fault.hint):
         return error
-    return error.amended(hint=('items with values are written as objects: {"user": {"item": 0.5}}',))
+    hint = 'write items with values as an object, {"user": {"item": 0.5}}, and items of several parts as strings'
+    return error.amended(hint=(hint,))
 
 
 def result_of_batches(batches: Batches) -> ReadResult:
