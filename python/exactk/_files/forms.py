@@ -107,7 +107,7 @@ def check_trec(file: File, columns: _core.TrecColumns) -> None:
     if form is None:
         return
     line, text = getattr(facts, form.sample)
-    lines = _first_lines(file) or [text.decode()]
+    lines = _first_lines(file) or [text.decode(errors="replace")]
     hint = _lists(file, lines) or _readings(file, form, lines, _RUN if facts.is_run else _QRELS)
     found = form.found.format(_second(facts))
     raise file.line_fault(expected, found, line, text, hint) if line else file.fault(expected, found, hint)
@@ -121,7 +121,7 @@ def _readings(file: File, form: Form, lines: list[str], names_of_trec: tuple[str
     if names == names_of_trec:
         names = ()
     other: Text = (f"if the fields are {', '.join(names)}: ", _named(file, names, separator)) if names else ()
-    if any(field[0] == "(" or _KINDS["date"].fullmatch(field) for row in rows for field in row):
+    if any(field.startswith("(") or _KINDS["date"].fullmatch(field) for row in rows for field in row):
         return other or (_NAME_THEM,)
     trec = _named(file, names_of_trec)
     return (*other, "; if it is TREC: ", trec) if other else ("if it is TREC: ", trec, f"; if not, {_NAME_THEM}")
@@ -217,8 +217,13 @@ _NO_NAMES = "if no line has column names: "
 _NAME_THEM = "name the columns, as in names=['user', 'item', ...]"
 _HEAD_LINES, _HEAD_SIZE = 100, 1 << 16  # bytes of a line
 _SEPARATORS = {
-    "::": ", engine='python'", ",": ", skipinitialspace=True", "\t": ", quoting=3", ";": "", "|": "", None: ", quoting=3",
-}  # fmt: skip
+    "::": ", engine='python'",
+    ",": ", skipinitialspace=True",
+    "\t": ", quoting=3",
+    ";": ", skipinitialspace=True",
+    "|": ", skipinitialspace=True",
+    None: ", quoting=3",
+}
 """Separators, the last of which is blanks, with options of pandas."""
 _NAMES_OF_SEPARATORS = {",": "CSV", "\t": "TSV"}
 _KINDS = {
@@ -249,7 +254,9 @@ def _rows(lines: Sequence[str], separator: str | None) -> list[list[str]]:
     if separator is None or len(separator) > 1:
         return [line.split(separator) for line in lines]
     with suppress(csv.Error):
-        return [*csv.reader(lines, delimiter=separator, quoting=3 if separator == "\t" else 0, skipinitialspace=True)]
+        if separator == "\t":
+            return [*csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)]
+        return [*csv.reader(lines, delimiter=separator, skipinitialspace=True)]
     return []
 
 
