@@ -638,11 +638,11 @@ def test_merged_evaluators_warn_as_one(case: str) -> None:
 
 
 def test_warnings_about_columns_come_with_the_first_update() -> None:
-    frame = pd.DataFrame({"user": ["ann", "bob"], "item": [1, 2], "price": [1.0, 5.0]})
+    frame = pd.DataFrame({"user": ["ann", "bob"], "item": [1, 2], "plays": [1.0, 5.0]})
     evaluator = exactk.Evaluator("mrr")
     (text,) = warnings_of(lambda: evaluator.update(frame, {"ann": [1], "bob": [2]}))
     assert text.startswith("truth: every item counts as relevant, because no grade column was found")
-    assert "; exactk.as_truth(truth, grade='price') uses it as grades, " in text
+    assert "; exactk.as_truth(truth, grade='plays') uses it as grades, " in text
     frame = frame.assign(user=["eve", "kim"])
     assert warnings_of(lambda: evaluator.update(frame, {"eve": [1], "kim": [2]})) == []
 
