@@ -260,11 +260,23 @@ ONE_CONSTANT = replace(
     },
 )
 
+# The gap is certain then, and the baseline too.
+ALL_CONSTANT = replace(
+    ON_A_LINE,
+    users={
+        "u0": User(3, (0, 3, 0), 1.0, 0.25, "x", 0),
+        "u1": User(3, (0, 3, 0), 1.0, 3.0, "x", 1),
+        "u2": User(3, (0, 3, 0), 1.0, 3.0, "x", 1),
+    },
+    has=frozenset({"weights", "clusters"}),
+)
+
 
 @law
 @given(samples(tests=("t",), least=2), st.integers(-8, 8))
 @example(ON_A_LINE, 1)
 @example(ONE_CONSTANT, 2)
+@example(ALL_CONSTANT, 1)
 def test_the_interval_of_a_geometric_mean_is_in_its_unit(sample: Sample, power: int) -> None:
     """Of values above 0, which are not taken as the least one."""
     of_dcg = replace(

@@ -140,7 +140,7 @@ class _Logarithms(NamedTuple):
         of_baseline = Fraction(baseline_variance, divisor) + estimate.baseline_runs.variance + added / 2
         shared, slope, rest = Fraction(covariance, divisor), Fraction(0), variance
         # A huge quantile, as of few weighted users, would show the rounding of what does not vary.
-        rounding = variance * _ROUNDING_OF_SUMS
+        rounding = max(variance, estimate.value**2, estimate.baseline_value**2) * _ROUNDING_OF_SUMS
         if of_baseline <= rounding:
             of_baseline = Fraction(0)
         elif variance - of_baseline + 2 * shared <= rounding:  # the variance of the other logarithm
