@@ -100,7 +100,8 @@ def _warn_of_orders(by_role: ColumnsByRole, argument: str, requested: ColumnName
 def _has_fractions(column: Column) -> bool:
     """Return whether the first numbers are no ranks, as PostgreSQL's `ts_rank` and percentiles."""
     first = getattr(column, "chunks", (column,))[0]
-    return first.kind == "float" and bool((first.values("rank")[:1000] % 1 > 0).any())
+    ranks = first.values("rank")[:1000] if first.kind == "float" else np.zeros(0)
+    return bool((ranks > np.floor(ranks)).any())
 
 
 def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: bool) -> LongColumns:
