@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
 _MOST_USERS = 100  # whose items are compared
+_MOST_SCORES = 1_000_000  # of the first rows of a matrix
 _FIRST_SCORES = 1000  # which tell whether all are looked at
 _FEWEST_CHANGES = 10  # between neighbors in lists; fewer may be in order by chance
 _FEWEST_USERS, _FEWEST_ITEMS = 10, 20  # of fewer, all items may be relevant
@@ -161,9 +162,8 @@ class Readings(NamedTuple):
     def with_inputs(self, inputs: AlignedInputs, min_grade: float | str | None) -> Readings:
         """Return the numbers of these users and of those of the inputs."""
         predictions, readings = inputs.predictions, self
-        if isinstance(predictions, Scores) and predictions.values.size and not self.no_ranks:
-            users, columns = predictions.values[:_FEWEST_CHANGES].shape
-            return self.plus(_ranks(np.arange(0, users * columns + 1, columns), predictions.values[:users].ravel()))
+        if isinstance(predictions, Scores):
+            return self.plus(_ranks_of_matrix(predictions.values)) if not self.no_ranks else self
         lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
         if not isinstance(lists, Rankings) or not len(lists.items):
             return self
@@ -207,6 +207,14 @@ def _ranks(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
     if first.no_ranks or (first.falls >= _FEWEST_CHANGES and not first.rises):  # scores, best first
         return _NO_RANKS
     return first if len(head) == len(indptr) else _ranks_of_lists(indptr, scores)
+
+
+def _ranks_of_matrix(scores: NDArray[Any]) -> Readings:
+    """Return the numbers of the first rows, unless these are long."""
+    users, columns = scores[:_FEWEST_CHANGES].shape
+    if not 0 < users * columns <= _MOST_SCORES:
+        return _NO_RANKS if users else NO_READINGS
+    return _ranks(np.arange(0, users * columns + 1, columns), scores[:users].ravel())
 
 
 def _ranks_of_lists(indptr: NDArray[np.integer[Any]], scores: NDArray[Any]) -> Readings:
