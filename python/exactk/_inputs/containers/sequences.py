@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs import long_format
 from exactk._inputs.checks import describe_dtype, exact_float, id_array, import_dlpack
 from exactk._inputs.keys.column_roles import name_columns
-from exactk._inputs.keys.columns import is_missing, key_columns
+from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.ways_on import is_foreign, of_hits, reads_as_pair, split
 from exactk._runtime import optional
@@ -57,10 +56,6 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
     In predictions, mappings and pairs have scores.
     """
     assert isinstance(value, list)  # noqa: S101 - for the type checker
-    if argument == "exclude" and not value and not is_keyed and encoding.users.snapshot() is not None:
-        users = key_columns([], "exclude.user")  # as of an empty mapping
-        rows = Rows(np.zeros(1, np.int64), np.zeros(0, np.int64))
-        return long_format.rows_by_user(users, ["user"], rows, argument, encoding)
     types = set(map(type, value))
     if value:
         _check_first_row(value[0], argument)
@@ -90,14 +85,14 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
 
 
 def _check_first_row(row: object, argument: str) -> None:
-    """Raise InputTypeError if the rows are items, records or hits."""
+    """Raise InputTypeError if the rows are items, hits or records."""
     if is_item(row):
         raise type_error(argument, "a sequence of ids", type(row).__name__, row=0, hint=_flat_hint(row, argument))
+    if isinstance(row, Mapping) and is_foreign(row):
+        raise type_error(argument, "the items of each user", "records of hits", row=0)
     if isinstance(row, Mapping) and name_columns(islice(row, MOST_COLUMNS)):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
-    if isinstance(row, Mapping) and is_foreign(row):
-        raise type_error(argument, "the items of each user", "records of hits", row=0)
 
 
 def other_numbers(mappings: list[dict[str, float]], others: list[tuple[str, ...]], argument: str) -> Rows:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 _VALUE_ROLES = {"truth": "grade", "predictions": "score", "scores": "score"}
-_LISTS_OF_USERS = "{0}.groupby({0}.index).agg(list) has a list for each user"
+_LISTS_OF_USERS = "{0}.groupby({0}.index).agg(list)"
 
 
 def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:  # noqa: ANN401 - of any library
@@ -30,7 +30,7 @@ def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: Co
     holds_items = has_one_item_each(series)
     if not has_user_index(series):
         if holds_items:
-            raise _item_error(series, argument, f"[[item] for item in {argument}] has one item for each user")
+            raise _item_error(series, argument, f"[[item] for item in {argument}]")
         return sequences.rows_of_lists(elements(series), argument, encoding)
     if holds_items and series.index.nlevels > 1:
         return _rows_of_values(series, argument, encoding, requested)
@@ -49,7 +49,7 @@ def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: Co
     except InputError as error:
         if not holds_items or error.fault.hint:
             raise
-        hint = f"{argument}={_LISTS_OF_USERS.format(argument)}"
+        hint = f"{argument}={_LISTS_OF_USERS.format(argument)} has a list for each user"
         raise error.amended(hint=as_text(hint)) from None
 
 
@@ -82,7 +82,7 @@ def elements(series: Any) -> list[Any]:  # noqa: ANN401 - of any library
 
 
 def _item_error(series: Any, argument: str, rows: str) -> Exception:  # noqa: ANN401 - of any library
-    hint = f"{argument}={rows}"
+    hint = f"{argument}={rows} has a list for each user"
     found = getattr(series, "dtype", None) or series.type  # pyarrow's name for it
     return type_error(argument, "a Series of lists", f"one of {found}", hint=hint)
 
