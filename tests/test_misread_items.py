@@ -86,15 +86,6 @@ def test_zeros_in_a_matrix_of_train_are_warned_of(dtype: Any, form: str) -> None
             assert exactk.Items(train=other).train_users == 2 - ("zeros" in line)
 
 
-def test_no_exclusions_are_a_list_or_a_mapping() -> None:
-    nothing: tuple[Any, ...] = ([], {})
-    for exclude in nothing:
-        for truth in ({"ann": ["a"]}, {1: ["a"]}):
-            assert exactk.evaluate(truth, dict(truth), "mrr", exclude=exclude)["mrr"] == 1.0
-    with pytest.raises(exactk.InputError, match="exclude: expected 1 row, one per user of the truth, found 0"):
-        exactk.evaluate([["a"]], [["a"]], "mrr", exclude=[])
-
-
 def test_an_average_of_all_lists_together_is_refused() -> None:
     with pytest.raises(exactk.InputError, match="coverage without average=, as all lists together have one value"):
         exactk.evaluate(None, LISTS, "coverage@1(average=micro)", items=TRAIN)
