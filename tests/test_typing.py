@@ -198,7 +198,7 @@ def test_type_checkers_refuse_wrong_arguments() -> None:
         lambda: exactk.evaluate(TRUTH, 0.5, "mrr"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.evaluate(TRUTH, RANKED, 10),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.evaluate(TRUTH, RANKED, "mrr", convention=3),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-        lambda: exactk.evaluate(TRUTH, RANKED, "mrr", threads=2),  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue]
+        lambda: exactk.evaluate(TRUTH, RANKED, "mrr", threads=2),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.compare(TRUTH, RANKED_FRAME, "mrr"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.compare(TRUTH, {"one": 3}, "mrr"),  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
         lambda: exactk.compare(TRUTH, {"a": RANKED, "b": RANKED}, "mrr", runs=["a", "b"]),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
