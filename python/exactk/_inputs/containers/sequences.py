@@ -88,11 +88,11 @@ def _check_first_row(row: object, argument: str) -> None:
     """Raise InputTypeError if the rows are items, hits or records."""
     if is_item(row):
         raise type_error(argument, "a sequence of ids", type(row).__name__, row=0, hint=_flat_hint(row, argument))
-    if isinstance(row, Mapping) and is_foreign(row):
-        raise type_error(argument, "the items of each user", "records of hits", row=0)
     if isinstance(row, Mapping) and name_columns(islice(row, MOST_COLUMNS)):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
+    if isinstance(row, Mapping) and is_foreign(row):
+        raise type_error(argument, "the items of each user", "records of hits", row=0)
 
 
 def other_numbers(mappings: list[dict[str, float]], others: list[tuple[str, ...]], argument: str) -> Rows:
