@@ -109,6 +109,9 @@ class ForeignArray:
 def arrow_table(columns: dict[str, list[Any]], key: Any = None, value: Any = None) -> pa.Table:
     """Return a table whose keys are of one type of Arrow, and whose values are of another."""
     types = {name: key if name in {"user", "item"} else value for name in columns}
+    if value == pa.float16():  # which old versions make of NumPy's alone
+        halves = {name: list(np.array(columns[name], np.float16)) for name in columns if types[name] == value}
+        columns = columns | halves
     return pa.table({name: pa.array(column, types[name]) for name, column in columns.items()})
 
 
