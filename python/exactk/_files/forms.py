@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._files.formats import COLUMN_SOURCES, JSON, TREC
+from exactk._files.source import ROLES_OF_ITEMS
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.paths import FilesOfSystems
@@ -41,30 +42,29 @@ _USUAL = frozenset({"0", "q0", "Q0"})  # all of them if files are joined
 _SHARE_OF_TIMES = 0.99
 _LOWEST_GRADE, _HIGHEST_GRADE = -1000, 10**6
 _WITH_ORDER = frozenset({"predictions", "scores"})
-_OF_ITEMS = _WITH_ORDER | {"truth", "exclude", "candidates"}
 
 
-def _varies(facts: Any) -> bool:  # noqa: ANN401
+def _varies(facts: Any) -> bool:  # noqa: ANN401 - as the core or files gather them
     return len(facts.iterations) > 1 and not _USUAL.issuperset(facts.iterations)
 
 
-def _has_other_iterations(facts: Any) -> bool:  # noqa: ANN401
+def _has_other_iterations(facts: Any) -> bool:  # noqa: ANN401 - as the core or files gather them
     if not _varies(facts):
         return not all(map(_ITERATION.fullmatch, facts.iterations))
     is_other = facts.is_run or facts.documents_are_numbers
     return bool(is_other) or not all(map(_SUBTOPIC.fullmatch, facts.iterations))
 
 
-def _has_other_grades(facts: Any) -> bool:  # noqa: ANN401
+def _has_other_grades(facts: Any) -> bool:  # noqa: ANN401 - as the core or files gather them
     return bool(((facts.numbers < _LOWEST_GRADE) | (facts.numbers >= _HIGHEST_GRADE)).any())
 
 
-def _has_score_first(facts: Any) -> bool:  # noqa: ANN401
+def _has_score_first(facts: Any) -> bool:  # noqa: ANN401 - as the core or files gather them
     is_counted = 0 < facts.queries == facts.counted_scores and facts.counted_ranks == 0
     return is_counted or (facts.fraction_rank[0] > 0 and bool((facts.numbers % 1 == 0).all()))
 
 
-def _has_other_fields(facts: Any) -> bool:  # noqa: ANN401
+def _has_other_fields(facts: Any) -> bool:  # noqa: ANN401 - as the core or files gather them
     least = max(facts.rows * _SHARE_OF_TIMES, 1)
     has_times = facts.times >= least or (facts.contradicted > 0 and facts.score_times >= least)
     has_other_tag = facts.tags_vary and facts.tags_are_numbers
@@ -127,7 +127,7 @@ def _readings(file: File, form: Form, lines: list[str], names_of_trec: tuple[str
     return (*other, "; if it is TREC: ", trec) if other else ("if it is TREC: ", trec, f"; if not, {_NAME_THEM}")
 
 
-def _second(facts: Any) -> str:  # noqa: ANN401
+def _second(facts: Any) -> str:  # noqa: ANN401 - as the core or files gather them
     return " and ".join(map(repr, facts.iterations[:2]))
 
 
@@ -274,7 +274,7 @@ def advice(file: File, format_name: str) -> Text:
         are_rows = len(lines) > 1 and all(line[0] + line[-1] == "{}" for line in lines)
         name, ending = ("JSON lines", ".jsonl") if are_rows else (JSON, ".json")
         return () if format_name in {name, "JSON lines"} else _copied(file, name, ending)
-    if file.role in _OF_ITEMS and all(map(_TREC_LINE.fullmatch, lines)):
+    if file.role in ROLES_OF_ITEMS and all(map(_TREC_LINE.fullmatch, lines)):
         ending = ".qrels" if len(lines[0].split()) == len(_QRELS) else ".run"
         return () if format_name == TREC else _copied(file, TREC, ending)
     for separator in _SEPARATORS:

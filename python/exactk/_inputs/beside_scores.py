@@ -1,4 +1,4 @@
-"""Matrices beside scores: those of the same shape could hold ids or one value per item, narrower ones lack columns.
+"""Matrices beside scores: those of the same shape could hold ids or one value per item, others lack or add columns.
 
 The dtype decides, never the values: floats are grades, bools are flags, and integers, which are ids elsewhere, are
 ambiguous here, unless each row ranks the columns.
@@ -16,7 +16,6 @@ from exactk._runtime.errors import input_error, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
 
 Shapes: TypeAlias = frozenset[tuple[int, ...]]
 
@@ -62,7 +61,10 @@ def grades_beside_scores(truth: ClassifiedValue, shapes: Shapes) -> ClassifiedVa
 
 
 def check_matrix(classified: ClassifiedValue, argument: str, shapes: Shapes) -> None:
-    """Raise InputError if the value is an integer matrix of the scores' shape, or has fewer columns than they."""
+    """Raise InputError if the value is an integer matrix of the scores' shape, or has fewer columns than they.
+
+    Warn if it has more, and nothing in the last of them.
+    """
     if not shapes:
         return
     matrix = classified.value
@@ -86,10 +88,11 @@ def _warn_of_columns(classified: ClassifiedValue, argument: str, columns: int) -
     found = _column_count(classified)
     if found is None or found <= columns or classified.container is LISTS:
         return
-    sliced = argument if classified.container is ARRAY else f"{argument}.tocsr()"
-    value = classified.value if classified.container is ARRAY else classified.value.tocsc()
-    last = value[:, columns:]
-    if np.any(last if classified.container is ARRAY else last.data):
+    if classified.container is ARRAY:
+        sliced, last = argument, classified.value[:, columns:]
+    else:
+        sliced, last = f"{argument}.tocsr()", classified.value.tocsc()[:, columns:].data
+    if np.any(last):
         return  # which a warning about relevant items without a column tells
     warn(
         f"{argument}: {found} columns beside {columns} of the scores, and nothing in the last of them; "

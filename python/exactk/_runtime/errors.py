@@ -56,7 +56,8 @@ class ExactkError(Exception):
     @classmethod
     def of_fault(cls, fault: Fault) -> Self:
         """Return the error whose message describes the fault."""
-        hint = _RANGE_HINT if fault.expected in _RANGES and _RANGE_HINT[-1] not in fault.hint else ()
+        is_out_of_range = fault.expected in _RANGES and fault.found != "-1"  # which is padding
+        hint = _RANGE_HINT if is_out_of_range and _RANGE_HINT[-1] not in fault.hint else ()
         fault = replace(fault, hint=(*fault.hint, *("; " for _ in fault.hint[:1]), *hint)) if hint else fault
         error = cls(fault.message(), fault.argument or None, fault.row, fault.position, fault.count)
         error._fault = fault
