@@ -100,6 +100,25 @@ def test_f84_other_arguments_with_columns() -> None:
     assert len(exactk.Items(6, train=OTHERS)) == len(exactk.Items(5, train=OTHERS)) + 1
 
 
+@pytest.mark.parametrize("scored", SCORED)
+def test_f84_systems_with_fewer_columns_are_told_of(scored: str) -> None:
+    make, wide = SCORED[scored], {"wide": SCORED[scored](SCORES)}
+    message = "^predictions: scores of 5 and of 6 columns, each of them for item 0 on; np.pad"
+    truth = [[1], [2], [3]]
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: exactk.compare(truth, {**wide, "narrow": make(SCORES[:, 1:])}, "mrr"),
+        lambda: exactk.compare(None, iter([(truth, {**wide, "narrow": make(SCORES[:, 1:])})]), "mrr"),
+        lambda: exactk.evaluate(truth, wide["wide"], "unexpectedness@2", base_predictions=make(SCORES[:, 1:])),
+    )
+    for call in calls:
+        with pytest.warns(exactk.EvaluationWarning, match=message):
+            call()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exactk.compare(truth, {**wide, "other": make(SCORES / 2)}, "mrr")
+    assert not [str(one.message) for one in caught if "columns" in str(one.message)]
+
+
 INTEGERS = (SCORES * 8).astype(int) * 7  # no ranks
 
 

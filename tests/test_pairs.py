@@ -99,12 +99,51 @@ def test_f67_pairs_of_integers_warn_if_the_first_ones_are_in_groups() -> None:
         values_of(lists, predictions)
 
 
+TRIPLES = {
+    "truth": [(1, 10, 3), (1, 11, 4), (2, 12, 5)],
+    "predictions": [(1, 10, 3), (1, 13, 9), (2, 12, 8)],
+}
+
+
+@pytest.mark.parametrize("make", [list, np.array, pd.Series])
+@pytest.mark.parametrize("width", [2, 3])
+def test_f67_rows_of_users_warn_in_each_container(make: Any, width: int) -> None:
+    arguments = {name: make([row[:width] for row in rows]) for name, rows in TRIPLES.items()}
+    with pytest.warns(
+        exactk.EvaluationWarning, match=r"^each .* is read as one user's list of (two|three) items"
+    ) as caught:
+        values_of(**arguments)
+    (text,) = [str(one.message) for one in caught if "each " in str(one.message)]
+    hinted = eval(f"dict({text.partition(', write ')[2]})", {"pd": pd, **arguments})  # noqa: S307 - the hint
+    pairs = {"ordered": {1: [10, 13], 2: [12]}, "scored": {1: {10: 3, 13: 9}, 2: {12: 8}}}
+    assert values_of(**hinted) == values_of({1: [10, 11], 2: [12]}, pairs["ordered" if width == 2 else "scored"])
+
+
+@pytest.mark.parametrize("make", [tuple, list])
+@pytest.mark.parametrize("keys", [str, int])
+def test_f67_rows_of_users_with_numbers_that_are_no_ids_are_refused_with_the_line(make: Any, keys: Any) -> None:
+    ids = {
+        argument: [make((keys(user), keys(item), value / 2)) for user, item, value in rows]
+        for argument, rows in TRIPLES.items()
+    }
+    arguments = dict(ids)
+    for argument in ids:
+        with pytest.raises(
+            exactk.InputTypeError, match=f"^{argument}: .* if each is a user, an item and a number$"
+        ) as caught:
+            values_of(**arguments)
+        line = str(caught.value).rpartition("; ")[2].partition(" if each is")[0]
+        arguments |= eval(f"dict({line})", {"pd": pd, **arguments})  # noqa: S307 - the hint
+    by_user = {keys(1): {keys(10): 3.0, keys(13): 9.0}, keys(2): {keys(12): 8.0}}
+    assert values_of(**arguments) == values_of({keys(1): [keys(10), keys(11)], keys(2): [keys(12)]}, by_user)
+
+
 BY_USER = {"ann": ["film", "song"], "bob": ["film"]}
 ONE_ARGUMENT: dict[str, Any] = {
     "train": lambda pairs: exactk.Items(["film", "song"], train=pairs).table.digest,
     "items": lambda pairs: exactk.evaluate(None, BY_USER, "arp", items=pairs),
     "exclude": exactk.as_exclusions,
-    "base_predictions": lambda pairs: exactk.evaluate(None, BY_USER, "unexpectedness", base_predictions=pairs),
+    "base_predictions": lambda pairs: exactk.evaluate(None, {**BY_USER}, "unexpectedness", base_predictions=pairs),
 }
 
 

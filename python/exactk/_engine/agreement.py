@@ -114,7 +114,7 @@ def evaluate_agreement(
             converted = predictions_input(opened[name], columns, encoding)
             ranked = ranked_rows(engine.ranker, converted, depths[name], given, encoding)
             rows[name], gaps[name] = without_rank_gaps(ranked)
-    warn_of_pairs(opened["one"], [opened["other"]], _PAIRS_AS_FRAMES)
+    warn_of_pairs(opened["one"], [opened["other"]], ("one", "other"))
     with _naming({"predictions": "other", "truth": "one"}, given, values):
         truth = _ranks_as_grades(rows["one"], depths["one"])
         evaluation = Evaluation(
@@ -141,10 +141,6 @@ def evaluate_agreement(
     warn_of_agreement(report, values, inputs, {name: _longest(one) for name, one in rows.items()}, gaps)
     return report
 
-
-_PAIRS_AS_FRAMES = (
-    "one=pd.DataFrame(one, columns=['user', 'item']).groupby('user', as_index=False).agg(list), and so for other"
-)
 
 _FIXED: Mapping[str, Any] = {
     "average": "macro",

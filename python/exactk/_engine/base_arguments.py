@@ -13,7 +13,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.readings import frame_of_lists, warn_of_pairs_in
+from exactk._inputs.readings import warn_of_tuples
 from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
 from exactk._plan.metric_strings import as_plan
 from exactk._runtime.errors import type_error, warn
@@ -43,7 +43,7 @@ def classified_base(base: object, values: Sequence[Value]) -> ClassifiedValue:
         classified = classify(base, "predictions")
     if classified.container is BLOCKS:
         raise type_error(ARGUMENT, "predictions in a container", "an iterator, which can be read only once")
-    warn_of_pairs_in(classified, ARGUMENT, frame_of_lists(ARGUMENT))
+    warn_of_tuples(classified, ARGUMENT)
     return classified
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exactk._engine.base_arguments import base_of_block
 from exactk._engine.systems import in_system, open_systems
 from exactk._inputs.alignment import Alignment, truth_without_items
-from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_scores
+from exactk._inputs.beside_scores import check_block, check_ids, grades_beside_scores, shapes_of_systems
 from exactk._inputs.conversions import truth_input
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import opened
-from exactk._inputs.readings import check_not_truth
+from exactk._inputs.readings import check_other_than
 from exactk._inputs.registry import classify
 from exactk._runtime.errors import input_error
 
@@ -53,9 +53,11 @@ def convert_block(
 ) -> Block:
     """Return the block, in the evaluation's encoding; `restrictions` are those of the call."""
     columns = evaluation.columns
-    check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), ("exclude", exclude)], columns)
+    check_other_than(
+        "truth", truth, [*(("predictions", one.value) for one in systems.values()), ("exclude", exclude)], columns
+    )
     systems = open_systems(systems, columns)
-    shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
+    shapes = shapes_of_systems(systems.values())
     classified_exclude = opened(classify(exclude, "exclude"), "exclude", columns)
     check_block(shapes, classified_exclude, restrictions)
     classified_truth = grades_beside_scores(opened(classify(truth, "truth"), "truth", columns), shapes)

@@ -7,13 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings, usual_role
-from exactk._inputs.readings import (
-    describe_items_of_parts,
-    describe_pairs,
-    frame_of_lists,
-    frame_of_pairs,
-    kind_of_pairs,
-)
+from exactk._inputs.readings import describe_items_of_parts, users_with_items
 from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import as_plan
 from exactk._runtime.errors import warn
@@ -33,19 +27,16 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 
-_PAIRS_AS_FRAMES = f"{frame_of_pairs('truth')}, {frame_of_lists('predictions')}"
-
-
 def warn_of_pairs(
-    truth: ClassifiedValue, systems: Iterable[ClassifiedValue], as_frames: str = _PAIRS_AS_FRAMES
+    truth: ClassifiedValue, systems: Iterable[ClassifiedValue], arguments: tuple[str, str] = ("truth", "predictions")
 ) -> None:
-    """Warn of lists of pairs that are likely users and items, but are read as lists of two items."""
+    """Warn of tuples that are likely users with items, but are read as lists of items."""
     systems = list(systems)
     if message := next(filter(None, (describe_items_of_parts(truth, predictions) for predictions in systems)), ""):
         warn(message)
-    kind = kind_of_pairs(truth)
-    if kind and any(kind_of_pairs(predictions) == kind for predictions in systems):
-        warn(describe_pairs(kind, as_frames))
+    tuples = users_with_items(truth)
+    if tuples and any(users_with_items(predictions) == tuples for predictions in systems):
+        warn(tuples.describe(*arguments))
 
 
 class RatingScale(NamedTuple):

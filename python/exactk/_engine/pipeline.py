@@ -33,14 +33,20 @@ from exactk._engine.warnings import (
 )
 from exactk._inputs.alignment import Alignment, truth_without_items, without_truth
 from exactk._inputs.base_messages import naming_base
-from exactk._inputs.beside_scores import check_ids, check_matrix, grades_beside_scores, shapes_of_scores
+from exactk._inputs.beside_scores import (
+    check_ids,
+    check_matrix,
+    grades_beside_scores,
+    shapes_of_scores,
+    shapes_of_systems,
+)
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import open_path, opened
-from exactk._inputs.readings import NO_READINGS, check_not_truth, lines_of_ranks
+from exactk._inputs.readings import NO_READINGS, check_other_than, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.user_values import Groups, Weights
@@ -205,7 +211,10 @@ def prepare_call(
         **({} if pairing is None else pairing.clusters),
     )
     sources: Iterable[tuple[str, object]] = (("exclude", exclude), ("base_predictions", base_predictions))
-    check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), *sources], columns)
+    check_other_than("truth", truth, [*(("predictions", one.value) for one in systems.values()), *sources], columns)
+    for name, system in systems.items():
+        with in_system(name):
+            check_other_than("predictions", system.value, [("base_predictions", base_predictions)], columns)
     systems = open_systems(systems, columns)
     if base.value is not None:
         with naming_base():
@@ -213,6 +222,7 @@ def prepare_call(
     truth, exclude = open_path(truth, "truth", columns), open_path(exclude, "exclude", columns)
     candidates = open_path(candidates, "candidates", columns)
     shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
+    all_shapes = shapes_of_systems([*systems.values(), base])
     classified_truth = grades_beside_scores(classify(truth, "truth"), shapes)
     for name, system in systems.items():
         with in_system(name):
@@ -221,7 +231,7 @@ def prepare_call(
     truth_rows = None if truth is None else truth_input(classified_truth, columns, encoding)
     restrictions = {"exclude": classify(exclude, "exclude"), "candidates": classify(candidates, "candidates")}
     for argument, restriction in restrictions.items():
-        check_matrix(restriction, argument, shapes | shapes_of_scores(base))
+        check_matrix(restriction, argument, all_shapes)
     table = None if items is None else items_of_metrics(items, values, columns, threads)
     check_item_groups(values, table)
     evaluation = Evaluation(

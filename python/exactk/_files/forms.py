@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._files.formats import COLUMN_SOURCES, JSON, TREC
-from exactk._files.source import ROLES_OF_ITEMS
+from exactk._files.source import ROLES_OF_ITEMS, by_pandas
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.paths import FilesOfSystems
@@ -193,13 +193,6 @@ def _path(file: File) -> str:
     return "stdin" if str(file.path).startswith(("/dev/", "/proc/")) else shlex.quote(str(file.path))
 
 
-def _framed(file: File, code: str, write: str) -> Option:
-    """Return Python's code for an argument, a data frame, which the command line writes to a file."""
-    program = f"import pandas; {code}.{write}"
-    program = shlex.quote(program if '"' in program else program.replace("'", '"'))  # which needs no escapes
-    return Option(file.role, "", f"{file.role}={code}".replace("{", "{{").replace("}", "}}"), f"python3 -c {program}")
-
-
 def _named(file: File, names: Sequence[str], separator: str | None = None) -> Option:
     """Return how to read the file by pandas, with these names unless it has its own."""
     rows = _rows(_first_lines(file), separator)
@@ -210,7 +203,7 @@ def _named(file: File, names: Sequence[str], separator: str | None = None) -> Op
     keys = [f"{name!r}: str" for name, *_ in columns if name in texts and usual_role(name) in {"user", "item"}]
     options += f", dtype={{{', '.join(keys)}}}" if keys else ""
     code = f"pandas.read_csv({str(file.path)!r}, {options}{_SEPARATORS[separator]})"
-    return _framed(file, code, f"to_csv({f'{file.path}.csv'!r}, index=False)")
+    return by_pandas(file, code)
 
 
 _NO_NAMES = "if no line has column names: "
@@ -307,7 +300,7 @@ def _lists(file: File, lines: list[str]) -> Text:
         f"pandas.read_csv({str(file.path)!r}, sep=';', names=['line'], dtype=str)['line'])], columns=['user', 'items'])"
     )
     write = f"to_json({f'{file.path}.jsonl'!r}, orient='records', lines=True)"
-    return ("if each line is a user and items: ", _framed(file, code, write))
+    return ("if each line is a user and items: ", by_pandas(file, code, write))
 
 
 def _names_of(file: File, rows: list[list[str]], separator: str | None) -> tuple[str, ...]:

@@ -68,11 +68,12 @@ class Source:
         raise NotImplementedError
 
 
-def by_pandas(file: File, read: str) -> Option:
-    """Return how to pass what pandas reads, or on the command line how to write it as CSV."""
-    write = f"import pandas; {read}.to_csv({f'{file.path}.csv'!r}, index=False)"
-    code = f"{file.role}={read}".replace("{", "{{").replace("}", "}}")
-    return Option(file.role, "", code, f"python3 -c {shlex.quote(write)}")
+def by_pandas(file: File, read: str, write: str = "") -> Option:
+    """Return how to pass a data frame, or on the command line how to write it, as CSV unless `write` says how."""
+    write = write or f"to_csv({f'{file.path}.csv'!r}, index=False)"
+    program = f"import pandas; {read}.{write}"
+    program = shlex.quote(program if '"' in program else program.replace("'", '"'))  # which needs no escapes
+    return Option(file.role, "", f"{file.role}={read}".replace("{", "{{").replace("}", "}}"), f"python3 -c {program}")
 
 
 def warn_of_lists(file: File, table: Any, columns: ColumnChoice, read: Callable[[str], Option]) -> None:  # noqa: ANN401 - pyarrow has no types

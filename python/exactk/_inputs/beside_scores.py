@@ -15,7 +15,7 @@ from exactk._inputs.truth import Truth
 from exactk._runtime.errors import input_error, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 Shapes: TypeAlias = frozenset[tuple[int, ...]]
 
@@ -47,6 +47,25 @@ def shapes_of_scores(predictions: ClassifiedValue) -> Shapes:
         shape = tuple(value.shape)
         return frozenset({shape} if len(shape) == 2 else ())
     return frozenset({value.shape}) if predictions.is_matrix_of_floats else frozenset()
+
+
+def shapes_of_systems(systems: Iterable[ClassifiedValue]) -> Shapes:
+    """Return the shapes of all systems' scores. Warn if some have more columns than others, and none has keys."""
+    shapes = frozenset[tuple[int, ...]]()
+    counts = set()
+    for system in systems:
+        found = shapes_of_scores(system)
+        shapes |= found
+        if getattr(system.value, "item_vocabulary", None) is None:
+            counts |= {columns for _, columns in found}
+    if len(counts) > 1:
+        fewest, most = min(counts), max(counts)
+        warn(
+            f"predictions: scores of {fewest} and of {most} columns, each of them for item 0 on; np.pad(scores, "
+            f"((0, 0), (0, {most - fewest})), constant_values=-np.inf) says that the fewer lack the last items, "
+            f"scores[:, {most - fewest}:] of the others that these begin with columns of padding"
+        )
+    return shapes
 
 
 def grades_beside_scores(truth: ClassifiedValue, shapes: Shapes) -> ClassifiedValue:

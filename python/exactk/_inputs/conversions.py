@@ -18,7 +18,7 @@ from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import open_path
-from exactk._inputs.readings import frame_of_pairs, warn_of_pairs_in
+from exactk._inputs.readings import warn_of_tuples
 from exactk._inputs.registry import (
     BATCHES,
     EMBEDDINGS,
@@ -338,7 +338,7 @@ def exclusions_input(classified: ClassifiedValue, columns: ColumnNames, encoding
 def _exclusion_rows(
     classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, argument: str = "exclude"
 ) -> Rows:
-    warn_of_pairs_in(classified, argument, frame_of_pairs(argument))
+    warn_of_tuples(classified, argument)
     if classified.container is LISTS:  # training data is often a Truth
         rows = with_labels_as_keys(classified.value.rows(), "exclude")._replace(grades=None, unknown_actual=None)
     else:

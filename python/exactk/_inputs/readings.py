@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._inputs.containers import series
-from exactk._inputs.containers.sequences import AS_ITEMS, WITH_NUMBERS, code_of_rows
+from exactk._inputs.containers.sequences import AS_ITEMS, WITH_NUMBERS
 from exactk._inputs.containers.tables import is_frame, open_table
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.model.lists import Rankings
@@ -26,7 +26,8 @@ from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import column_names, is_path
-from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, ClassifiedValue
+from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, ClassifiedValue, Container
+from exactk._inputs.ways_on import each_row, frame_of_tuples
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from exactk._inputs.types import FilePath
     from exactk._runtime.faults import Text
 
+_LIKE: dict[Container | None, object] = {LIST: [], MAPPING: {}}  # in place of values, which are released early
+_ORDERED = frozenset({"predictions", "base_predictions", "one", "other"})
 _FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
 _MOST_USERS = 100  # whose items are compared
 _MOST_SCORES = 1_000_000  # of the first rows of a matrix
@@ -49,61 +52,63 @@ _FEWEST_CHANGES = 10  # between neighbors in lists; fewer may be in order by cha
 _FEWEST_USERS, _FEWEST_ITEMS = 10, 20  # of fewer, all items may be relevant
 
 
-def kind_of_pairs(classified: ClassifiedValue) -> str:
-    """Return the kind of the rows of two that are likely (user, item) pairs; empty if they are likely lists.
+class Tuples(NamedTuple):
+    """Rows that are likely users with items, of three also with a number, but are read as lists of items."""
 
-    Tuples of strings always are; integers if the first ones are in groups, as users are and the best items of users are
+    width: int
+    kind: str  # "strings" or "integers"
+
+    def describe(self, *arguments: str) -> str:
+        """Return the warning about these arguments, with what to write for each."""
+        row, users = {
+            2: (f"pair of {self.kind}", "pairs of users and items"),
+            3: (f"tuple of three {self.kind}", "users with items and numbers"),
+        }[self.width]
+        frames = ", ".join(map(self._frame, arguments))
+        return f"each {row} is read as one user's list of {('two', 'three')[self.width - 2]} items; for {users}, write {frames}"
+
+    def _frame(self, argument: str) -> str:
+        """Return how to write them as a data frame; pairs of predictions, which have no scores, as lists in their order."""
+        as_lists = ".groupby('user', as_index=False).agg(list)" if argument in _ORDERED and self.width == 2 else ""
+        return f"{frame_of_tuples(argument, self.width)}{as_lists}"
+
+
+def users_with_items(classified: ClassifiedValue) -> Tuples | None:
+    """Return what rows of two or three parts are that are likely users with items; None if they are likely lists.
+
+    Pairs of strings always are; integers if the first ones are in groups, as users are and the best items of users are
     not; lists of strings if, besides, no string is first in one and second in another.
     """
     rows, container = classified
     if container is SERIES and not series.has_user_index(rows):
         rows, container = series.elements(rows), LIST
+    if container is ARRAY and rows.ndim == 2 and rows.shape[1] in {2, 3} and rows.dtype.kind in "iu":
+        is_grouped = bool((rows[1:, 0] >= rows[:-1, 0]).all())
+        rows, container = [*map(tuple, rows.tolist())] if is_grouped else [], LIST
     if container is not LIST or not rows or type(rows[0]) not in {tuple, list}:
-        return ""
-    if not all(type(row) is type(rows[0]) and len(row) == 2 for row in rows):
-        return ""
-    are_strings, are_tuples = all(isinstance(part, str) for row in rows for part in row), type(rows[0]) is tuple
+        return None
+    width, are_tuples = len(rows[0]), type(rows[0]) is tuple
+    if width not in {2, 3} or not all(type(row) is type(rows[0]) and len(row) == width for row in rows):
+        return None
+    are_strings = width == 2 and all(isinstance(part, str) for row in rows for part in row)
+    strings, integers = Tuples(width, "strings"), Tuples(width, "integers")
     if are_strings and are_tuples:
-        return "strings"
+        return strings
     are_integers = are_tuples and all(type(part) is int for row in rows for part in row)
     firsts = [row[0] for row in rows]
     are_few = len(rows) < _FEWEST_PAIRS or 3 * len(set(firsts)) > 2 * len(rows)
     if are_few or len(set(map(tuple, rows))) < len(rows):  # lists of a constant model repeat
-        return ""
+        return None
     if are_integers:
-        return "integers" if all(one <= other for one, other in pairwise(firsts)) else ""
+        return integers if all(one <= other for one, other in pairwise(firsts)) else None
     are_grouped = are_strings and sum(one != other for one, other in pairwise(firsts)) < len(set(firsts))
-    return "strings" if are_grouped and not {row[1] for row in rows} & set(firsts) else ""
+    return strings if are_grouped and not {row[1] for row in rows} & set(firsts) else None
 
 
-def frame_of_pairs(argument: str) -> str:
-    """Return how to write pairs as a data frame with a row for each."""
-    return f"{argument}=pd.DataFrame(list({argument}), columns=['user', 'item'])"
-
-
-def frame_of_lists(argument: str) -> str:
-    """Return how to write pairs as a data frame with a list of items for each user."""
-    return f"{frame_of_pairs(argument)}.groupby('user', as_index=False).agg(list)"
-
-
-def describe_pairs(kind: str, as_frames: str) -> str:
-    """Return the warning that pairs of a kind are read as lists; `as_frames` is how to write users and items."""
-    return (
-        f"each pair of {kind} is read as one user's list of two items; for pairs of users and items, write {as_frames}"
-    )
-
-
-def warn_of_pairs_in(classified: ClassifiedValue, argument: str, as_frame: str) -> None:
-    """Warn if an argument is likely pairs of users and items."""
-    if kind := kind_of_pairs(classified):
-        warn(f"{argument}: {describe_pairs(kind, as_frame)}")
-
-
-def _as_rows(classified: ClassifiedValue, argument: str, row: str) -> str:
-    """Return the code that makes a row of each user's items."""
-    if classified.container is SERIES:
-        return f"{argument}={argument}.map(lambda items: {row})"
-    return code_of_rows(argument, row, is_keyed=classified.container is MAPPING)
+def warn_of_tuples(classified: ClassifiedValue, argument: str) -> None:
+    """Warn if an argument is likely users with items."""
+    if tuples := users_with_items(classified):
+        warn(f"{argument}: {tuples.describe(argument)}")
 
 
 def describe_items_of_parts(truth: ClassifiedValue, predictions: ClassifiedValue) -> str:
@@ -120,7 +125,8 @@ def describe_items_of_parts(truth: ClassifiedValue, predictions: ClassifiedValue
         return ""
     sides = {"truth": truth, "predictions": predictions}
     as_items, with_numbers = (
-        ", ".join(_as_rows(side, argument, row) for argument, side in sides.items()) for row in (AS_ITEMS, WITH_NUMBERS)
+        ", ".join(each_row(_LIKE.get(side.container), argument, row) for argument, side in sides.items())
+        for row in (AS_ITEMS, WITH_NUMBERS)
     )
     return (
         f"tuples such as {tuple(shared[0])!r} are on both sides and are read as items with grades and with scores; "
@@ -192,7 +198,7 @@ class Readings(NamedTuple):
         are_few = self.users < _FEWEST_USERS or self.items < _FEWEST_ITEMS
         if self.irrelevant or are_few or not self.uncut:
             return ""
-        return f"all {self.items} items in the lists of {self.users} users are relevant, as if the test items alone were scored"
+        return f"all {self.items} items in the first {self.users} lists are relevant, as if the test items alone were scored"
 
 
 NO_READINGS, _IRRELEVANT, _NO_RANKS = Readings(), Readings(irrelevant=1), Readings(no_ranks=1)
@@ -269,8 +275,8 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
     scores = "half of each"
     if container in {MAPPING, LIST}:
         order = "sorted(dict(items), key=dict(items).get{})"
-        ranks = (_as_rows(predictions, "predictions", order.format("")),)
-        scores = _as_rows(predictions, "predictions", order.format(", reverse=True"))
+        ranks = (each_row(_LIKE[container], "predictions", order.format("")),)
+        scores = each_row(_LIKE[container], "predictions", order.format(", reverse=True"))
     elif container is ARRAY:
         ranks, scores = ("predictions=-predictions",), "predictions=predictions / 2"
     elif container is FRAME and "rank" in columns and columns.get("score") is None:
@@ -279,17 +285,17 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
     return ("; ", *ranks, f" if they are ranks, {scores} if they are scores")
 
 
-def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
-    """Raise InputError if another argument is the truth, or the file that the truth is or a copy of it, by the same columns."""
+def check_other_than(name: str, one: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
+    """Raise InputError if another argument is the same object or file as this, or a copy of it, by the same columns."""
     for argument, value in others:
-        if not _are_same(truth, value) or (argument == "predictions" and _has_own_grades(truth, columns)):
+        if not _are_same(one, value) or (argument == "predictions" and _has_own_grades(one, columns)):
             continue
         hint: Text = ()
         if argument == "predictions":
             names = Option("grade", "NAME"), " and ", Option("score", "NAME")
             hint = ("pass what the system recommends, or name columns of both: ", *names)
-        source = f"the same {'file' if is_path(truth) else 'object'}"
-        raise input_error(argument, "another input than the truth", source, hint=hint)
+        source = f"the same {'file' if is_path(one) else 'object'}"
+        raise input_error(argument, f"another input than the {name}", source, hint=hint)
 
 
 def _has_own_grades(truth: object, columns: ColumnNames) -> bool:
@@ -299,13 +305,13 @@ def _has_own_grades(truth: object, columns: ColumnNames) -> bool:
     return grade is not None and grade not in {columns.get("score"), columns.get("rank")}
 
 
-def _are_same(truth: object, value: object) -> bool:
-    if is_path(truth) and is_path(value):
-        return _are_same_files(truth, value)
-    if truth is not value or truth is None:
+def _are_same(one: object, other: object) -> bool:
+    if is_path(one) and is_path(other):
+        return _are_same_files(one, other)
+    if one is not other or one is None:
         return False
-    shape = getattr(truth, "shape", None)
-    return 0 not in shape if isinstance(shape, tuple) else not isinstance(truth, Sized) or len(truth) > 0
+    shape = getattr(one, "shape", None)
+    return 0 not in shape if isinstance(shape, tuple) else not isinstance(one, Sized) or len(one) > 0
 
 
 def _are_same_files(one: FilePath, other: FilePath) -> bool:

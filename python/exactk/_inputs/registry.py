@@ -206,7 +206,8 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
         except InputTypeError as error:
             hint = ways_on.of_container(value, options.argument) if container is MAPPING else ""
             if not hint and container in {LIST, MAPPING, SERIES}:
-                hint = ways_on.of_rows(value, error, options.argument)
+                hint = ways_on.of_tuples(value, error, options.argument)
+                hint = hint or ways_on.of_rows(value, error, options.argument)
             if not hint:
                 raise
             raise error.amended(hint=(hint,)) from error.__cause__

@@ -12,8 +12,8 @@ from exactk._inputs.containers.sequences import rows_of_integers
 from exactk._inputs.model.lists import Lists, Rankings
 from exactk._inputs.model.rows import Rows, matrix_rows, remove_padding
 from exactk._inputs.model.scores import Scores
-from exactk._inputs.readings import kind_of_pairs
-from exactk._inputs.registry import LIST, ClassifiedValue
+from exactk._inputs.readings import users_with_items
+from exactk._inputs.registry import ARRAY, LIST, ClassifiedValue
 from exactk._inputs.truth import Truth
 
 if TYPE_CHECKING:
@@ -79,13 +79,18 @@ def _rows_of(value: object, argument: str) -> Rows | None:
     """Return the rows of an id matrix or of a list of rows of integers, as copies."""
     if type(value) is np.ndarray:
         has_ids = value.dtype.kind in "iu" and np.can_cast(value.dtype, np.int64)  # uint64 has others
-        if value.ndim != 2 or not has_ids or value.size > _MOST_CELLS:
+        if (
+            value.ndim != 2
+            or not has_ids
+            or value.size > _MOST_CELLS
+            or users_with_items(ClassifiedValue(value, ARRAY))
+        ):
             return None
         ids = value.astype(np.int64, order="C")
         return matrix_rows(ids, _core.padded_lengths(ids, argument), is_owned=True)
     if type(value) is not list or len(value) > _MOST_USERS or not _are_rows_of_integers(value):
         return None
-    return None if kind_of_pairs(ClassifiedValue(value, LIST)) else rows_of_integers(value, argument)
+    return None if users_with_items(ClassifiedValue(value, LIST)) else rows_of_integers(value, argument)
 
 
 def _are_rows_of_integers(rows: list[Any]) -> bool:

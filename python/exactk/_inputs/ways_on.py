@@ -108,16 +108,36 @@ def of_hits(row: Any, argument: str = "predictions") -> str:  # noqa: ANN401 - o
     return hit.items("items") if hit else ""
 
 
+def each_row(rows: object, argument: str, row: str) -> str:
+    """Return what makes a row, such as ``list(items)``, of each user's items in a mapping, a list or a Series."""
+    if isinstance(rows, Mapping):
+        return f"{argument}={{user: {row} for user, items in {argument}.items()}}"
+    return (
+        f"{argument}=[{row} for items in {argument}]"
+        if isinstance(rows, list)
+        else f"{argument}={argument}.map(lambda items: {row})"
+    )
+
+
+def frame_of_tuples(argument: str, width: int) -> str:
+    """Return what makes a data frame of tuples of a user, an item and, in those of three, its number."""
+    columns = ["user", "item", "grade" if argument == "truth" else "score"][:width]
+    return f"{argument}=pd.DataFrame(list({argument}), columns={columns})"
+
+
+def of_tuples(rows: object, error: ExactkError, argument: str) -> str:
+    """Return what to write for users, items and numbers, of which the number is no id; empty for other rows."""
+    are_tuples = isinstance(rows, list) and all(type(row) in {list, tuple} and len(row) == 3 for row in rows)
+    if not are_tuples or error.position != 2:
+        return ""
+    return f"{frame_of_tuples(argument, 3)} if each is a user, an item and a number"
+
+
 def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN401 - a list, or a mapping from user
     """Return what to write for the rows of users that an error is about; empty if they are of no kind here."""
     hint, mapping = str(*error.fault.hint[:1]), isinstance(rows, Mapping)
-    each = f"{argument}.map(lambda items: {{}})"  # of a Series
-    if mapping:
-        each = f"{{user: {{}} for user, items in {argument}.items()}}"
-    elif isinstance(rows, list):
-        each = f"[{{}} for items in {argument}]"
     if hint.startswith(f"{argument}={argument}.") and isinstance(rows, (list, Mapping)):  # as for a tensor
-        return f"{argument}={each.replace('{}', hint.replace(f'{argument}={argument}', 'items'))}"
+        return each_row(rows, argument, hint.replace(f"{argument}={argument}", "items"))
     if hint or error.row is None or error.row >= len(rows):
         return ""
     row = list(rows.values() if mapping else rows)[error.row]
@@ -135,7 +155,7 @@ def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN40
         expression = "[int(item) for item in items]"
     else:
         expression = of_hits(row, argument) or _first_of_arrays(row)
-    return f"{argument}={each.replace('{}', expression)}" if expression else ""
+    return each_row(rows, argument, expression) if expression else ""
 
 
 def _first_of_arrays(row: Any) -> str:  # noqa: ANN401 - a row of any kind

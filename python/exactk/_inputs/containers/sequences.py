@@ -15,7 +15,7 @@ from exactk._inputs.checks import describe_dtype, exact_float, id_array, import_
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
-from exactk._inputs.ways_on import is_foreign, of_hits, reads_as_pair, split
+from exactk._inputs.ways_on import each_row, is_foreign, of_hits, reads_as_pair, split
 from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.faults import as_text
@@ -151,7 +151,7 @@ def _mapping_of_pairs(row: Any, argument: str, user: int, is_keyed: bool) -> dic
             expected = f"an (item, {VALUE_FIELDS[argument][:-1]}) tuple, like the first item"
             raise type_error(argument, expected, repr(pair), row=user, position=position)
         if pair[0] in mapping:
-            hint = f"{code_of_rows(argument, AS_ITEMS, is_keyed=is_keyed)} if the tuples are items of two parts"
+            hint = f"{each_row({} if is_keyed else [], argument, AS_ITEMS)} if the tuples are items of two parts"
             raise input_error(argument, "distinct items", f"{pair[0]!r} again", row=user, position=position, hint=hint)
         mapping[pair[0]] = pair[1]
     return mapping
@@ -190,13 +190,6 @@ AS_ITEMS, WITH_NUMBERS = "list(map(str, items))", "dict(items)"
 """What makes a row of a user's pairs: items of two parts, or items with numbers."""
 
 
-def code_of_rows(argument: str, row: str, *, is_keyed: bool) -> str:
-    """Return the code that makes a row of each user's items."""
-    if is_keyed:
-        return f"{argument}={{user: {row} for user, items in {argument}.items()}}"
-    return f"{argument}=[{row} for items in {argument}]"
-
-
 def _parts_hint(lists: list[Any], argument: str, error: InputTypeError, is_keyed: bool) -> str:  # noqa: FBT001 - as of its caller
     """Return how to write tuples, or lists of a string and a number, in place of ids; empty if the error is about others."""
     row = None if error.row is None else lists[error.row]
@@ -209,10 +202,10 @@ def _parts_hint(lists: list[Any], argument: str, error: InputTypeError, is_keyed
     if isinstance(item, tuple) and isinstance(item[0], Real) and isinstance(item[-1], str):
         return ""  # ranks or scores before ids
     row_code = "{str(item): number for item, number in items.items()}" if isinstance(row, dict) else AS_ITEMS
-    as_items = f"{code_of_rows(argument, row_code, is_keyed=is_keyed)} if they are items of several parts"
+    as_items = f"{each_row({} if is_keyed else [], argument, row_code)} if they are items of several parts"
     if isinstance(item, tuple) or argument not in VALUE_FIELDS:
         return as_items
-    numbers = code_of_rows(argument, WITH_NUMBERS, is_keyed=is_keyed)
+    numbers = each_row({} if is_keyed else [], argument, WITH_NUMBERS)
     return f"{numbers} if they are items with {VALUE_FIELDS[argument]}, {as_items}"
 
 
