@@ -212,9 +212,9 @@ def prepare_call(
     )
     sources: Iterable[tuple[str, object]] = (("exclude", exclude), ("base_predictions", base_predictions))
     check_other_than("truth", truth, [*(("predictions", one.value) for one in systems.values()), *sources], columns)
-    for name, system in systems.items():
-        with in_system(name):
-            check_other_than("predictions", system.value, [("base_predictions", base_predictions)], columns)
+    if len(systems) == 1:  # beside others, one may be the base
+        (system,) = systems.values()
+        check_other_than("predictions", system.value, [("base_predictions", base_predictions)], columns)
     systems = open_systems(systems, columns)
     if base.value is not None:
         with naming_base():
