@@ -257,7 +257,7 @@ CUTOFFS = "5 10 15 20 30 100 200 500 1000"
         ("success", ["success_1", "success_5", "success_10"]),
         ("P.10,5", ["P_5", "P_10"]),
         ("ndcg_cut.3 ndcg num_rel", ["num_rel", "ndcg", "ndcg_cut_3"]),
-        ("runid num_q", ["runid", "num_q", "num_ret"]),
+        ("num_q runid", ["runid", "num_q"]),
         ("rank_biased_precision", ["exactk.rbp"]),
         ("set", OF_SETS.split()),
     ],

@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import os
+import random
+import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from commands import Run, assert_refused, write_files
 from exactk._cli import main
-from exactk._plan.trec_measures import TREC_MEASURES
+from exactk._plan.trec_measures import OUTSIDE_OF_SETS, TREC_MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DATA = Path(os.environ.get("EXACTK_DATA", "/nonexistent")) / "trec_eval"
-pytestmark = [
-    pytest.mark.skipif(not DATA.is_dir(), reason="set EXACTK_DATA to the folder with recorded outputs of trec_eval"),
-    pytest.mark.filterwarnings("ignore:.*queries have ranks that contradict"),  # those of the recorded runs are drawn
-]
+recorded_outputs = pytest.mark.skipif(
+    not DATA.is_dir(), reason="set EXACTK_DATA to the folder with recorded outputs of trec_eval"
+)
+pytestmark = pytest.mark.filterwarnings("ignore:.*queries have ranks that contradict")  # those of the runs are drawn
 
 CASES = [f"case{number:02}" for number in range(10)]
 VERSIONS = {"9.0.8": "trec_eval_9", "10.0": "trec_eval"}
-REFUSED = ("case05", "10.0")  # a query that the qrels lack
 MISSING = {measure.name for measure in TREC_MEASURES if measure.metric is None}
 
 
-def is_ours(measure: str) -> bool:
-    """Return whether we have a measure, by its name with or without a cutoff or level."""
-    return measure not in MISSING and measure.rpartition("_")[0] not in MISSING
-
-
-def recorded_lines(case: str, version: str, options: str) -> list[tuple[str, ...]]:
-    """Return the recorded lines of the measures that we have: name, query and value."""
-    text = (DATA / f"{case}.{version}.{options}.out").read_text(encoding="utf-8")
-    return [fields for line in text.splitlines() if is_ours((fields := tuple(line.split("\t")))[0].strip())]
+def missing_measure(line: tuple[str, ...]) -> str | None:
+    """Return the measure of a line if we do not have it, without its cutoff or level."""
+    name = line[0].strip()
+    return next((one for one in (name, name.rpartition("_")[0]) if one in MISSING), None)
 
 
 def truncated_run(case: str, version: str, depth: int, folder: Path) -> Path:
@@ -55,18 +53,15 @@ class Recording(NamedTuple):
     """Options of trec_eval, and what is the same here."""
 
     arguments: Sequence[str] = ()
-    convention: str = ""  # what its name ends in
     depth: int | None = None  # of the lists
 
 
 RECORDINGS = {
     "q": Recording(["-q"]),
-    "qc": Recording(["-q"], "_complete"),
+    "qc": Recording(["-q", "-c"]),
     "l2": Recording(["--set", "min_grade=2"]),
     "M5": Recording(depth=5),
 }
-
-
 RECORDED = [
     f"{case} {version} {name}"
     for case in CASES
@@ -76,22 +71,212 @@ RECORDED = [
 ]
 
 
-@pytest.mark.parametrize("recorded", RECORDED)
-def test_f71_the_text_is_that_of_trec_eval(recorded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+class Printed(NamedTuple):
+    """What trec_eval and exactk print for the same files."""
+
+    code: int
+    theirs: str
+    ours: str
+    errors: str
+
+
+def printed(recorded: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> Printed:
     case, version, name = recorded.split()
     recording = RECORDINGS[name]
     run = DATA / f"{case}.run"
     if recording.depth is not None:
-        run = truncated_run(case, version, recording.depth, tmp_path)
-    convention = VERSIONS[version] + recording.convention
-    options = ["--format", "trec", "-m", "all_trec", "--convention", convention, *recording.arguments]
+        run = truncated_run(case, version, recording.depth, folder)
+    options = ["--format", "trec", "-m", "all_trec", "--convention", VERSIONS[version], *recording.arguments]
     code = main(["evaluate", str(DATA / f"{case}.qrels"), str(run), *options])
-    printed = capsys.readouterr()
-    if (case, version) == REFUSED:  # trec_eval's message names another query
-        assert (code, printed.out) == (2, "")
-        assert "expected queries of the qrels, as in trec_eval 10, found '2'" in printed.err
+    streams = capsys.readouterr()
+    theirs = (DATA / f"{case}.{version}.{name}.out").read_text(encoding="utf-8")
+    return Printed(code, theirs, streams.out, streams.err)
+
+
+def lines_of(text: str) -> list[tuple[str, ...]]:
+    return [tuple(line.split("\t")) for line in text.splitlines()]
+
+
+@recorded_outputs
+@pytest.mark.parametrize("recorded", RECORDED)
+def test_f71_f90_the_text_is_that_of_trec_eval(
+    recorded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = printed(recorded, tmp_path, capsys)
+    if both.theirs.startswith("exit 4"):  # a query of the qrels without results, whose message says the reverse
+        assert both.theirs.splitlines()[1] == "trec_eval: result qid '5' not found in qrels"
+        assert (both.code, both.ours) == (2, "")
+        assert "expected results for each query of the qrels" in both.errors
+        assert "found none for '5'; -c counts them as 0" in both.errors
         return
-    assert code == 0
-    assert "trec_eval prints measures that exactk does not support: iprec_at_recall, relstring" in printed.err
-    lines = [tuple(line.split("\t")) for line in printed.out.splitlines()]
-    assert lines == recorded_lines(case, version, name)
+    assert both.code == 0
+    assert "trec_eval prints measures that exactk does not support: iprec_at_recall, relstring" in both.errors
+    assert lines_of(both.ours) == [line for line in lines_of(both.theirs) if missing_measure(line) is None]
+
+
+@recorded_outputs
+@pytest.mark.parametrize("version", VERSIONS)
+def test_f90_how_many_lines_are_equal(version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    equal, missing, refused = 0, Counter[str](), 0
+    for recorded in RECORDED:
+        if recorded.split()[1] == version:
+            both = printed(recorded, tmp_path, capsys)
+            ours = set(lines_of(both.ours))
+            refused += both.theirs.startswith("exit 4") and both.code == 2
+            for line in lines_of(both.theirs) if both.code == 0 else ():
+                name = missing_measure(line)
+                missing.update([name] if name else [])
+                equal += name is None and line in ours
+                assert name or line in ours
+    with capsys.disabled():
+        named = ", ".join(f"{name} {count}" for name, count in sorted(missing.items()))
+        counted = f"{equal} lines equal, {refused} files refused by both, {missing.total()} lines of measures without a metric"
+        sys.stdout.write(f"\ntrec_eval {version}: {counted}: {named}\n")
+    since_10 = {measure.name for measure in TREC_MEASURES if measure.since_10}
+    assert set(missing) == MISSING - (since_10 if version == "9.0.8" else set())
+    assert refused == (3 if version == "10.0" else 0)
+    assert equal > missing.total()
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_files({"one.qrels": "q1 0 d1 1\n", "two.qrels": "q1 0 d1 1\nq2 0 d1 1\n"})
+    write_files({"one.run": "q1 Q0 d1 1 2 tag\n", "two.run": "q1 Q0 d1 1 2 tag\nq2 Q0 d1 1 2 tag\n"})
+    write_files({"graded.qrels": "q 0 a 1\nq 0 b 2\nq 0 c 0\nq 0 d 3\nq 0 e -1\n"})
+    write_files({"graded.run": "q Q0 c 1 9 tag\nq Q0 e 2 8.5 tag\nq Q0 a 3 8 tag\nq Q0 b 4 7 tag\n"})
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ("one.qrels two.run", {"all": "1.0000"}),  # a query that nobody judged
+        ("one.qrels two.run -q", {"q1": "1.0000", "all": "1.0000"}),
+        ("one.qrels two.run -q -c", {"q1": "1.0000", "all": "1.0000"}),
+        ("two.qrels one.run -q -c", {"q1": "1.0000", "q2": "0.0000", "all": "0.5000"}),
+        ("two.qrels one.run -q --convention trec_eval_complete", {"q1": "1.0000", "q2": "0.0000", "all": "0.5000"}),
+        ("two.qrels one.run -q --convention trec_eval_9", {"q1": "1.0000", "all": "1.0000"}),
+        ("two.qrels one.run -q -c --convention trec_eval_9", {"q1": "1.0000", "all": "0.5000"}),
+    ],
+)
+def test_f90_queries_on_one_side(arguments: str, values: dict[str, str], run: Run) -> None:
+    result = run("evaluate", *arguments.split(), "--format", "trec", "-m", "map")
+    assert (result.code, {line[1]: line[2] for line in lines_of(result.out)}) == (0, values)
+
+
+@pytest.mark.usefixtures("files")
+def test_f90_a_query_of_the_qrels_has_results(run: Run) -> None:
+    message = "predictions: expected results for each query of the qrels, as trec_eval 10 does without -c, found none for 'q2'"
+    assert_refused(run("evaluate", "two.qrels", "one.run", "--format", "trec", "-m", "map"), message)
+    systems = ("two.qrels", "a=two.run", "b=one.run")
+    result = run("compare", *systems, "--format", "trec", "-m", "map")
+    assert (result.code, result.out) == (2, "")
+    assert "found none for 'q2' in system 'b'; -c counts them as 0" in result.err
+    for version, printed_queries in (("trec_eval", 2), ("trec_eval_9", 1)):
+        result = run("compare", *systems, "--format", "trec", "-m", "map", "-q", "-c", "--convention", version)
+        of_b = [line[1:] for line in lines_of(result.out)[-2 - printed_queries :]]
+        assert of_b == [*[("q1", "1.0000"), ("q2", "0.0000")][:printed_queries], ("all", "b"), ("all", "0.5000")]
+    write_files({"three.qrels": "q3 0 d1 1\nq2 0 d1 1\nq1 0 d1 1\n"})
+    refused = run("evaluate", "three.qrels", "one.run", "--format", "trec", "-m", "map")
+    assert_refused(refused, "found none for 'q2' (the first of 2); -c counts them as 0")
+    assert_refused(run("evaluate", "two.qrels", "one.run", "-c"), "-c goes with --format trec")
+    of_ranx = ("--format", "trec", "-c", "--convention", "ranx")
+    assert_refused(
+        run("evaluate", "two.qrels", "one.run", *of_ranx), "-c: expected --convention trec_eval or trec_eval_9"
+    )
+
+
+@pytest.mark.usefixtures("files")
+def test_f90_comments_are_no_rows(run: Run) -> None:
+    write_files({"comment.qrels": "# a comment\nq1 0 d1 1\n# Next is one in a document\nq1 0 d#2 0\n"})
+    write_files({"comment.run": "# This is my favorite run\nq1 Q0 d1 1 2 tag\n# And one of six words more\n"})
+    result = run("evaluate", "comment.qrels", "comment.run", "--format", "trec", "-m", "runid", "-m", "num_q")
+    assert lines_of(result.out) == [("runid".ljust(22), "all", "tag"), ("num_q".ljust(22), "all", "1")]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("measures", "lines"),
+    [
+        ("ndcg.1=3,2=9", {"ndcg_1=3,2=9": "0.4338"}),  # as pytrec-eval-terrier has these numbers
+        ("ndcg.1=3,2=9,4=4.5", {"ndcg_1=3,2=9,4=4.5": "0.4338"}),
+        ("ndcg.0=1", {"ndcg_0=1": "0.4548"}),
+        ("ndcg.1=0", {"ndcg_1=0": "0.2021"}),
+        ("ndcg dcg", {"dcg": "1.3614", "ndcg": "0.2859"}),
+        ("dcg.2=5", {"dcg_2=5": "2.6534"}),
+        ("set_F.0.5 set_P", {"set_P": "0.5000", "set_F_0.5": "0.5455"}),
+        ("set_F.2", {"set_F_2": "0.6000"}),
+        ("P.5.9,2", {"P_2": "0.0000", "P_5": "0.4000"}),
+        ("set P.1 P.3 ndcg_cut.2", None),
+    ],
+)
+def test_f90_parameters_are_those_of_trec_eval(measures: str, lines: dict[str, str] | None, run: Run) -> None:
+    options = [part for measure in measures.split() for part in ("-m", measure)]
+    result = run("evaluate", "graded.qrels", "graded.run", "--format", "trec", *options)
+    found = {name.strip(): value for name, _, value in lines_of(result.out)}
+    assert result.code == 0
+    if lines is None:  # given cutoffs replace the default ones
+        assert [name for name in found if name.startswith(("P_", "ndcg"))] == ["P_1", "P_3", "ndcg_cut_2"]
+    else:
+        assert found == lines
+
+
+GAINS = ["1=3,2=9", "1=9,2=3", "1=1,2=3,3=7", "2=5", "0=1", "3=1", "0=2,1=4,2=8,3=16", "1=0"]
+
+
+@pytest.mark.parametrize("gains", GAINS)
+def test_f90_gains_are_those_of_trec_evals_code(gains: str, tmp_path: Path, run: Run) -> None:
+    """The extension of pytrec-eval-terrier is trec_eval 9: it takes the parameters that its Python part refuses."""
+    trec_eval: Any = pytest.importorskip("pytrec_eval_ext")
+    draw = random.Random(gains)  # noqa: S311 - no secret
+    documents = [f"d{number:02}" for number in range(12)]
+    qrels = {f"q{number}": {one: draw.randint(-1, 3) for one in draw.sample(documents, 8)} for number in range(20)}
+    ranked = {query: {one: float(draw.randint(0, 5)) for one in draw.sample(documents, 9)} for query in qrels}
+    theirs = trec_eval.RelevanceEvaluator(qrels, {f"ndcg.{gains}"}).evaluate(ranked)
+    rows = [f"{query} 0 {one} {grade}" for query, grades in qrels.items() for one, grade in grades.items()]
+    (tmp_path / "q.qrels").write_text("\n".join(rows), encoding="utf-8")
+    rows = [f"{query} Q0 {one} 1 {score} t" for query, scores in ranked.items() for one, score in scores.items()]
+    (tmp_path / "r.run").write_text("\n".join(rows), encoding="utf-8")
+    options = ("--format", "trec", "--convention", "trec_eval_9", "-q", "-m", f"ndcg.{gains}")
+    result = run("evaluate", tmp_path / "q.qrels", tmp_path / "r.run", *options)
+    ours = {query: value for _, query, value in lines_of(result.out) if query != "all"}
+    assert "trec_eval takes gains" not in result.err
+    assert ours == {query: f"{values['ndcg']:6.4f}" for query, values in theirs.items()}
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("measure", ["ndcg.1=0.5", "ndcg.1=3.5,2=9.0,4=7.0", "dcg.2=1.5"])
+def test_f90_gains_that_trec_eval_confuses_are_told(measure: str, run: Run) -> None:
+    result = run("evaluate", "graded.qrels", "graded.run", "--format", "trec", "-m", measure)
+    assert result.code == 0
+    assert f"exactk: warning: {measure}: trec_eval takes gains less than 1 apart for equal" in result.err
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        *((one.name, one.instead) for one in TREC_MEASURES if one.metric is None),
+        *OUTSIDE_OF_SETS.items(),
+        ("prefs_simp_ret", "preferences"),
+        ("utility.2,-1,0,0", "exactk.compat.pytrec_eval has it"),
+        ("rbp.p=0.5,1=3", "rbp(p=0.9)"),
+        ("iprec_at_recall..10,.20", "exactk.compat.pytrec_eval has it"),
+        ("ndcg.1=-1", "gains from 0 of grades, as in ndcg.1=3,2=9"),
+        ("ndcg.1", "gains from 0 of grades"),
+        ("ndcg.1=3,1=4", "each grade once"),
+        ("ndcg.128=1", "gains from 0 of grades"),
+        ("set_F.1,2", "the weight of recall, as in set_F.0.5"),
+        ("set_F.-1", "the weight of recall"),
+        ("recall.0", "cutoffs such as recall.5,10"),
+        ("success.1,x", "cutoffs such as success.5,10"),
+        ("map.5", "map without parameters"),
+        ("runid.5", "runid without parameters"),
+        ("all_trec.5", "all_trec without parameters"),
+    ],
+)
+def test_f90_other_measures_are_answered_by_name(measure: str, message: str, run: Run) -> None:
+    result = run("evaluate", "graded.qrels", "graded.run", "--format", "trec", "-m", measure)
+    assert_refused(result, message)
+    assert f"found {measure!r}" in result.err

@@ -177,7 +177,7 @@ ROWS = {
     ),
     88: Row("users of one class, whom AUC leaves out, are counted", later="the work on what a number claims"),
     89: Row("intervals have a width and stay in the metric's range", later="the work on what a number claims"),
-    90: Row("trec_eval's program is followed, not its message", later="the work on what a number claims"),
+    90: Row("trec_eval's program is followed, not its message"),
     91: Row("a table says which metric reads which option", later="the work on what a number claims"),
     92: Row("shards replace valid states of the same run alone", later="the work on what a write destroys"),
     93: Row("what is written by path replaces the old file when whole", later="the work on what a write destroys"),

@@ -123,8 +123,9 @@ def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[P
     request, data, result = evaluated.request, evaluated.data, evaluated.result
     if request.trec and data:
         tag = _runid(arguments, systems[""]) if "" in systems else ""  # others have their names
-        in_run = trec.users_of_run(request.base, data.predictions)
-        output = trec.Output(arguments.users, request.trec.header, tag, in_run)
+        in_run = trec.users_of_runs(request.base, data.predictions)
+        asked = request.trec
+        output = trec.Output(arguments.users, asked.header, tag, in_run, asked.names, asked.only_header)
         print_text(format_result(result, arguments.format, evaluated.provenance, output), is_data=True)
     else:
         has_differences = bool(asked_differences(arguments))

@@ -143,7 +143,7 @@ def _evaluate_systems(arguments: argparse.Namespace, systems: Mapping[str, Seque
         files.check()
         result = result.of_shards(shards)
     if request.trec and data:
-        trec.check_judged(request.base, data.truth, data.predictions, result)
+        trec.check_complete(request.base, data.truth, data.predictions, result)
         trec.check_evaluated(result)
         trec.tell_missing_measures(request.trec.without_metric)
     check_bounded(result, arguments.bounds)
@@ -212,6 +212,10 @@ def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> No
     as_trec = arguments.format == "trec"
     if arguments.users and not as_trec:
         arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
+    if arguments.complete and not as_trec:
+        arguments.parser.error(
+            "-c goes with --format trec; --set missing_list=... says what users without a list count"
+        )
     if arguments.groups and as_trec:
         arguments.parser.error("--groups goes with any format but trec, which has no values of groups")
     option = asked_differences(arguments)
@@ -231,6 +235,7 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     as_trec = arguments.format == "trec"
     with name_argument("--convention"):
         base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else CONVENTION)).name
+    base = trec.complete_base(base) if arguments.complete else base
     convention = as_convention({"base": base, **changes_of(arguments)})
     of_trec = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
     requested = of_trec.metrics if of_trec else arguments.metrics or list(arguments.default_metrics)

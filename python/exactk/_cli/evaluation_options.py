@@ -110,6 +110,13 @@ def add_options(
         parser.add_argument(
             "-q", dest="users", action="store_true", help="with --format trec, also print per-user values"
         )
+        parser.add_argument(
+            "-c",
+            dest="complete",
+            action="store_true",
+            help="with --format trec, count queries of the qrels without results as 0, by the convention "
+            "trec_eval_complete or trec_eval_9_complete",
+        )
     parser.add_argument(
         "--threads",
         type=parse_count,

@@ -76,7 +76,7 @@ def add_report(commands: Commands) -> None:
     add_options(parser, several=True, prints=False, metrics=_METRICS)
     add_comparison_options(parser)
     add_gate_options(parser)
-    parser.set_defaults(on_error=write_junit_error, format="table", users=False, **NO_SHARDS)
+    parser.set_defaults(on_error=write_junit_error, format="table", users=False, complete=False, **NO_SHARDS)
 
 
 def run_report(arguments: argparse.Namespace) -> int:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import exactk
 from exactk._cli.output import print_message
+from exactk._engine.systems import in_system
 from exactk._files.faults import File
 from exactk._files.formats import is_trec
 from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import part_indices, plan
-from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, TREC_MEASURES
+from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, OUTSIDE_OF_SETS, TREC_MEASURES
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error
 from exactk._runtime.printable_text import printable
@@ -22,10 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from exactk._plan.trec_measures import TrecMeasure
     from exactk._plan.values import Value
 
 
 _COUNTS = frozenset({"num_recommended", "num_relevant", "num_hits"})  # summed over users; the others are averaged
+
+
+Names: TypeAlias = "Mapping[str, tuple[int, str]]"
+"""By the metric of a measure with parameters other than cutoffs: its place among trec_eval's measures, and its name."""
 
 
 class _Program(NamedTuple):
@@ -42,7 +50,19 @@ _PROGRAMS = {
     "trec_eval_9_complete": _Program(9, is_complete=True),
 }
 
+_COUNTING = "num_recommended"  # a metric that counts the users evaluated, as all do
+
 CONVENTION = "trec_eval"
+
+
+def complete_base(base: str) -> str:
+    """Return the preset with -c. Raise InputError for one of another library."""
+    if base not in _PROGRAMS:
+        raise input_error("-c", "--convention trec_eval or trec_eval_9", base)
+    program = _PROGRAMS[base]._replace(is_complete=True)
+    return next(name for name, other in _PROGRAMS.items() if other == program)
+
+
 DEFAULT_MEASURES = ("official",)
 
 
@@ -52,44 +72,98 @@ class Request(NamedTuple):
     metrics: list[str]  # to compute
     header: frozenset[str]
     without_metric: tuple[str, ...] = ()  # trec_eval's measures that exactk has no metric for
+    names: Names = MappingProxyType({})
+    only_header: bool = False
 
 
 def parse_measures(measures: Iterable[str], convention: str) -> Request:
     """Return the request for measures, sets of measures and exactk's metrics, in the convention's version of trec_eval."""
+    is_of_9 = convention in _PROGRAMS and _PROGRAMS[convention].version == 9
     metrics: list[str] = []
-    requested: dict[str, None] = {}
-    for measure in measures:
-        if measure in MEASURE_SETS:
-            is_of_9 = convention in _PROGRAMS and _PROGRAMS[convention].version == 9
-            requested |= dict.fromkeys(
-                name
-                for name in MEASURE_SETS[measure]
-                if name in HEADER or not (is_of_9 and MEASURES_BY_NAME[name].since_10)
-            )
-        elif measure in HEADER:
-            requested[measure] = None
+    requested: dict[str, str] = {}  # the parameters of trec_eval's measures
+    missing: list[str] = []
+    for text in measures:
+        name, _, parameters = text.partition(".")
+        if text in MEASURE_SETS:
+            of_set = [MEASURES_BY_NAME[one] for one in MEASURE_SETS[text] if one not in HEADER]
+            requested = {**dict.fromkeys((*HEADER, *(one.name for one in of_set if one.metric)), ""), **requested}
+            missing += [one.name for one in of_set if one.metric is None and not (is_of_9 and one.since_10)]
+        elif name in MEASURES_BY_NAME or text in HEADER:
+            requested[name] = ",".join(filter(None, (requested.get(name), parameters)))
         else:
-            metrics.append(_metric_of_measure(measure))
-    of_sets = [MEASURES_BY_NAME[name] for name in requested if name not in HEADER]
-    metrics += [measure.metric_string() for measure in of_sets if measure.metric is not None]
-    # Every metric counts the users evaluated.
-    return Request(
-        metrics or ["num_recommended"],
-        frozenset(requested) & frozenset(HEADER),
-        tuple(measure.name for measure in of_sets if measure.metric is None),
-    )
+            metrics.append(_metric_of_exactk(text))
+    header = frozenset(HEADER).intersection(requested)
+    of_trec = {_metric_of_measure(name, requested[name]): name for name in requested if name not in header}
+    names = {
+        metric: (TREC_MEASURES.index(MEASURES_BY_NAME[name]), f"{name}_{requested[name]}")
+        for metric, name in of_trec.items()
+        if requested[name] and not MEASURES_BY_NAME[name].cutoffs
+    }
+    metrics += of_trec
+    return Request(metrics or [_COUNTING], header, tuple(dict.fromkeys(missing)), names, only_header=not metrics)
 
 
-def _metric_of_measure(text: str) -> str:
-    """Return exactk's metric for a measure of trec_eval's -m, such as ``P`` or ``P.5,10``; return other text unchanged."""
-    name, dot, cutoffs = text.partition(".")
-    measure = MEASURES_BY_NAME.get(name)
-    if measure is not None and measure.metric is None:
-        hint = "-m rank_biased_precision is a variant that does not divide gains" if name == "rbp" else ""
-        raise input_error("--metric", "a measure that exactk supports", repr(text), hint=hint)
-    if dot and re.fullmatch(r"[0-9]+(,[0-9]+)*", cutoffs):
-        return measure.metric_string(cutoffs) if measure is not None else f"{name}@[{cutoffs}]"
-    return measure.metric_string() if measure is not None and not dot else text
+def _metric_of_exactk(text: str) -> str:
+    """Return a metric string, unchanged but for cutoffs in the form of trec_eval. Raise InputError for other measures of it."""
+    name, _, parameters = text.partition(".")
+    if instead := OUTSIDE_OF_SETS.get("prefs" if name.startswith("prefs_") else name):
+        raise input_error("--metric", "a measure that exactk supports", repr(text), hint=instead)
+    if name in MEASURE_SETS or name in HEADER:
+        raise input_error("--metric", f"{name} without parameters", repr(text))
+    return f"{name}@[{parameters}]" if re.fullmatch("[0-9]+(,[0-9]+)*", parameters) else text
+
+
+def _metric_of_measure(name: str, parameters: str) -> str:
+    """Return exactk's metric for a measure with parameters of trec_eval."""
+    measure, text = MEASURES_BY_NAME[name], f"{name}.{parameters}" if parameters else name
+    if measure.metric is None:
+        raise input_error("--metric", "a measure that exactk supports", repr(text), hint=measure.instead)
+    if not parameters:
+        return measure.metric_string()
+    pattern, expected = _parameters_of(measure)
+    if not re.fullmatch(pattern, parameters):
+        raise input_error("--metric", expected, repr(text))
+    if measure.cutoffs:
+        return measure.metric_string(re.sub(r"\.[0-9]+", "", parameters))  # trec_eval truncates them
+    if name == "set_F":
+        return f"fbeta(beta={math.sqrt(float(parameters))!r})"
+    return _with_gains(measure.metric, parameters)
+
+
+_CUTOFF = r"[1-9][0-9]{0,9}(?:\.[0-9]+)?"
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_GAIN = rf"(?:[0-9]|[1-9][0-9]|1[01][0-9]|12[0-7])={_NUMBER}"
+
+
+def _parameters_of(measure: TrecMeasure) -> tuple[str, str]:
+    """Return the pattern of the parameters that a measure has, and how a message describes them."""
+    if measure.cutoffs:
+        return f"{_CUTOFF}(?:,{_CUTOFF})*", f"cutoffs such as {measure.name}.5,10"
+    if measure.name == "set_F":
+        return _NUMBER, "the weight of recall, as in set_F.0.5"
+    if measure.metric in {"dcg", "ndcg"}:
+        return f"{_GAIN}(?:,{_GAIN})*", f"gains from 0 of grades, as in {measure.name}.1=3,2=9"
+    return "", f"{measure.name} without parameters"
+
+
+_HIGHEST_GRADE = 127  # in trec_eval's qrels
+
+
+def _with_gains(metric: str, parameters: str) -> str:
+    """Return the metric with the gain of each grade, which is the grade unless it is given."""
+    gains = [float(grade) for grade in range(_HIGHEST_GRADE + 1)]
+    pairs = [pair.split("=") for pair in parameters.split(",")]
+    given = {int(grade): float(gain) for grade, gain in pairs}
+    if len(given) < len(pairs):
+        raise input_error("--metric", "each grade once", repr(f"{metric}.{parameters}"))
+    for grade, gain in given.items():
+        gains[grade] = gain
+    in_order = sorted(set(gains[: max(given) + 1]))
+    if any(higher - lower < 1 for lower, higher in pairwise(in_order)):
+        message = f"{metric}.{parameters}: trec_eval takes gains less than 1 apart for equal, and its value may differ"
+        print_message("warning", message)
+    table = ",".join(f"{gain:.17g}" for gain in gains)
+    return f"{metric}(gain=table,gain_table=[{table}],min_grade={0 if gains[0] else None})"
 
 
 class Output(NamedTuple):
@@ -98,7 +172,9 @@ class Output(NamedTuple):
     users: bool = False  # each user's values too
     header: frozenset[str] = frozenset()
     tag: str = ""  # the runid of a single system
-    in_run: Collection[str] | None = None  # the users to print, by their text; None for all
+    in_run: Mapping[str, Collection[str]] = MappingProxyType({})  # the users to print, by system; others print all
+    names: Names = MappingProxyType({})
+    only_header: bool = False  # without the values
 
 
 def tell_missing_measures(names: Sequence[str]) -> None:
@@ -119,20 +195,20 @@ def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
             raise input_error("predictions", "a user to evaluate", f"none in {system}" if system else "none")
 
 
-def check_judged(base: str, truth: exactk.Truth, systems: Mapping[str, object], result: object) -> None:
-    """Raise InputError for a query that the qrels lack, under the conventions of trec_eval 10, which refuses such queries."""
-    program = _PROGRAMS.get(base)
-    if program is None or program.version < 10:
+def check_complete(
+    base: str, truth: exactk.Truth, systems: Mapping[str, object], result: exactk.Report | exactk.Comparison
+) -> None:
+    """Raise InputError for a query of the qrels without results, where trec_eval 10 ends; its message says the reverse."""
+    if base not in _PROGRAMS or _PROGRAMS[base] != _Program(10, is_complete=False):
         return
-    preset_of_9 = next(name for name, other in _PROGRAMS.items() if other == program._replace(version=9))
-    expected = "queries of the qrels, as in trec_eval 10"
-    hint = f"--convention {preset_of_9} skips the others"
-    judged = set(_user_keys(truth))
-    for predictions in systems.values():
-        if unjudged := sorted(map(key_text, set(_user_keys(predictions)) - judged)):
-            raise input_error("predictions", expected, repr(unjudged[0]), count=len(unjudged), hint=hint)
-    if isinstance(result, exactk.Report) and (count := result.counts["missing_truth"]):  # a file read in parts
-        raise input_error("predictions", expected, f"{count} other queries", hint=hint)
+    hint = "-c counts them as 0, and --convention trec_eval_9 leaves them out"
+    for system, report in reports_by_system(result).items():
+        if count := report.counts["missing_predictions"]:
+            missing = set(_user_keys(truth)) - set(_user_keys(systems[system]))
+            found = f"none for {min(map(key_text, missing))!r}" if missing else "none for others"
+            expected = "results for each query of the qrels, as trec_eval 10 does without -c"
+            with in_system(system):
+                raise input_error("predictions", expected, found, count=count, hint=hint)
 
 
 def _user_keys(container: object) -> list[object]:
@@ -140,27 +216,28 @@ def _user_keys(container: object) -> list[object]:
     return [] if vocabulary is None else list(vocabulary.array.tolist())
 
 
-def users_of_run(base: str, systems: Mapping[str, object]) -> frozenset[str] | None:
-    """Return the users of a single run, whose lines trec_eval's -c prints; None for all users."""
-    if base not in _PROGRAMS or not _PROGRAMS[base].is_complete or len(systems) != 1:
-        return None
-    return frozenset(key_text(key) for one in systems.values() for key in _user_keys(one)) or None
+def users_of_runs(base: str, systems: Mapping[str, object]) -> dict[str, frozenset[str]]:
+    """Return the users of each run whose lines alone trec_eval 9 prints with -c; 10 prints those of all users."""
+    if base not in _PROGRAMS or _PROGRAMS[base] != _Program(9, is_complete=True):
+        return {}
+    users = {system: frozenset(map(key_text, _user_keys(one))) for system, one in systems.items()}
+    return {system: keys for system, keys in users.items() if keys}
 
 
 def format_trec(result: exactk.Report | exactk.Comparison, output: Output) -> str:
     """Return the lines of one report, or of several, each after a line with its system's name."""
     if isinstance(result, exactk.Report):
-        return "".join(_report_lines(result, output))
+        return "".join(_report_lines(result, output, ""))
     return "".join(
-        format_trec(report, output._replace(header=output.header | {"runid"}, tag=printable(system)))
+        "".join(_report_lines(report, output._replace(header=output.header | {"runid"}, tag=printable(system)), system))
         for system, report in result.reports.items()
     )
 
 
-def _report_lines(report: exactk.Report, output: Output) -> Iterator[str]:
-    measures = _printed_measures(report)
+def _report_lines(report: exactk.Report, output: Output, system: str) -> Iterator[str]:
+    measures = [] if output.only_header else _printed_measures(report, output.names)
     if output.users:
-        yield from _user_lines(report, measures, output.in_run)
+        yield from _user_lines(report, measures, output.in_run.get(system))
     if "runid" in output.header:
         yield _measure_line("runid", "all", output.tag)
     if "num_q" in output.header:
@@ -205,33 +282,33 @@ class _PrintedMeasure(NamedTuple):
     total: int | None  # total of a count
 
 
-def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
+def _printed_measures(report: exactk.Report, names: Names) -> list[_PrintedMeasure]:
     """Return the report's values in trec_eval's order."""
     values = plan_of_state(report.state)
-    measures = _measures_by_rules(report.convention)
     printed = []
     for value, parts in zip(values, part_indices(values), strict=True):
-        order = measures.get(_rules_of_value(value)) if not report.state.weighted else None
-        measure = None if order is None else TREC_MEASURES[order]
-        if measure is None:
-            name = f"exactk.{value.name}" if value.name in MEASURES_BY_NAME else value.name  # differs from trec_eval's
-        else:
-            name = measure.name if value.cutoff is None else f"{measure.name}_{value.cutoff}"
+        order, name = _order_and_name(value, report, names)
+        measure = TREC_MEASURES[order] if order < len(TREC_MEASURES) else None
         total = None
         if value.metric in _COUNTS and value.rules["average"] == "macro" and not report.state.weighted:
             sums = report.state.totals[parts[0]]
             total = sums.total >> sums.total_scale
-        printed.append(
-            _PrintedMeasure(
-                len(TREC_MEASURES) if order is None else order,
-                0 if measure is None else value.cutoff or 0,
-                name,
-                value.name,
-                measure is not None and measure.only_mean,
-                total,
-            )
-        )
+        cutoff = 0 if measure is None else value.cutoff or 0
+        only_mean = measure is not None and measure.only_mean
+        printed.append(_PrintedMeasure(order, cutoff, name, value.name, only_mean, total))
     return sorted(printed, key=lambda measure: measure[:2])
+
+
+def _order_and_name(value: Value, report: exactk.Report, names: Names) -> tuple[int, str]:
+    if not report.state.weighted:
+        if value.spelling in names:
+            return names[value.spelling]
+        order = _measures_by_rules(report.convention).get(_rules_of_value(value))
+        if order is not None:
+            name = TREC_MEASURES[order].name
+            return order, name if value.cutoff is None else f"{name}_{value.cutoff}"
+    differs = value.name in MEASURES_BY_NAME  # from trec_eval's measure of this name
+    return len(TREC_MEASURES), f"exactk.{value.name}" if differs else value.name
 
 
 @lru_cache(maxsize=8)
@@ -270,6 +347,6 @@ def run_tag(path: Path) -> str | None:
     with open_bytes(file) as stream:
         while line := stream.readline(_MAX_LINE):
             fields = line.split()
-            if len(fields) > _TAG_FIELD:
+            if len(fields) > _TAG_FIELD and not fields[0].startswith(b"#"):  # which begins a comment
                 return fields[_TAG_FIELD].decode("utf-8", "surrogateescape")
     return None

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_IN_PYTHON = "in Python, exactk.compat.pytrec_eval has it, as in trec_eval 9"
+
+
 class TrecMeasure(NamedTuple):
     """A measure of trec_eval."""
 
@@ -18,6 +21,8 @@ class TrecMeasure(NamedTuple):
     cutoffs: tuple[int, ...] = ()  # by default
     only_mean: bool = False  # not printed per user
     since_10: bool = False
+    in_sets: bool = True
+    instead: str = _IN_PYTHON  # what exactk has in place of a measure without a metric
 
     def metric_string(self, cutoffs: str = "") -> str:
         """Return exactk's metric at the given cutoffs or the default ones."""
@@ -40,7 +45,7 @@ TREC_MEASURES = (
     TrecMeasure("recip_rank", "reciprocal_rank"),
     TrecMeasure("iprec_at_recall"),
     TrecMeasure("P", "precision", cutoffs=_CUTOFFS),
-    TrecMeasure("relstring"),
+    TrecMeasure("relstring", instead="in Python, exactk.judge has the grade at each rank"),
     TrecMeasure("recall", "recall", cutoffs=_CUTOFFS),
     TrecMeasure("infAP"),
     TrecMeasure("gm_bpref", "bpref", _GEOMETRIC, only_mean=True),
@@ -49,6 +54,7 @@ TREC_MEASURES = (
     TrecMeasure("11pt_avg"),
     TrecMeasure("binG"),
     TrecMeasure("G"),
+    TrecMeasure("dcg", "dcg", _ANY_RELEVANT, since_10=True, in_sets=False),
     TrecMeasure("ndcg", "ndcg", _ANY_RELEVANT),
     TrecMeasure("ndcg_rel"),
     TrecMeasure("Rndcg"),
@@ -62,13 +68,22 @@ TREC_MEASURES = (
     TrecMeasure("set_map", "set_average_precision"),
     TrecMeasure("set_F", "f1"),
     TrecMeasure("num_nonrel_judged_ret"),
-    TrecMeasure("rbp", since_10=True),  # it divides gains by the highest grade of the query, unlike exactk's rbp
-    TrecMeasure("rbp_resid", since_10=True),
-    TrecMeasure("unj", since_10=True),
+    TrecMeasure("rbp", since_10=True, instead="-m 'rbp(p=0.9)' does not divide gains by the query's highest grade"),
+    TrecMeasure("rbp_resid", since_10=True, instead="-m judged@10 says how much of a list is judged"),
+    TrecMeasure("unj", since_10=True, instead="unj_10 is -m list_fill@10 minus -m judged@10"),
 )
 """In the order in which trec_eval prints them."""
 
 MEASURES_BY_NAME: Mapping[str, TrecMeasure] = MappingProxyType({measure.name: measure for measure in TREC_MEASURES})
+OUTSIDE_OF_SETS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("prefs", "all_prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
+        "it needs preferences or groups of judgments (-R), which exactk does not read",
+    ),
+    "ideal_dcg": "of a query it is dcg / ndcg",
+    "yaap": "of a query with R relevant documents it is ln((1 + s) / (1 + R - s)) with s = R map",
+}
+"""What exactk has in place of other measures, and of sets of them; names that begin with ``prefs_`` are like ``prefs``."""
 HEADER = ("runid", "num_q")  # printed before the measures
 MEASURE_SETS: Mapping[str, tuple[str, ...]] = {
     "official": (
@@ -80,5 +95,5 @@ MEASURE_SETS: Mapping[str, tuple[str, ...]] = {
         *HEADER,
         *("num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
     ),
-    "all_trec": (*HEADER, *MEASURES_BY_NAME),
+    "all_trec": (*HEADER, *(measure.name for measure in TREC_MEASURES if measure.in_sets)),
 }
