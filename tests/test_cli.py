@@ -295,6 +295,8 @@ BEST = {
     "scores -k 1 --format csv --exclude train.csv": f"{CSV}ann,rice,1,0.5\nbob,rice,1,-2.0\n",
     "scores -k 5 --format json": '{"user": "ann", "items": ["milk", "rice", "tea"], "scores": [0.75, 0.5, 0.5]}\n'
     '{"user": "bob", "items": ["tea", "rice"], "scores": [1.0, -2.0]}\n',
+    "close -k 2 --format csv": f"{CSV}ann,tea,1,1.0000000001\nann,milk,2,1.0\n",
+    "close -k 2 --format csv --set score_dtype=float32": f"{CSV}ann,milk,1,1.0\nann,tea,2,1.0\n",
     "integers -k 2 --format csv": f"{CSV}7,4,1,1.0\n7,30,2,1.0\n8,30,1,2.0\n",
     "blank -k 1 --format csv": f"{CSV}ann,green tea,1,1.0\n",
 }
@@ -306,6 +308,7 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files({"scores.csv": SCORES, "train.csv": TRAIN, "ranks.csv": "user,item,rank\nann,tea,1\n"})
     write_files({"integers.csv": "user,item,score\n7,30,1\n7,4,1\n8,30,2\n"})
     write_files({"blank.csv": "user,item,score\nann,green tea,1\n"})
+    write_files({"close.csv": "user,item,score\nann,milk,1\nann,tea,1.0000000001\n"})
 
 
 @pytest.mark.usefixtures("scores")

@@ -94,7 +94,7 @@ USAGE_ERRORS = {
     "topk": {
         "a": "the following arguments are required: -k",
         "a -k x": "-k: expected an integer such as 10, found 'x'",
-        "a -k 3 --set gain=exp2": "--set: expected ties or nan, found gain",
+        "a -k 3 --set gain=exp2": "--set: expected ties, nan or score_dtype, found gain",
         "a -k 3 -o /no/x": "-o: expected the path of a file, in a folder that exists, found '/no/x'",
     },
     "metrics": {"nope": "METRIC: expected the name of a metric, found 'nope'", "-m x": "unrecognized arguments: -m"},

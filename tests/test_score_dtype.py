@@ -113,3 +113,24 @@ def test_it_stands_in_the_report() -> None:
     native = exactk.evaluate([[1]], np.array([[1.0, 2.0]]), "precision@1(ties=expected)")
     with pytest.raises(exactk.StateMismatchError, match="score_dtype"):
         exactk.merge([report, native])
+
+
+@pytest.mark.parametrize("topk", [exactk.topk, exactk.reference.topk], ids=["core", "reference"])
+def test_the_best_items_are_those_of_rounded_scores(topk: Any) -> None:
+    """Of equal scores, the lowest id is best."""
+    close = np.array([0.5, 1.0, 1.0 + 1e-9])
+    matrix, ids = np.stack([close, close[::-1]]), np.arange(3)
+    embeddings = exactk.Embeddings(np.ones((2, 1)), close[:, None])
+    sparse = exactk.SparseScores([0, 3, 6], [*ids, *ids[::-1]], [*close, *close])
+    for scores, native in (
+        (matrix, [[2], [0]]),
+        (sparse, [[2], [0]]),
+        ({"u": dict(zip("abc", close, strict=True))}, [["c"]]),
+    ):
+        narrow = topk(scores, 1, score_dtype="float32")
+        assert narrow.scores.dtype == np.float32
+        assert topk(scores, 1).ids.tolist() == native
+        assert narrow.ids.tolist() == ([["b"]] if native == [["c"]] else [[1], [0]])
+    assert topk(embeddings, 1, score_dtype="float32").ids.tolist() == [[1], [1]]
+    with pytest.raises(exactk.InputError, match="score_dtype: expected score_dtype to be one of 'native', 'float32'"):
+        topk(matrix, 1, score_dtype="float16")

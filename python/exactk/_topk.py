@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.protocols import KeysLike, MatrixLike
     from exactk._inputs.types import CandidatesLike, ExclusionsLike, ScoresLike
-    from exactk._plan.literals import Nan, RankingTies, Similarity
+    from exactk._plan.literals import Nan, RankingTies, ScoreDtype, Similarity
     from exactk._runtime.progress import ProgressCallback
 
 
@@ -29,6 +29,7 @@ def topk(
     candidates: CandidatesLike | None = None,
     ties: RankingTies = "lowest_id",
     nan: Nan = "raise",
+    score_dtype: ScoreDtype = "native",
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -60,6 +61,9 @@ def topk(
         convention's ``ties`` need the truth and are not available here.
     nan : {"raise", "last"}
         How to rank a NaN score: as an error, or below every other score.
+    score_dtype : {"native", "float32"}
+        The type in which scores are compared. ``"float32"`` rounds them, as trec_eval 9 does, which makes more ties; the
+        scores of the result are the rounded ones.
     num_threads : int, optional
         As in `exactk.evaluate`. The result does not depend on it.
     progress : bool or callable
@@ -114,6 +118,7 @@ def topk(
         candidates=candidates,
         ties=ties,
         nan=nan,
+        score_dtype=score_dtype,
         num_threads=num_threads,
         progress=progress,
         user=user,

@@ -10,7 +10,7 @@ from exactk._report.gate import Claim
 if TYPE_CHECKING:
     from exactk._runtime.faults import Option
 
-_CONVENTION_FIELDS = ("ties", "nan")  # keywords of functions such as topk
+_CONVENTION_FIELDS = ("ties", "nan", "score_dtype")  # keywords of functions such as topk
 _SAME_NAME = (
     "user", "item", "score", "rank", "grade", "baseline", "confidence", "test", "interval", "missing", "permutations", "resamples",
 )  # fmt: skip

@@ -48,7 +48,9 @@ def add_topk(commands: Commands) -> None:
     )
     parser.add_argument("-k", type=parse_count, required=True, help="number of items per user")
     parser.add_argument("--exclude", type=input_path, metavar="FILE", help="items not to rank, such as training items")
-    add_set_option(parser, "order of ties and of NaN scores, such as ties=highest_id or nan=last; repeatable")
+    add_set_option(
+        parser, "how scores are ranked, such as ties=highest_id, nan=last or score_dtype=float32; repeatable"
+    )
     add_column_options(parser, truth=False)
     parser.add_argument(
         "--format",
@@ -65,7 +67,7 @@ def run_topk(arguments: argparse.Namespace) -> int:
     inputs += [Input("exclude", arguments.exclude)] if arguments.exclude else []
     check_outputs({"-o": arguments.output}, [one.path for one in inputs], prints=not arguments.output)
     check_inputs(arguments, inputs)
-    rules = _ties_and_nan(arguments)
+    rules = _ranking_rules(arguments)
     scores = exactk.as_predictions(read_file(arguments, arguments.scores, "predictions"))
     if not isinstance(scores, exactk.SparseScores):
         raise type_error("scores", "a score for each user and item", type(scores).__name__)
@@ -80,11 +82,11 @@ def run_topk(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _ties_and_nan(arguments: argparse.Namespace) -> dict[str, Any]:
+def _ranking_rules(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `exactk.topk` that --set gives."""
     rules = changes_of(arguments)
-    if unknown := [field for field in rules if field not in {"ties", "nan"}]:
-        raise input_error("--set", "ties or nan", unknown[0])
+    if unknown := [field for field in rules if field not in {"ties", "nan", "score_dtype"}]:
+        raise input_error("--set", "ties, nan or score_dtype", unknown[0])
     return rules
 
 

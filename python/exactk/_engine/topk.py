@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.predictions import Scored
     from exactk._inputs.types import CandidatesLike
-    from exactk._plan.literals import Nan, RankingTies
+    from exactk._plan.literals import Nan, RankingTies, ScoreDtype
     from exactk._runtime.progress import ProgressCallback
 
 
@@ -76,6 +76,7 @@ class TopKOptions(TypedDict, total=False):
     candidates: CandidatesLike | None
     ties: RankingTies
     nan: Nan
+    score_dtype: ScoreDtype
     num_threads: int | None
     progress: bool | ProgressCallback
     user: str | Sequence[str] | None
@@ -92,6 +93,7 @@ def rank_top_k(
     candidates: object,
     ties: object,
     nan: object,
+    score_dtype: object,
     num_threads: object,
     progress: object,
     user: str | Sequence[str] | None,
@@ -136,7 +138,7 @@ def rank_top_k(
     if unused := ExclusionUse().plus(given, inputs).describe("the scores"):
         warn(unused)
     problem = TopKProblem(
-        scored,
+        _compared(scored, score_dtype),
         checked_cutoff(k),
         exclusions,
         candidate_items,
@@ -164,6 +166,11 @@ def rank_top_k(
         return TopK(with_item_keys(ids, item_keys), best, users)
     assert isinstance(problem.scores, Scores)  # noqa: S101 - embeddings have scores of their own
     return TopK(with_item_keys(indices, item_keys), _look_up_scores(indices, problem.scores.values), users)
+
+
+def _compared(scores: Scored, score_dtype: object) -> Scored:
+    narrows = FIELDS["score_dtype"].check(score_dtype, "score_dtype") == "float32"
+    return scores.with_float32_scores() if narrows else scores
 
 
 def _padding_like(shape: tuple[int, ...], values: NDArray[Any]) -> NDArray[Any]:
