@@ -18,7 +18,7 @@ from exactk._files.text import open_bytes
 from exactk._plan.metric_strings import part_indices, plan
 from exactk._plan.trec_measures import HEADER, MEASURE_SETS, MEASURES_BY_NAME, OUTSIDE_OF_SETS, TREC_MEASURES
 from exactk._report.state import plan_of_state
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
@@ -195,6 +195,12 @@ def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
             raise input_error("predictions", "a user to evaluate", f"none in {system}" if system else "none")
 
 
+class _IncompleteRunError(InputError):
+    """A run lacks a query of the qrels."""
+
+    exit_code = 4  # as of trec_eval 10
+
+
 def check_complete(
     base: str, truth: exactk.Truth, systems: Mapping[str, object], result: exactk.Report | exactk.Comparison
 ) -> None:
@@ -208,7 +214,7 @@ def check_complete(
             found = f"none for {min(map(key_text, missing))!r}" if missing else "none for others"
             expected = "results for each query of the qrels, as trec_eval 10 does without -c"
             with in_system(system):
-                raise input_error("predictions", expected, found, count=count, hint=hint)
+                raise _IncompleteRunError.of_argument("predictions", expected, found, count=count, hint=hint)
 
 
 def _user_keys(container: object) -> list[object]:
