@@ -268,7 +268,7 @@ def are_metrics(value: Any, convention: Convention) -> bool:  # noqa: ANN401 - o
 def _way_on(metric: Any) -> str:  # noqa: ANN401 - of any type
     """Return what to write for a number or a function in place of a metric."""
     if not callable(metric):
-        return f"metrics='ndcg@{metric}' has the cutoff" if isinstance(metric, Integral) and metric > 0 else ""
+        return f"metrics='ndcg@{metric}' has the cutoff" if isinstance(metric, Integral) and int(metric) > 0 else ""
     name = getattr(metric, "__name__", "")
     stem = name.removesuffix("_at_k").removesuffix("_score")
     if stem in metrics:
