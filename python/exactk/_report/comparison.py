@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 
 from exactk._inference.power import POWER, units_for
+from exactk._plan.ranges import is_in_unit_range
 from exactk._report.comparison_options import (
     MOST_SYSTEMS,
     ClaimsLike,
@@ -45,7 +46,7 @@ from exactk._report.significance_marks import NO_MARKS, significance_marks
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.tables import TextTable, stack_systems, text_of_columns
 from exactk._report.user_keys import equal_arrays
-from exactk._report.validation import checked_fields, fail, is_in_unit_range, plain_data
+from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option

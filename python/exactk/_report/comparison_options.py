@@ -13,7 +13,8 @@ from exactk._inference.levels import fewest_draws, level_of, round_draws
 from exactk._inference.margins import Margin
 from exactk._inference.significance import Alternative
 from exactk._plan.metric_strings import canonical_name
-from exactk._report.validation import checked_fields, is_in_unit_range
+from exactk._plan.ranges import is_in_unit_range
+from exactk._report.validation import checked_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.names import did_you_mean, fold

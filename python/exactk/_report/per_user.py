@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._plan.ranges import range_of
 from exactk._report.json_document import json_number
 from exactk._report.state import State, plan_of_state
 from exactk._report.user_table import UserTable, has_part_rows
-from exactk._report.validation import checked_fields, checked_integer, checked_list, fail, is_in_unit_range
+from exactk._report.validation import checked_fields, checked_integer, checked_list, fail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable |
     checked_fields(per_user, spellings, "per_user")
     checked = checked_fields(kept, _FIELDS, "kept")
     rows = [
-        _user_numbers(per_user[value.spelling], value.spelling, users, _range(value))
+        _user_numbers(per_user[value.spelling], value.spelling, users, range_of(value))
         if value.spelling in spellings
         else [math.nan] * users
         for value in values
@@ -59,7 +60,7 @@ def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable |
     part_rows = checked_fields(checked["rows"], [value.spelling for value in with_parts], "rows of kept")
     for value in with_parts:
         limits = (
-            (0.0, 1.0) if value.rules["average"] == "of_means" and _range(value) == (0, 1) else (-math.inf, math.inf)
+            (0.0, 1.0) if value.rules["average"] == "of_means" and range_of(value) == (0, 1) else (-math.inf, math.inf)
         )
         pair = checked_list(part_rows[value.spelling], f"rows of {value.spelling}", 2)
         rows += [_user_numbers(row, value.spelling, users, limits) for row in pair]
@@ -76,10 +77,6 @@ def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable |
         raise fail("no groups", checked["groups"])
     table = np.array(rows, np.float64).reshape(len(rows), users)
     return UserTable(table, len(values), weights, groups, labels)
-
-
-def _range(value: Value) -> tuple[float, float]:
-    return (0, 1) if is_in_unit_range(value) else (-math.inf, math.inf)
 
 
 def _user_numbers(data: object, what: str, users: int, limits: tuple[float, float]) -> list[float]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from exactk._inputs.checks import read_only
+from exactk._plan.ranges import is_in_unit_range
 from exactk._report.user_keys import equal_arrays
-from exactk._report.validation import is_in_unit_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

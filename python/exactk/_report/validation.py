@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from exactk._plan.custom_metric import CustomInfo
-from exactk._plan.fields import ANY_GRADE
 from exactk._plan.metric_strings import distinct_parts, plan
+from exactk._plan.ranges import is_in_unit_range, range_of
 from exactk._report.sums import Label, Sums
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exactk._plan.conventions import Convention
+    from exactk._plan.custom_metric import CustomInfo
     from exactk._plan.values import Value
 
 _MAX_COUNT = 2**62
@@ -145,19 +146,12 @@ def read_hex(text: object) -> int:
     return int(text, 16)
 
 
-def is_in_unit_range(value: Value) -> bool:
-    """Return whether each user's value is in [0, 1] for any list."""
-    if value.custom is not None:  # the range holds for whatever the lists are
-        return value.custom.range is not None and value.custom.range[0] >= 0 and value.custom.range[1] <= 1
-    return value.info.unit_range and value.rules["duplicate_items"] != "count"
-
-
 def _scales_of_part(part: Value, *, weighted: bool) -> tuple[int, int, int]:
     """Return the scales of the core's sums."""
     if weighted or part.rules["average"] == "micro":
         return _WEIGHED_SCALES
-    has_unit_sums = is_in_unit_range(part) and part.custom is None and part.rules["average"] == "macro"
-    return _UNIT_SCALES if has_unit_sums else _WIDE_SCALES
+    has_unit_range = part.info.unit_range and part.rules["duplicate_items"] != "count"
+    return _UNIT_SCALES if has_unit_range and part.rules["average"] == "macro" else _WIDE_SCALES
 
 
 def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
@@ -193,9 +187,9 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
         )
         check("squares", sums.squares, sums.squares_scale, 0, _MOST_LOGARITHM**2)
         return
-    least, most = (0, 1) if is_in_unit_range(part) else (_least_value(part), _MAX_VALUE)
+    least, most = _whole_range(part)
     check("values", sums.total, sums.total_scale, least, most)
-    check("squares", sums.squares, sums.squares_scale, 0, most**2)
+    check("squares", sums.squares, sums.squares_scale, 0, max(-least, most) ** 2)
     slack = 4 * sums.users if sums.scales == _WEIGHED_SCALES else 0  # products that underflow are rounded
     if is_in_unit_range(part) and sums.squares << sums.total_scale > (sums.total + slack) << sums.squares_scale:
         raise fail(f"squares of {part.name} no larger than its values", sums.squares)
@@ -203,25 +197,21 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
         raise fail(f"squares of {part.name} that match its mean", sums.squares)
 
 
-def _least_value(part: Value) -> int:
-    """Return the least value of a metric that is not in [0, 1]: some correlations, gains and distances are below 0."""
-    info, min_grade = part.info, part.rules["min_grade"]
-    if isinstance(info, CustomInfo) or info.compares_lists:
-        return -_MAX_VALUE
-    has_negative_gains = info.uses_gains and (min_grade == ANY_GRADE or (min_grade or 0) < 0)
-    has_negative_distances = "distance" in info.own_fields and part.rules["distance"] == "dot"
-    return -_MAX_VALUE if has_negative_gains or has_negative_distances else 0
+def _whole_range(part: Value) -> tuple[int, int]:
+    """Return whole numbers between which all users' values are."""
+    low, high = range_of(part)
+    return math.floor(max(low, -_MAX_VALUE)), math.ceil(min(high, _MAX_VALUE))
 
 
 def _check_micro(part: Value, sums: Sums) -> None:
     bound = sums.users * _MAX_WEIGHT * _MAX_VALUE
     if sums.squares or sums.undefined:
         raise fail(f"no squares and no undefined values of {part.name}, which is a ratio of sums", sums.squares)
-    least = -bound if _least_value(part) < 0 else 0
+    least_value, most = _whole_range(part)
+    least = -bound if least_value < 0 else 0
     for low, number, scale in ((least, sums.total, sums.total_scale), (0, sums.weight, sums.weight_scale)):
         if not low << scale <= number <= bound << scale:
             raise fail(f"non-negative sums of {part.name} that {sums.users} users can have", number)
-    most = 1 if is_in_unit_range(part) else _MAX_VALUE
     if sums.total << sums.weight_scale > sums.weight * most << sums.total_scale:
         raise fail(f"{part.name} up to {most}", "more")
 
