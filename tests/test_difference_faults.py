@@ -423,5 +423,5 @@ def test_intervals_of_tiny_and_of_few_values_exist() -> None:
         [{1: 1e-200, 2: 5e-201}] * 20, {"a": [[1, 3]] * 10 + [[2, 3]] * 10, "b": [[2, 1]] * 15 + [[3, 4]] * 5}, "dcg@2"
     ).differences[0]
     assert tiny.relative_low < tiny.relative < tiny.relative_high
-    few = exactk.evaluate([[1], [1]], [[1], [2]], "P@1(average=geometric)")
-    assert few.interval("P@1(average=geometric)", 0.995).high == math.inf
+    few = exactk.evaluate([[1], [1]], [[1], [2]], "dcg@1(average=geometric)")
+    assert few.interval("dcg@1(average=geometric)", 0.995) == (1e-5, math.inf)

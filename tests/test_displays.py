@@ -163,7 +163,7 @@ def test_displays_are_data_until_they_are_drawn() -> None:
 def test_drawing_and_frames_are_imported_only_when_asked_for() -> None:
     code = (
         "import sys, exactk; exactk.displays; "
-        "exactk.displays.ValuesDisplay.from_result(exactk.evaluate([[1]], [[1]], 'mrr')); "
+        "exactk.displays.ValuesDisplay.from_result(exactk.evaluate([[1]], [[1]], 'mrr', weights=[1.0])); "
         "assert not {'matplotlib', 'pandas', 'polars', 'pyarrow', 'scipy'} & {*sys.modules}"
     )
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - ours

@@ -59,11 +59,14 @@ def test_all_values_of_the_table_are_those_of_json() -> None:
     assert [row[0] for row in rows] == [one["metric"] for one in plain["metrics"]]
     for (spelling, *cells), metric in zip(rows, plain["metrics"], strict=True):
         for system, cell in zip(systems, cells, strict=False):
-            value, half = numbers_of(cell)
+            value, *bounds = numbers_of(cell)
             assert is_rounded(value, plain["values"][system][spelling])
             assert len(value.partition(".")[2]) == 4
-            low, high = plain["intervals"][system][spelling]
-            assert is_rounded(half, (high - low) / 2)
+            interval = plain["intervals"][system][spelling]
+            low, high = interval["low"], interval["high"]
+            shown = [(high - low) / 2] if "±" in cell else [low, high]
+            assert list(map(is_rounded, bounds, shown)) == [True] * len(shown)
+            assert interval["confidence"] == plain["confidence"]
             assert plain["counts"][system]["evaluated"][spelling] == int(cells[-1])
         assert cells[-2] == metric["better"]
         best = max if metric["better"] == "higher" else min
@@ -114,8 +117,10 @@ def test_the_json_of_a_page_has_its_numbers_in_full_precision() -> None:
         for name, cell in zip(columns, cells, strict=True):
             number = getattr(row, name)
             assert cell == (None if isinstance(number, float) and not math.isfinite(number) else number)
-    low, high = comparison.reports["system 1"].interval("mrr")
-    assert plain["intervals"]["system 1"]["mrr"] == [low, high]
+    interval = comparison.reports["system 1"].interval("mrr")
+    low, high = interval
+    expected = {"low": low, "high": high, "confidence": 0.95, "method": interval.method}
+    assert plain["intervals"]["system 1"]["mrr"] == expected
     assert plain["left_out"] == []
     for system, report in comparison.reports.items():
         rows = [[row.label, row.metric, row.value, row.evaluated] for row in report.rows_of_groups()]

@@ -170,7 +170,7 @@ def test_users_whom_one_system_lacks_are_no_examples() -> None:
 
 def test_bounds_that_are_infinite_are_left_out() -> None:
     lists = {"a": [[1], [2, 3, 4, 5]], "b": [[2, 1], [1]]}
-    metric = "mrr(average=geometric)"
+    metric = "dcg(average=geometric)"
     comparison = exactk.compare([[1], [5]], lists, metric, confidence=0.999, convention={"undefined": "one"})
     assert math.isinf(comparison.reports["b"].interval(metric, 0.999).high)
     assert "inf" not in text(read(comparison.to_html()), "verdict")

@@ -12,7 +12,7 @@ from exactk._runtime.errors import input_error
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from exactk._inference.significance import Interval
+    from exactk._inference.intervals import MeanInterval
     from exactk._plan.values import Value
     from exactk._report.report import Report
 
@@ -25,7 +25,7 @@ class CurvesFigure:
     confidence: float
     cutoffs: tuple[int, ...]
     values: Mapping[str, Sequence[float]]  # by system, then by cutoff
-    intervals: Mapping[str, Sequence[Interval]]
+    intervals: Mapping[str, Sequence[MeanInterval]]
 
 
 def metrics_with_cutoffs(reports: Mapping[str, Report]) -> dict[str, list[Value]]:

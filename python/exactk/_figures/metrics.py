@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._inference.significance import UNDEFINED_INTERVAL, Interval
+from exactk._inference.intervals import MeanInterval
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import InputError, input_error
 from exactk._runtime.names import did_you_mean
@@ -25,12 +25,12 @@ def value_of_metric(reports: Mapping[str, Report], metric: str | None, argument:
     return values[first.index_of(metric, argument)]
 
 
-def interval_of(report: Report, value: Value, confidence: float) -> Interval:
+def interval_of(report: Report, value: Value, confidence: float) -> MeanInterval:
     """Return the interval of a value; NaN where it has none, as with weights."""
     try:
         return report.interval(value.name, confidence)
     except InputError:
-        return UNDEFINED_INTERVAL
+        return MeanInterval()
 
 
 def check_system(systems: Iterable[str], argument: str, name: str) -> None:

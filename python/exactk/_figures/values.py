@@ -12,7 +12,7 @@ from exactk._report.state import plan_of_state
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from exactk._inference.significance import Interval
+    from exactk._inference.intervals import MeanInterval
     from exactk._report.report import Report
 
 
@@ -23,7 +23,7 @@ class ValuesFigure:
     metric: str
     confidence: float
     values: Mapping[str, float]
-    intervals: Mapping[str, Interval]
+    intervals: Mapping[str, MeanInterval]
     best: tuple[str, ...]  # all that are equal; none if neither direction is better
 
 

@@ -90,12 +90,18 @@ def _numbers(values: Mapping[str, float]) -> dict[str, object]:
     return {name: _plain_field(value) for name, value in values.items()}
 
 
-def _intervals(source: Source, report: Report) -> dict[str, list[object]]:
-    intervals = {
-        value.spelling: list(map(_plain_field, interval_of(report, value, source.confidence)))
-        for value in source.values
+def _intervals(source: Source, report: Report) -> dict[str, dict[str, object]]:
+    intervals = {value.spelling: interval_of(report, value, source.confidence) for value in source.values}
+    return {
+        name: {
+            "low": _plain_field(one.low),
+            "high": _plain_field(one.high),
+            "confidence": source.confidence,
+            "method": one.method,
+        }
+        for name, one in intervals.items()
+        if one.method is not None
     }
-    return {name: bounds for name, bounds in intervals.items() if None not in bounds}
 
 
 def _values_by_group(source: Source) -> dict[str, list[list[Any]]] | None:

@@ -10,8 +10,10 @@ from exactk._report.difference_table import signed_number
 from exactk._report.display import DIGITS, format_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from exactk._html.parts import Tone
-    from exactk._inference.significance import Interval
+    from exactk._inference.intervals import MeanInterval
     from exactk._report.difference import Difference
 
 _HYPHEN = re.compile(r"(?<![\w.])-(?=[\d.])")
@@ -33,15 +35,40 @@ def with_minus_signs(text: str) -> str:
     return _HYPHEN.sub("\N{MINUS SIGN}", text)
 
 
-def with_interval(value: float, interval: Interval) -> str:
-    """Return a value with the half width of its interval, or with both bounds if it is not in their middle."""
-    low, high = interval
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return number(value)
-    half = (high - low) / 2
-    if abs((low + high) / 2 - value) <= 0.5e-4 + 1e-9 * abs(value):
-        return f"{number(value)} ± {format_number(half, DIGITS)}"
-    return f"{number(value)} ({number(low)} to {number(high)})"
+def with_intervals(values: Iterable[float], intervals: Iterable[MeanInterval]) -> list[str]:
+    """Return the cells of a column: values with half of their intervals, or with both bounds if any cell needs these."""
+    cells = list(zip(values, intervals, strict=True))
+    if all(math.isnan(interval.low) or _has_one_width(value, interval) for value, interval in cells):
+        texts = [f" ± {number((high - low) / 2)}" for _, (low, high) in cells]
+    else:
+        texts = [f" [{bound_text(one.low, one)}, {bound_text(one.high, one)}]" for _, one in cells]
+    return [number(value) + text * (not math.isnan(one.low)) for (value, one), text in zip(cells, texts, strict=True)]
+
+
+def _has_one_width(value: float, interval: MeanInterval) -> bool:
+    """Return whether an interval is that of t, and its sides are printed alike."""
+    return interval.method == "t" and number(value - interval.low) == number(interval.high - value)
+
+
+def bound_text(bound: float, interval: MeanInterval) -> str:
+    """Return a bound of an interval: ``<0.0001`` where rounding alone would put it at an end of the range."""
+    least = 10.0**-DIGITS
+    for end, inner, sign in zip(interval.limits, (least, -least), "<>", strict=True):
+        if 0 < abs(bound - end) < least and number(bound) == number(end):
+            return f"{sign}{number(end + inner)}"
+    return number(bound) if math.isfinite(bound) else "-"
+
+
+def interval_clause(interval: MeanInterval, level: str, users: str) -> str:
+    """Return what an interval says, to follow a value in a sentence; of a bound at the end of the range, nothing."""
+    low, high = (bound_text(bound, interval) for bound in interval)
+    least, most = interval.limits
+    says_low, says_high = interval.low > least, interval.high < most
+    if says_low and says_high:
+        return f", between {low} and {high} with {level} confidence ({users})"
+    if says_low or says_high:
+        return f"; with {level} confidence {f'at least {low}' if says_low else f'at most {high}'} ({users})"
+    return ""
 
 
 def tone_of(verdict: str) -> Tone:

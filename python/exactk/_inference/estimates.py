@@ -35,6 +35,11 @@ Gradient: TypeAlias = tuple[Fraction, tuple[Fraction, ...]]
 """A function's value, and its derivatives by its arguments."""
 
 
+def is_rounding(variance: Fraction, mean: Fraction) -> bool:
+    """Return whether numbers vary by no more than rounding."""
+    return variance <= Fraction(1, 1 << 2 * _ROUNDING_BITS) * mean**2
+
+
 class RunVariance(NamedTuple):
     """How the mean value of the training runs of a system varies."""
 
@@ -47,8 +52,7 @@ class RunVariance(NamedTuple):
         numbers = [Fraction(value) for value in values]
         mean = Fraction(sum(numbers), len(numbers))
         variance = Fraction(sum((number - mean) ** 2 for number in numbers), len(numbers) - 1)
-        is_rounding = variance <= Fraction(1, 1 << 2 * _ROUNDING_BITS) * mean**2
-        return cls(Fraction(0) if is_rounding else variance / len(numbers), len(numbers) - 1)
+        return cls(Fraction(0) if is_rounding(variance, mean) else variance / len(numbers), len(numbers) - 1)
 
 
 _ONE_RUN = RunVariance(Fraction(0), 0)

@@ -1,11 +1,13 @@
-"""The t intervals of differences, of relative differences and of means."""
+"""The t intervals of differences and of relative differences, and the intervals of means."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from exactk._inference.bounded_means import Sample, mean_bounds
+from exactk._inference.estimates import is_rounding
 from exactk._inference.geometric_means import difference_interval
 from exactk._inference.significance import (
     UNDEFINED_INTERVAL,
@@ -21,6 +23,8 @@ from exactk._inference.significance import (
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from exactk._inference.estimates import Estimate
     from exactk._inference.significance import HalfWidth
 
@@ -121,10 +125,62 @@ def _relative_interval_with_runs(estimate: Estimate, confidence: float) -> Inter
     return Interval(bound(-1.0), bound(1.0))
 
 
-def mean_interval(mean: Fraction, mean_square: Fraction, units: int, confidence: float) -> Interval:
-    """Return the interval of a mean over units: mean -+ t * sd / sqrt(n), with sd over n - 1."""
-    if units < 2:
-        return UNDEFINED_INTERVAL
-    variance = max(Fraction(0), mean_square - mean**2) / (units - 1)
-    half_width = t_quantile((1 + confidence) / 2, Fraction(units - 1)) * root(variance)
-    return Interval(float(mean) - half_width, float(mean) + half_width)
+MeanMethod: TypeAlias = Literal["t", "beta", "beta and t", "bound"]
+
+
+class MeanInterval(Interval):
+    """The bounds of the mean of a metric's values.
+
+    Attributes
+    ----------
+    low, high : float
+        The bounds, in the range of the values; infinite where nothing is known, and NaN where there is no interval.
+    method : {"t", "beta", "beta and t", "bound"} or None
+        The distribution they come from; ``"bound"`` if only one end of the range is known and the values are equal.
+    limits : tuple of two floats
+        The range of the values.
+    """
+
+    method: MeanMethod | None
+    limits: tuple[float, float]
+
+    def __new__(
+        cls,
+        low: float = math.nan,
+        high: float = math.nan,
+        method: MeanMethod | None = None,
+        limits: tuple[float, float] = (-math.inf, math.inf),
+    ) -> Self:
+        """Return the bounds, by default none."""
+        interval = super().__new__(cls, low, high)
+        interval.method, interval.limits = method, limits
+        return interval
+
+
+def mean_interval(
+    mean: Fraction, variance: Fraction, units: int, confidence: float, limits: tuple[float, float]
+) -> MeanInterval:
+    """Return the interval of a mean over units with equal weights, of values whose range is known as far as it is finite.
+
+    Where both ends are finite, `mean_bounds` has the bounds. Otherwise they are those of Student's t within the range;
+    for values that do not vary, there is only a bound towards an end that is finite.
+    """
+    low, high = limits
+    variance = max(Fraction(0), variance)
+    if low < high and math.isfinite(low) and math.isfinite(high):
+        origin, span = Fraction(low), Fraction(high) - Fraction(low)
+        share = min(max(Fraction(0), (mean - origin) / span), Fraction(1))
+        sample = Sample(float(share), float(variance / span**2), units, units)
+        low_share, high_share, method = mean_bounds(sample, confidence)
+        bounds = [float(origin + span * Fraction(bound)) for bound in (low_share, high_share)]
+        return MeanInterval(bounds[0], bounds[1], method, limits)
+    middle = float(mean)
+    if units > 1 and not is_rounding(variance, mean):
+        half_width = t_quantile((1 + confidence) / 2, Fraction(units - 1)) * root(variance / (units - 1))
+        return MeanInterval(max(low, middle - half_width), min(high, middle + half_width), "t", limits)
+    share_unseen = ((1 - confidence) / 2) ** (1 / units)
+    if math.isfinite(low):
+        return MeanInterval(low + (middle - low) * share_unseen, math.inf, "bound", limits)
+    if math.isfinite(high):
+        return MeanInterval(-math.inf, high - (high - middle) * share_unseen, "bound", limits)
+    return MeanInterval()

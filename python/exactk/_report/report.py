@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from exactk._inference.significance import Interval
+    from exactk._inference.intervals import MeanInterval
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.metric_strings import Plan
@@ -282,7 +282,7 @@ class Report(Exports, Mapping[str, float]):
         """The standard deviation of the users' values."""
         return self._statistic_by_metric(self._state.totals, standard_deviation)
 
-    def interval(self, metric: str, confidence: float = 0.95, *, group: Label | None = None) -> Interval:
+    def interval(self, metric: str, confidence: float = 0.95, *, group: Label | None = None) -> MeanInterval:
         r"""Return a confidence interval of a value, from the sums alone: the users are taken as a sample of many.
 
         It needs no ``per_user=True``, and works on merged reports. Needs SciPy: ``pip install 'exactk[compare]'``. To
@@ -302,9 +302,14 @@ class Report(Exports, Mapping[str, float]):
 
         Returns
         -------
-        Interval
-            ``(low, high)``: :math:`\bar x \mp t_{n - 1} \, s / \sqrt n`; of the logarithms for geometric means. NaN for
-            fewer than two users. With few users the bounds may lie outside the metric's range.
+        MeanInterval
+            ``(low, high)``, within the metric's range and never without width. Its ``method`` is ``"t"``, for
+            :math:`\bar x \mp t_{n - 1} \, s / \sqrt n`, where the users' values vary enough; ``"beta"`` where few users have
+            values that are not at an end of the range, or values are close together; ``"beta and t"`` in between. Of
+            0/1 values, such as hit rates, ``"beta"`` is the interval of Clopper and Pearson. For metrics such as dcg,
+            with no largest value, it is that of t; if all users have one value, ``"bound"``, whose ``high`` is `inf`.
+            Of the logarithms for geometric means. NaN if no user was evaluated, and of a metric with no range if users
+            do not vary.
 
         Raises
         ------
@@ -324,7 +329,10 @@ class Report(Exports, Mapping[str, float]):
         >>> report = exactk.evaluate([[1], [2], [3], [4]], [[1], [2], [9], [4, 3]], "P@1")
         >>> low, high = report.interval("P@1")
         >>> round(low, 4), round(high, 4)
-        (-0.0456, 1.5456)
+        (0.1941, 0.9937)
+        >>> nothing = exactk.evaluate([[1]] * 60, [[2]] * 60, "hit_rate@1").interval("hit_rate@1")
+        >>> round(nothing.low, 4), round(nothing.high, 4), nothing.method
+        (0.0, 0.0596, 'beta')
         """
         optional.require("scipy", "report.interval")
         check_confidence(confidence)

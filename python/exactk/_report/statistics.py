@@ -7,8 +7,9 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from exactk._inference.intervals import mean_interval
-from exactk._inference.significance import Interval, exp
+from exactk._inference.intervals import MeanInterval, mean_interval
+from exactk._inference.significance import exp
+from exactk._plan.ranges import range_of
 from exactk._report.collection import collection_value
 from exactk._report.group_values import numbers_of_groups, value_of_groups
 from exactk._runtime.errors import input_error
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 Ratio = tuple[int, int]
 
+_LEAST_FACTOR = 1e-5  # of a geometric mean
 _DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platforms
 
 
@@ -141,7 +143,7 @@ def _root_of_variance(total: int, squares: int, weight: int, scales: tuple[int, 
     return math.sqrt(max(variance, 0) / (weight**2 << of_weight))  # exact, except for products that underflow
 
 
-def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, weighted: bool) -> Interval:
+def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, weighted: bool) -> MeanInterval:
     """Return the confidence interval of a value over all users; raise InputError unless sums of squares determine it."""
     average = value.rules["average"]
     if not sums:
@@ -151,12 +153,20 @@ def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, w
         expected = "a mean of the users' values with equal weights"
         found = f"{value.spelling} with weights" if weighted else f"{value.spelling}, whose average is {average}"
         raise input_error("metric", expected, found, hint="the differences of exactk.compare have intervals of it")
-    part = sums[0]
+    part, limits = sums[0], range_of(value)
     if not part.users or part.undefined:
-        return Interval(math.nan, math.nan)
-    total, squares = Fraction(part.total, 2**part.total_scale), Fraction(part.squares, 2**part.squares_scale)
-    bounds = mean_interval(total / part.users, squares / part.users, part.users, confidence)
-    return Interval(*map(exp, bounds)) if average == "geometric" else bounds
+        return MeanInterval(limits=limits)
+    mean, square = (
+        Fraction(total, part.users << scale)
+        for total, scale in ((part.total, part.total_scale), (part.squares, part.squares_scale))
+    )
+    if average == "macro":
+        return mean_interval(mean, square - mean**2, part.users, confidence, limits)
+    low, high = (max(_LEAST_FACTOR, limit) for limit in limits)
+    interval = mean_interval(mean, square - mean**2, part.users, confidence, (math.log(low), math.log(high)))
+    number = _unrounded_value(value, sums, weighted=False)  # exponentials of libm may be on its other side by an ulp
+    bounds = min(number, max(low, exp(interval.low))), max(number, min(high, exp(interval.high)))
+    return MeanInterval(*bounds, method=interval.method, limits=(low, high))
 
 
 def evaluated_users(sums: Sequence[Sums]) -> int:

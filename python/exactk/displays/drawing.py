@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
@@ -170,6 +171,30 @@ def add_legend(ax: Axes, handles: Sequence[Artist], names: Sequence[str]) -> Leg
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_text(as_text(name))
     return legend
+
+
+def draw_interval(
+    ax: Axes,
+    interval: tuple[float, float],
+    at: float,
+    color: str,
+    *,
+    is_vertical: bool = False,
+    **style: Any,  # noqa: ANN401 - of matplotlib
+) -> None:
+    """Draw an interval at a place of the other axis, as an arrow to the edge where an end is infinite; nothing for NaN."""
+
+    def turned(along: Any, across: Any) -> tuple[Any, Any]:  # noqa: ANN401 - numbers or lists of them
+        return (across, along) if is_vertical else (along, across)
+
+    ends = [end for end in interval if math.isfinite(end)]
+    if not any(map(math.isnan, interval)):
+        ax.plot(*turned(ends, [at] * len(ends)), color=color, linestyle="solid", **style)
+    to_edge = ax.get_xaxis_transform() if is_vertical else ax.get_yaxis_transform()
+    for end, edge in zip(interval, (0.0, 1.0), strict=True):
+        if math.isinf(end) and ends:
+            arrow = {"arrowstyle": "->", "color": color}
+            ax.annotate("", turned(edge, at), turned(ends[0], at), to_edge, "data", arrowprops=arrow)
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -18,6 +17,7 @@ from exactk.displays.drawing import (
     as_text,
     compared,
     confidence_of,
+    draw_interval,
     in_lines,
     name_rows,
     reports_of,
@@ -80,7 +80,7 @@ class ValuesDisplay(Display):
         for row, (name, value) in enumerate(self.data.values.items()):
             style = styles[name] if self.data.metric else {"color": LIGHT.systems[0], "marker": "o"}
             low, high = self.data.intervals[name]
-            _draw_interval(ax, row, low, high, str(style["color"]))
+            draw_interval(ax, (low, high), row, str(style["color"]), marker="|")
             artists += ax.plot([value], [row], color=style["color"], marker=style["marker"], linestyle="none")
         name_rows(ax, [as_text(name or self.data.metric) for name in self.data.values])
         ax.set_xlabel(as_text(self.data.metric or "value"))
@@ -197,11 +197,6 @@ class GroupsDisplay(Display):
         return artists
 
 
-def _draw_interval(ax: Axes, row: float, low: float, high: float, color: str) -> None:
-    if math.isfinite(low) and math.isfinite(high):
-        ax.plot([low, high], [row, row], color=color, marker="|", linestyle="solid")
-
-
 def _draw_differences(ax: Axes, rows: Sequence[Difference]) -> list[Artist]:
     """Draw a point and an interval per row, coloured by the verdict."""
     colors = {"better": LIGHT.better, "worse": LIGHT.worse}
@@ -209,7 +204,7 @@ def _draw_differences(ax: Axes, rows: Sequence[Difference]) -> list[Artist]:
     artists: list[Artist] = []
     for index, row in enumerate(rows):
         color = colors.get(row.verdict, NEUTRAL)
-        _draw_interval(ax, index, row.low, row.high, color)
+        draw_interval(ax, (row.low, row.high), index, color, marker="|")
         marker = markers.get(row.verdict, "o")
         artists += ax.plot([row.difference], [index], color=color, marker=marker, linestyle="none")
     ax.axvline(0, color=LIGHT.text, linewidth=1)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from exactk._figures.trade_off import TradeOffFigure, trade_off_figure
-from exactk.displays.drawing import NEUTRAL, Display, add_legend, as_text, compared, confidence_of, styles_of
+from exactk.displays.drawing import (
+    NEUTRAL,
+    Display,
+    add_legend,
+    as_text,
+    compared,
+    confidence_of,
+    draw_interval,
+    styles_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,9 +72,7 @@ class TradeOffDisplay(Display):
                 (x.intervals[system], y.values[system], True),
                 (y.intervals[system], x.values[system], False),
             ):
-                if all(map(math.isfinite, interval)):
-                    ends, across = list(interval), [at, at]
-                    ax.plot(*((ends, across) if is_x else (across, ends)), color=style["color"], linewidth=1.5)
+                draw_interval(ax, interval, at, style["color"], is_vertical=not is_x, linewidth=1.5)
             artists += ax.plot(
                 [x.values[system]],
                 [y.values[system]],

@@ -76,8 +76,9 @@ def _margin_band(row: IntervalRow, scale: Scale, top: float) -> str:
 
 def _row(row: IntervalRow, scale: Scale, y: float) -> list[str]:
     marks = []
-    if math.isfinite(row.low) and math.isfinite(row.high):
-        marks.append(interval(scale(row.low), scale(row.high), y))
+    if not math.isnan(row.low + row.high):
+        is_open = math.isinf(row.low), math.isinf(row.high)
+        marks.append(interval(scale(row.low), scale(row.high), y, is_open=is_open))
     if math.isfinite(row.value):
         marks.append(marker((scale(row.value), y), "circle" if row.style is None else row.style.marker))
     drawn = toned(marks, row.tone or "neutral") if row.style is None else styled(marks, row.style._replace(dash=()))

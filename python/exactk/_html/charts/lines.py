@@ -70,7 +70,7 @@ def _bands(one: Series, x_of: dict[float, float], y_scale: Scale) -> list[str]:
     bounds = [
         (x_of[x], y_scale(low), y_scale(high))
         for x, low, high in zip(one.xs, one.lows, one.highs, strict=False)
-        if math.isfinite(low) and math.isfinite(high)
+        if not (math.isnan(low) or math.isnan(high))
     ]
     if len(bounds) < 2:
         return []

@@ -54,9 +54,9 @@ def scatter_chart(title: str, finding: str, points: Sequence[ScatterPoint], x_ti
 def _cross(one: ScatterPoint, at: Point, x_scale: Scale, y_scale: Scale) -> list[str]:
     x, y = at
     marks = []
-    if all(map(math.isfinite, one.x_interval)):
+    if not any(map(math.isnan, one.x_interval)):
         marks.append(line((x_scale(one.x_interval.low), y), (x_scale(one.x_interval.high), y), "interval"))
-    if all(map(math.isfinite, one.y_interval)):
+    if not any(map(math.isnan, one.y_interval)):
         marks.append(line((x, y_scale(one.y_interval.low)), (x, y_scale(one.y_interval.high)), "interval"))
     return [*marks, marker(at, one.style.marker, 5 if one.on_front else 4)]
 

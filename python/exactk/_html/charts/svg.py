@@ -58,9 +58,11 @@ def line(start: Point, end: Point, kind: str = "") -> str:
     return f"<line {numbers}{_class(kind)}/>"
 
 
-def interval(start: float, end: float, y: float) -> str:
-    """Return a horizontal interval, with caps at its ends."""
-    return f'<path class="interval" d="M{coordinate(start)} {coordinate(y - 4)}v8m0-4H{coordinate(end)}m0-4v8"/>'
+def interval(start: float, end: float, y: float, *, is_open: tuple[bool, bool] = (False, False)) -> str:
+    """Return a horizontal interval, with a cap at each end, or the head of an arrow at one that is infinite."""
+    first = "m6 -4l-6 4l6 4m-6 -4" if is_open[0] else "m0 -4v8m0-4"
+    last = "m-6 -4l6 4l-6 4" if is_open[1] else "m0-4v8"
+    return f'<path class="interval" d="M{coordinate(start)} {coordinate(y)}{first}H{coordinate(end)}{last}"/>'
 
 
 def path(points: Sequence[Point]) -> str:

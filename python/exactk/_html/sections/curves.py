@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from exactk._figures.curves import curves_figure, metrics_with_cutoffs
 from exactk._html.charts.lines import Series, curves_chart
 from exactk._html.parts import Chart, Fold, Section, Table
-from exactk._html.texts import number, with_interval
+from exactk._html.texts import number, with_intervals
 
 if TYPE_CHECKING:
     from exactk._figures.curves import CurvesFigure
@@ -76,8 +76,7 @@ def _finding(figure: CurvesFigure) -> str:
 
 def _table_of_curves(figure: CurvesFigure) -> Table:
     header = ["system" if len(figure.values) > 1 else "", *(f"@{cutoff}" for cutoff in figure.cutoffs)]
-    rows = [
-        [system or figure.metric, *map(with_interval, values, figure.intervals[system])]
-        for system, values in figure.values.items()
-    ]
+    values, intervals = (zip(*of_systems.values(), strict=True) for of_systems in (figure.values, figure.intervals))
+    columns = map(with_intervals, values, intervals)
+    rows = [[system or figure.metric, *cells] for system, *cells in zip(figure.values, *columns, strict=True)]
     return Table(f"{figure.metric} by cutoff", header, rows)

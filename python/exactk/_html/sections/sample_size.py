@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from exactk._figures.metrics import interval_of
 from exactk._html.parts import Section, Table
 from exactk._html.texts import number, share_text
+from exactk._inference.significance import t_quantile
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from exactk._html.source import Source
+    from exactk._inference.intervals import MeanInterval
+    from exactk._plan.values import Value
     from exactk._report.comparison import Comparison
     from exactk._report.difference import Difference
+    from exactk._report.report import Report
 
 _QUESTION = "Whether to collect more users, or to stop."
 _SHARE = "1%"
@@ -101,22 +106,33 @@ def _needed(comparison: Comparison, metric: str) -> str:
 def _users_for_share(users: int, half: float, size: float) -> str:
     """Return how many users make the half width 1 % of the value."""
     share = 0.01 * abs(size)
-    if not half or not share or half / share > _MOST_SHARES:
+    if not (half > 0 and share > 0) or half / share > _MOST_SHARES:
         return "-"
     return f"{math.ceil(users * (half / share) ** 2):,}"
+
+
+def _half_of_t(report: Report, value: Value, interval: MeanInterval, confidence: float) -> float:
+    """Return half of the interval of Student's t, by which it shrinks with more users; NaN if it is not known."""
+    deviation, users = report.standard_deviation[value.name], report.counts["evaluated"][value.name]
+    if math.isnan(deviation):  # of a geometric mean
+        return (interval.high - interval.low) / 2 if interval.method == "t" else math.nan
+    if users < 2:
+        return math.nan
+    return t_quantile((1 + confidence) / 2, Fraction(users - 1)) * deviation / math.sqrt(users - 1)
 
 
 def _table_of_intervals(source: Source) -> Table:
     rows = []
     for value in source.values[:_MOST_METRICS]:
         for system, report in source.reports.items():
-            low, high = interval_of(report, value, source.confidence)
-            if math.isfinite(low) and math.isfinite(high):
-                half, size = (high - low) / 2, report[value.name]
+            interval = interval_of(report, value, source.confidence)
+            if interval.method is not None:
+                half, size = (interval.high - interval.low) / 2, report[value.name]
                 users = report.counts["evaluated"][value.name]
-                relative = "-" if not size else share_text(abs(half / size))
-                needed = _users_for_share(users, half, size)
-                rows.append([value.spelling, system, f"{users:,}", number(half), relative, needed])
+                relative = share_text(abs(half / size)) if size and math.isfinite(half) else "-"
+                needed = _users_for_share(users, _half_of_t(report, value, interval, source.confidence), size)
+                width = number(half) if math.isfinite(half) else "-"
+                rows.append([value.spelling, system, f"{users:,}", width, relative, needed])
     header = ["metric", "system", "users", "half of the interval", "in percent", f"users for ±{_SHARE}"]
     if source.comparison is None:
         header, rows = [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from exactk._figures.trade_off import trade_off_figure
 from exactk._html.charts.scatter import ScatterPoint, scatter_chart
 from exactk._html.parts import Chart, Section, Table
-from exactk._html.texts import with_interval
+from exactk._html.texts import with_intervals
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
@@ -60,14 +60,10 @@ def _chart_of_trade_off(source: Source, figure: TradeOffFigure) -> Chart:
         f"On the Pareto front, that is, with no other system better in one metric and not worse in the other: {front}."
     )
     title = f"{x} against {y}"
+    columns = [with_intervals(one.values.values(), one.intervals.values()) for one in (figure.x, figure.y)]
     rows = [
-        [
-            system,
-            with_interval(figure.x.values[system], figure.x.intervals[system]),
-            with_interval(figure.y.values[system], figure.y.intervals[system]),
-            "yes" if system in figure.front else "no",
-        ]
-        for system in source.reports
+        [system, *cells, "yes" if system in figure.front else "no"]
+        for system, *cells in zip(figure.x.values, *columns, strict=True)
     ]
     table = Table(title, ["system", x, y, "on the front"], rows)
     return Chart(title, finding, scatter_chart(title, finding, points, *titles), table)

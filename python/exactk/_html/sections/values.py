@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from exactk._figures.values import values_figure
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
 from exactk._html.parts import Cell, Chart, Section, Table
-from exactk._html.texts import number, with_interval
+from exactk._html.texts import number, with_intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from exactk._figures.values import ValuesFigure
     from exactk._html.parts import Part
@@ -32,13 +32,17 @@ def values(source: Source) -> Section:
 def _table_of_values(source: Source, figures: Sequence[ValuesFigure]) -> Table:
     names = list(source.reports) if source.comparison is not None else ["value"]
     header = ["metric", *names, "better", "users"]
+    columns = [
+        with_intervals([one.values[system] for one in figures], [one.intervals[system] for one in figures])
+        for system in source.reports
+    ]
     rows = [
-        [value.spelling, *_cells(source, value, figure), *_facts(source, value)]
-        for value, figure in zip(source.values, figures, strict=True)
+        [value.spelling, *_cells(source, value, figure, texts), *_facts(source, value)]
+        for value, figure, texts in zip(source.values, figures, zip(*columns, strict=True), strict=True)
     ]
     baseline = None if source.comparison is None else source.comparison.state.options.baseline
     has_tied = any(isinstance(cell, Cell) and cell.mark == "~" for row in rows for cell in row)
-    intervals = f"± half of the {source.level_text} confidence interval" * any(map(_has_interval, figures))
+    intervals = _note_on_intervals(source, columns) if any(map(_has_interval, figures)) else ""
     if intervals and any(row.units != row.users for some in source.rows_of.values() for row in some):
         intervals += ", as if users were independent: it ignores the clusters, which the differences do not"
     notes = [
@@ -51,11 +55,20 @@ def _table_of_values(source: Source, figures: Sequence[ValuesFigure]) -> Table:
     return Table("Values", header, rows, note="; ".join(notes) + ".")
 
 
-def _cells(source: Source, value: Value, figure: ValuesFigure) -> list[Cell | str]:
+def _note_on_intervals(source: Source, columns: Iterable[Iterable[str]]) -> str:
+    """Return what stands beside the values."""
+    signs = {sign for texts in columns for text in texts for sign in "±[" if sign in text}
+    words = {"±": "± half of the", "[": "in brackets the"}
+    forms = " or ".join(word for sign, word in words.items() if sign in signs)
+    counts = (report.counts["evaluated"].values() for report in source.reports.values())
+    few = "; an interval of one user says little" * any(1 in some for some in counts)
+    return f"{forms} {source.level_text} confidence interval{few}"
+
+
+def _cells(source: Source, value: Value, figure: ValuesFigure, texts: Iterable[str]) -> list[Cell | str]:
     tied = _tied_with_best(source, value, figure)
     cells: list[Cell | str] = []
-    for system in source.reports:
-        text = with_interval(figure.values[system], figure.intervals[system])
+    for system, text in zip(source.reports, texts, strict=True):
         is_best = len(source.reports) > 1 and system in figure.best
         cells.append(Cell(text, is_best=is_best, mark="*" if is_best else "~" if system in tied else ""))
     return cells
@@ -89,7 +102,7 @@ def _notes_on_users(source: Source) -> list[str]:
 
 
 def _has_interval(figure: ValuesFigure) -> bool:
-    return any(math.isfinite(one.low) for one in figure.intervals.values())
+    return not all(math.isnan(one.low) for one in figure.intervals.values())
 
 
 def _chart_of_values(source: Source, figure: ValuesFigure) -> Chart:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from exactk._figures.groups import opposite_signs
 from exactk._figures.metrics import interval_of
 from exactk._html.parts import Cell, Findings, Paragraph, Section, Table
-from exactk._html.texts import number, signed, tone_of, with_minus_signs
+from exactk._html.texts import interval_clause, number, signed, tone_of, with_minus_signs
 from exactk._report.comparison_table import best_systems
 from exactk._report.difference_table import format_p, percentage
 from exactk._report.gate import HOW_TESTED, outcome_text
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,8 +140,9 @@ def _sentence_of_values(source: Source) -> str:
     numbers = {system: report[value.name] for system, report in source.reports.items()}
     best: Sequence[str] = best_systems(numbers, value.info.direction) or list(numbers)[:1]
     system = best[0]
-    low, high = interval_of(source.reports[system], value, source.confidence)
-    interval = f", between {number(low)} and {number(high)} with {source.level_text} confidence" * math.isfinite(low)
+    report = source.reports[system]
+    users = plural(report.counts["evaluated"][value.name], "user")
+    interval = interval_clause(interval_of(report, value, source.confidence), source.level_text, users)
     if not source.comparison:
         return f"{value.spelling} is {number(numbers[system])}{interval}."
     highest = "best" if value.info.direction != "none" else "first listed"
