@@ -17,6 +17,9 @@ _FEW_AWAY = 5
 _MANY_AWAY = 20
 """Users away from a bound of the range: up to these the Beta distribution has the bounds, from those on Student's t."""
 
+_NEGLIGIBLE = 1e-100
+"""A mean that has no lower bound but the end of the range: its square would not be a normal double."""
+
 _MANY_DIFFERING = 20
 """Users that differ from which on a margin is tested by Student's t alone."""
 
@@ -66,11 +69,12 @@ def one_sided_bounds(sample: Sample, level: float) -> tuple[float, float]:
     mean, _, size, _ = sample
     special = optional.scipy_special()
     low, high = 0.0, 1.0
-    if mean > 0:
-        low = min(special.betaincinv(*_shape(sample, 0), level), mean * level ** (1 / size))
+    # min and max return the first of two if the second is NaN, as SciPy's is for a billion values that are nearly equal.
+    if mean > _NEGLIGIBLE:
+        low = min(mean * level ** (1 / size), special.betaincinv(*_shape(sample, 0), level))
     if mean < 1:
         above = mean - (1 - mean) * math.expm1(math.log(level) / size)
-        high = max(special.betaincinv(*_shape(sample, 1), 1 - level), above)
+        high = max(above, special.betaincinv(*_shape(sample, 1), 1 - level))
     return float(low), float(high)
 
 

@@ -179,8 +179,8 @@ def mean_interval(
         half_width = t_quantile((1 + confidence) / 2, Fraction(units - 1)) * root(variance / (units - 1))
         return MeanInterval(max(low, middle - half_width), min(high, middle + half_width), "t", limits)
     share_unseen = ((1 - confidence) / 2) ** (1 / units)
-    if math.isfinite(low):
+    if math.isfinite(low) and math.isinf(high):
         return MeanInterval(low + (middle - low) * share_unseen, math.inf, "bound", limits)
-    if math.isfinite(high):
+    if math.isfinite(high) and math.isinf(low):
         return MeanInterval(-math.inf, high - (high - middle) * share_unseen, "bound", limits)
-    return MeanInterval()
+    return MeanInterval(limits=limits)
