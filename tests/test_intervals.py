@@ -161,8 +161,8 @@ def test_it_follows_a_reflection_and_a_change_of_unit(values: list[float], confi
     low, high = interval_of(values, confidence)
     reflected = interval_of([1 - Fraction(value) for value in values], confidence)
     assert (1 - reflected.high, 1 - reflected.low) == pytest.approx((low, high), rel=0, abs=1e-9)
-    moved = interval_of([3 + 8 * Fraction(value) for value in values], confidence, (3.0, 11.0))
-    assert ((moved.low - 3) / 8, (moved.high - 3) / 8) == pytest.approx((low, high), rel=0, abs=1e-14)
+    scaled = interval_of([3 + 8 * Fraction(value) for value in values], confidence, (3.0, 11.0))
+    assert ((scaled.low - 3) / 8, (scaled.high - 3) / 8) == pytest.approx((low, high), rel=0, abs=1e-14)
 
 
 @pytest.mark.parametrize("users", [1, 2, 5, 10, 60, 200, 1000])

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import stats
 
 import exactk
+from exactk._inference import bounded_means
 from exactk._report.display import format_markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -143,6 +145,98 @@ def adjustment_row(test: str, adjustment: str) -> list[str]:
     return [*names, percent(float(any_claimed.mean())), percent(share(found))]
 
 
+MEANS = ((0.0, 0.02, 0.1, 0.5), (10, 30, 60, 100, 300, 1000))
+"""The rates of hits, and the numbers of users, of the intervals of one system's value."""
+MEAN_SAMPLES = 1000
+
+
+def ranks_of_few(rng: np.random.Generator, size: tuple[int, int]) -> NDArray[np.float64]:
+    """Return reciprocal ranks, of which nine in ten are 0."""
+    return np.where(rng.random(size) < 0.1, 1 / np.minimum(rng.geometric(0.3, size), LONGEST), 0.0)
+
+
+def precisions_of_few(rng: np.random.Generator, size: tuple[int, int]) -> NDArray[np.float64]:
+    """Return precisions at 10, most of which are 0, by a skill that few users have."""
+    return rng.binomial(TENTHS, rng.beta(0.4, 6, size)) / TENTHS
+
+
+def misses_of_few(rng: np.random.Generator, size: tuple[int, int]) -> NDArray[np.float64]:
+    """Return ones, and for 3 in 100 users a value below 0.2."""
+    return np.where(rng.random(size) < 0.03, 0.2 * rng.random(size), 1.0)
+
+
+def close_with_ones(rng: np.random.Generator, size: tuple[int, int]) -> NDArray[np.float64]:
+    """Return values close to 0.3, and for 1 in 100 users 1."""
+    return np.where(rng.random(size) < 0.01, 1.0, rng.beta(300, 700, size))
+
+
+_BY_RANK = 0.3 * 0.7 ** np.arange(LONGEST - 1)
+VALUES: dict[str, tuple[Callable[..., NDArray[np.float64]], float]] = {
+    "9 in 10 are 0, else 1/rank": (
+        ranks_of_few,
+        0.1 * float((_BY_RANK / np.arange(1, LONGEST)).sum() + (1 - _BY_RANK.sum()) / LONGEST),
+    ),
+    "precision@10, most are 0": (precisions_of_few, 0.4 / 6.4),
+    "3 in 100 below 0.2, else 1": (misses_of_few, 0.97 + 0.03 * 0.1),
+    "close to 0.3": (lambda rng, size: rng.beta(300, 700, size), 0.3),
+    "close to 0.3, 1 in 100 is 1": (close_with_ones, 0.99 * 0.3 + 0.01),
+    "spread": (lambda rng, size: rng.beta(2, 5, size), 2 / 7),
+}
+
+
+def bounds_of_means(
+    means: NDArray[np.float64], variances: NDArray[np.float64], users: int, confidence: float = 0.95
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the intervals of means: those of the package, and those of t alone."""
+    samples = [
+        bounded_means.Sample(float(mean), float(variance), users, users)
+        for mean, variance in zip(means, variances, strict=True)
+    ]
+    half = stats.t.ppf((1 + confidence) / 2, users - 1) * np.sqrt(variances / (users - 1))
+    return np.array([bounded_means.mean_bounds(one, confidence)[:2] for one in samples]), np.column_stack(
+        [means - half, means + half]
+    )
+
+
+def coverage_of_hits(users: int, rates: NDArray[np.float64], confidence: float = 0.95) -> NDArray[np.float64]:
+    """Return coverage and mean width for each rate of hits: of the package's intervals, then of t. They are exact sums."""
+    hits = np.arange(users + 1)
+    shares = stats.binom.pmf(hits[:, None], users, rates)
+    rows = []
+    for bounds in bounds_of_means(hits / users, hits * (users - hits) / users**2, users, confidence):
+        low, high = bounds.T[:, :, None]
+        rows += [(shares * ((low <= rates) & (rates <= high))).sum(axis=0), (shares * (high - low)).sum(axis=0)]
+    return np.array(rows)
+
+
+def coverage_of_values(kind: str, users: int, samples: int = MEAN_SAMPLES) -> tuple[float, ...]:
+    """Return coverage and mean width of the package's intervals, then of t, for drawn values."""
+    draw, mean = VALUES[kind]
+    values = draw(np.random.default_rng([users, list(VALUES).index(kind)]), (samples, users))
+    rows: list[float] = []
+    for bounds in bounds_of_means(values.mean(axis=1), values.var(axis=1), users):
+        low, high = bounds.T
+        rows += [share(((low <= mean) & (mean <= high)).tolist()), float((high - low).mean())]
+    return tuple(rows)
+
+
+def row_of_means(kind: str, measured: Sequence[Sequence[float]]) -> list[str]:
+    """Return the coverages and widths of one kind of values."""
+    return [
+        kind,
+        *(f"{percent(one)} ({width:.3f}), {percent(of_t)} ({wide:.3f})" for one, width, of_t, wide in measured),
+    ]
+
+
+def table_of_means() -> str:
+    """Return the coverage of the intervals of values, by kind of values and users."""
+    rates, sizes = MEANS
+    of_hits = np.array([coverage_of_hits(users, np.array(rates)) for users in sizes])
+    rows = [row_of_means(f"0/1, rate {rate:g}", of_hits[:, :, index].tolist()) for index, rate in enumerate(rates)]
+    rows += [row_of_means(kind, [coverage_of_values(kind, users) for users in sizes]) for kind in VALUES]
+    return format_markdown(["values", *(f"{users:,} users" for users in sizes)], rows)
+
+
 def tables() -> str:
     """Return the tables of the page."""
     levels = "1 / 5 / 10 %"
@@ -159,6 +253,9 @@ def tables() -> str:
             "\nFive systems, 50 users, all ten pairs: how often any pair of equal systems is claimed to differ, and how many of",
             "the true differences are found where two systems are better, in percent:\n",
             format_markdown(["adjustment", "test", "any false claim", "true differences found"], adjustments, left=2),
+            "\nHow often a 95 % interval of one system's value covers its true mean, in percent, and its mean width; first that of",
+            f"`report.interval`, then that of t alone. Of 0/1 values by exact sums, of others in {MEAN_SAMPLES:,} samples:\n",
+            table_of_means(),
             "",
         ]
     )
