@@ -89,6 +89,22 @@ def test_intervals_and_margins_are_drawn() -> None:
     assert (box.x0, box.x1) == pytest.approx((-0.02, 0.02))
 
 
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_an_end_that_is_infinite_is_an_arrow_to_the_edge() -> None:
+    """Of values that are all equal, and have no upper end."""
+    systems = {"a": [[1]] * 6, "b": [[2, 1]] * 6}
+    comparison = exactk.compare([[1]] * 6, systems, ["dcg@2", "recall@1"])
+    lows = [comparison.reports[system].interval("dcg@2").low for system in systems]
+    display = comparison.plot("values", "dcg@2")
+    arrows: Any = display.ax_.texts
+    assert [tuple(arrow.xyann) for arrow in arrows] == [(lows[0], 0), (lows[1], 1)]
+    assert [tuple(arrow.xy) for arrow in arrows] == [(1.0, 0), (1.0, 1)]
+    of_both: Any = comparison.plot("trade_off", "recall@1", against="dcg@2").ax_.texts
+    assert [tuple(arrow.xy) for arrow in of_both] == [(1.0, 1.0), (0.0, 1.0)]
+    assert [arrow.xyann[1] for arrow in of_both] == lows
+    comparison.plot("values", "dcg@2").figure_.canvas.draw()
+
+
 def test_a_report_draws_its_metrics_curves_and_users() -> None:
     report = compared().reports["system 1"]
     display = report.plot()

@@ -11,7 +11,7 @@ from scipy import stats
 
 import exactk
 from exactk._html.charts.axes import scale_of
-from html_pages import compared, data, elements, judged, number_of, parsed, read, section, tables, text_of
+from html_pages import compared, data, elements, judged, number_of, parsed, read, results, section, tables, text_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -174,6 +174,56 @@ def test_bounds_that_are_infinite_are_left_out() -> None:
     comparison = exactk.compare([[1], [5]], lists, metric, confidence=0.999, convention={"undefined": "one"})
     assert math.isinf(comparison.reports["b"].interval(metric, 0.999).high)
     assert "inf" not in text(read(comparison.to_html()), "verdict")
+
+
+@pytest.mark.parametrize(
+    ("hits", "sentence", "cell"),
+    [
+        (0, "hit_rate@1 is 0.0000; with 95 % confidence at most 0.0596 (60 users).", "0.0000 [0.0000, 0.0596]"),
+        (
+            1,
+            "hit_rate@1 is 0.0167, between 0.0004 and 0.0894 with 95 % confidence (60 users).",
+            "0.0167 [0.0004, 0.0894]",
+        ),
+        (60, "hit_rate@1 is 1.0000; with 95 % confidence at least 0.9404 (60 users).", "1.0000 [0.9404, 1.0000]"),
+        (30, "hit_rate@1 is 0.5000, between 0.3697 and 0.6303 with 95 % confidence (60 users).", "0.5000 ± 0.1303"),
+    ],
+)
+def test_a_page_says_what_few_hits_or_misses_show(hits: int, sentence: str, cell: str) -> None:
+    lists = [[1]] * hits + [[2, 1]] * (60 - hits)
+    root = read(exactk.evaluate([[1]] * 60, lists, "hit_rate@1").to_html())
+    assert sentence in text(root, "verdict")
+    assert tables(section(root, "values"))["Values"][1][1] == cell
+    (row,) = tables(section(root, "sample-size"))["How well this sample knows each value"][1:]
+    assert (row[-1] == "-") is (hits in (0, 60))  # no deviation, from which to count users
+    assert "NaN" not in text(root, "sample-size")
+
+
+def test_users_for_a_share_are_counted_from_the_deviation() -> None:
+    lists = [[1]] * 3 + [[2, 1]] * 57
+    report = exactk.evaluate([[1]] * 60, lists, "hit_rate@1")
+    (row,) = tables(section(read(report.to_html()), "sample-size"))["How well this sample knows each value"][1:]
+    half = stats.t.ppf(0.975, 59) * report.standard_deviation["hit_rate@1"] / math.sqrt(59)
+    assert row[-1] == f"{math.ceil(60 * (half / 0.0005) ** 2):,}"
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_one_finite_bound_is_shown_and_kept() -> None:
+    page = exactk.evaluate([[1]] * 6, [[1]] * 6, ["dcg@1", "dcg@2"]).to_html()
+    root = read(page)
+    assert "dcg@1 is 1.0000; with 95 % confidence at least 0.5407 (6 users)." in text(root, "verdict")
+    assert tables(section(root, "values"))["Values"][1][1] == "1.0000 [0.5407, -]"
+    (row, _) = tables(section(root, "sample-size"))["How well this sample knows each value"][1:]
+    assert row[2:] == ["-", "-", "-"]
+    interval = results(page)["intervals"][""]["dcg@1"]
+    assert interval == {"low": ((1 - 0.95) / 2) ** (1 / 6), "high": None, "confidence": 0.95, "method": "bound"}
+    assert "inf" not in text(root, "values")
+
+
+def test_an_interval_of_one_user_is_said_to_tell_little() -> None:
+    root = read(exactk.evaluate([[1]], [[1]], "hit_rate@1").to_html())
+    assert tables(section(root, "values"))["Values"][1][1] == "1.0000 [0.0250, 1.0000]"
+    assert "an interval of one user says little" in text(root, "values")
 
 
 def test_ties_are_told_with_their_span() -> None:

@@ -330,7 +330,7 @@ class Report(Exports, Mapping[str, float]):
         >>> low, high = report.interval("P@1")
         >>> round(low, 4), round(high, 4)
         (0.1941, 0.9937)
-        >>> nothing = exactk.evaluate([[1]] * 60, [[2]] * 60, "hit_rate@1").interval("hit_rate@1")
+        >>> nothing = exactk.evaluate([[1]] * 60, [[2, 1]] * 60, "hit_rate@1").interval("hit_rate@1")
         >>> round(nothing.low, 4), round(nothing.high, 4), nothing.method
         (0.0, 0.0596, 'beta')
         """
