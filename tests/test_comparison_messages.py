@@ -138,10 +138,14 @@ def test_a_margin_that_no_difference_exceeds_is_refused(margin: Any) -> None:
 
 
 def test_counts_and_gains_may_have_margins_of_1_and_more() -> None:
-    for metric in ("num_hits@1", "dcg@1", "P@1(duplicate_items=count)"):
+    for metric in ("num_hits@3", "dcg@1", "P@1(duplicate_items=count)"):
         comparison = exactk.compare(TRUTH, {"a": SYSTEMS["base"], "b": SYSTEMS["new"]}, metric, margin=2)
         assert comparison.differences[0].verdict == "equivalent"
         assert comparison.check(no_worse={metric: 1})
+    with pytest.raises(
+        exactk.InputError, match="expected a margin of num_hits@1 below 1, as its values are from 0 to 1"
+    ):
+        exactk.compare(TRUTH, {"a": SYSTEMS["base"], "b": SYSTEMS["new"]}, "num_hits@1", margin=2)
 
 
 @pytest.mark.parametrize(
