@@ -9,7 +9,14 @@ import numpy as np
 
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._topk import topk
-from exactk.compat._pairs import codes_of_both, head_of_groups, match_pairs, positions_within, sorted_codes
+from exactk.compat._pairs import (
+    codes_of_both,
+    head_of_groups,
+    match_pairs,
+    positions_within,
+    shared_categories,
+    sorted_codes,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +32,7 @@ class RankedHits(NamedTuple):
     ranks: Integers
     actual: Integers  # by code: rows of the truth; 0 for users without predictions
     truth_users: Integers  # by row of the truth: the code
-    prediction_users: Integers  # by row of the predictions
+    has_categories: bool  # which are the same in both frames
 
     @property
     def user_count(self) -> int:
@@ -54,7 +61,8 @@ def ranked_hits(truth: Frame, predictions: Frame, user: str, item: str, score: s
     hits = matches.first
     actual = np.bincount(truth_users, minlength=count)
     actual[np.bincount(users, minlength=count) == 0] = 0
-    return RankedHits(rows[hits], users[rows[hits]], ranks[hits], actual, truth_users, users)
+    has_categories = shared_categories(truth[user], predictions[user]) is not None
+    return RankedHits(rows[hits], users[rows[hits]], ranks[hits], actual, truth_users, has_categories)
 
 
 def first_rows(users: Integers, user_count: int, scores: NDArray[Any], k: float) -> tuple[Integers, Integers]:

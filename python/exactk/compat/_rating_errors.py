@@ -32,10 +32,10 @@ def checked_columns(actual: object, predicted: object) -> tuple[Floats, Floats]:
     return columns
 
 
-def mean_square(actual: object, predicted: object) -> float:
-    """Return the mean squared error."""
+def root_mean_square(actual: object, predicted: object) -> float:
+    """Return the root mean squared error."""
     one, other = checked_columns(actual, predicted)
-    return float(np.mean((one - other) ** 2))
+    return float(np.sqrt(np.mean((one - other) ** 2)))
 
 
 def mean_absolute(actual: object, predicted: object) -> float:
@@ -67,7 +67,7 @@ def _explained(left: float, total: float) -> float:
 
 
 def area_under_roc(actual: object, predicted: object) -> float:
-    """Return the share of pairs of a higher and a lower label in that order of predictions; ties count a half."""
+    """Return the area under the ROC curve: the share of pairs of a higher and a lower label in that order of predictions; ties count a half."""
     is_higher, other = _binary_columns(actual, predicted)
     positives, negatives = np.count_nonzero(is_higher), np.count_nonzero(~is_higher)
     if not positives or not negatives:

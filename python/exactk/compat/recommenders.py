@@ -20,7 +20,8 @@ The functions read pandas frames, as the library's do. Names of columns are argu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from inspect import getdoc
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -82,6 +83,9 @@ __all__ = [
     "user_item_serendipity",
     "user_serendipity",
 ]
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+Value_co = TypeVar("Value_co", covariant=True)
 
 _PURPOSE = "exactk.compat.recommenders"
 _FEATURES = "features"  # the library reads no other column, whatever col_item_features is
@@ -183,208 +187,79 @@ def merge_rating_true_pred(
     return actual, predicted
 
 
-def rmse(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_rating: str = "rating",
-    col_prediction: str = "prediction",
-) -> float:
-    """Return the root mean squared error of the pairs of user and item that are in both frames.
+class _RatingMetric(Protocol):
+    """A number of the actual and the predicted ratings of two frames."""
 
-    Parameters
-    ----------
-    rating_true, rating_pred : pandas.DataFrame
-        Actual ratings, and predictions: a row per user and item.
-    col_user, col_item, col_rating, col_prediction : str
-        The names of the columns.
+    __name__: str
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    ValueError
-        If there is no such pair, or a value is NaN or infinite.
-    """
-    actual, predicted = merge_rating_true_pred(
-        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
-    )
-    return float(np.sqrt(_rating_errors.mean_square(actual, predicted)))
+    def __call__(
+        self,
+        rating_true: Frame,
+        rating_pred: Frame,
+        col_user: str = "userID",
+        col_item: str = "itemID",
+        col_rating: str = "rating",
+        col_prediction: str = "prediction",
+    ) -> float: ...
 
 
-def mae(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_rating: str = "rating",
-    col_prediction: str = "prediction",
-) -> float:
-    """Return the mean absolute error of the pairs of user and item that are in both frames.
+_OF_RATINGS = """
+The ratings are those of the pairs of user and item that are in both frames.
 
-    Parameters
-    ----------
-    rating_true, rating_pred : pandas.DataFrame
-        Actual ratings, and predictions: a row per user and item.
-    col_user, col_item, col_rating, col_prediction : str
-        The names of the columns.
+Parameters
+----------
+rating_true, rating_pred : pandas.DataFrame
+    Actual ratings, and predictions: a row per user and item.
+col_user, col_item, col_rating, col_prediction : str
+    The names of the columns.
 
-    Returns
-    -------
-    float
+Returns
+-------
+float
 
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    ValueError
-        If there is no such pair, or a value is NaN or infinite.
-    """
-    actual, predicted = merge_rating_true_pred(
-        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
-    )
-    return _rating_errors.mean_absolute(actual, predicted)
+Raises
+------
+ColumnMismatchError, ColumnTypeMismatchError
+    If a column is missing, or users or items are of different types.
+ValueError
+    If there is no such pair, or a value is NaN or infinite; in `auc` and `logloss`, if ratings are not two whole numbers; in
+    `logloss`, if a prediction is no probability.
+"""
 
 
-def rsquared(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_rating: str = "rating",
-    col_prediction: str = "prediction",
-) -> float:
-    """Return R squared of the pairs of user and item that are in both frames.
+def _of_ratings(name: str, compute: Callable[[object, object], float]) -> _RatingMetric:
+    """Return the library's function of two frames that computes a number of two columns."""
 
-    Parameters
-    ----------
-    rating_true, rating_pred : pandas.DataFrame
-        Actual ratings, and predictions: a row per user and item.
-    col_user, col_item, col_rating, col_prediction : str
-        The names of the columns.
+    def metric(
+        rating_true: Frame,
+        rating_pred: Frame,
+        col_user: str = "userID",
+        col_item: str = "itemID",
+        col_rating: str = "rating",
+        col_prediction: str = "prediction",
+    ) -> float:
+        frames, keys = (rating_true, rating_pred), (col_user, col_item)
+        return compute(*merge_rating_true_pred(*frames, *keys, col_prediction, col_rating=col_rating))
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    ValueError
-        If there is no such pair, or a value is NaN or infinite.
-    """
-    actual, predicted = merge_rating_true_pred(
-        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
-    )
-    return _rating_errors.coefficient_of_determination(actual, predicted)
+    return _documented(metric, name, compute, _OF_RATINGS)
 
 
-def exp_var(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_rating: str = "rating",
-    col_prediction: str = "prediction",
-) -> float:
-    """Return the explained variance of the pairs of user and item that are in both frames.
-
-    Parameters
-    ----------
-    rating_true, rating_pred : pandas.DataFrame
-        Actual ratings, and predictions: a row per user and item.
-    col_user, col_item, col_rating, col_prediction : str
-        The names of the columns.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    ValueError
-        If there is no such pair, or a value is NaN or infinite.
-    """
-    actual, predicted = merge_rating_true_pred(
-        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
-    )
-    return _rating_errors.explained_variance(actual, predicted)
+def _documented(metric: Function, name: str, compute: Callable[..., Any], arguments: str) -> Function:
+    """Return the function with the name, and with a docstring: that of what it computes, and of its arguments."""
+    metric.__name__ = metric.__qualname__ = name
+    metric.__annotations__["return"] = compute.__annotations__["return"]
+    description, _, examples = (getdoc(compute) or "").partition("\n\nExamples\n")
+    parts = [description, arguments.strip(), f"Examples\n{examples}" if examples else ""]
+    metric.__doc__ = "\n\n".join(filter(None, parts))
+    return metric
 
 
-def auc(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_rating: str = "rating",
-    col_prediction: str = "prediction",
-) -> float:
-    """Return the area under the ROC curve of the pairs of user and item that are in both frames.
-
-    Parameters
-    ----------
-    rating_true, rating_pred : pandas.DataFrame
-        Actual ratings, and predictions: a row per user and item.
-    col_user, col_item, col_rating, col_prediction : str
-        The names of the columns.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    ValueError
-        If ratings are not two whole numbers, or a value is NaN or infinite.
-    """
-    actual, predicted = merge_rating_true_pred(
-        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
-    )
-    return _rating_errors.area_under_roc(actual, predicted)
-
-
-def logloss(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_rating: str = "rating",
-    col_prediction: str = "prediction",
-) -> float:
-    """Return the logarithmic loss of the pairs of user and item that are in both frames.
-
-    Parameters
-    ----------
-    rating_true, rating_pred : pandas.DataFrame
-        Actual ratings, and predictions: a row per user and item.
-    col_user, col_item, col_rating, col_prediction : str
-        The names of the columns.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    ValueError
-        If ratings are not two whole numbers, or a prediction is no probability.
-    """
-    actual, predicted = merge_rating_true_pred(
-        rating_true, rating_pred, col_user, col_item, col_prediction, col_rating=col_rating
-    )
-    return _rating_errors.logarithmic_loss(actual, predicted)
+rmse = _of_ratings("rmse", _rating_errors.root_mean_square)
+mae = _of_ratings("mae", _rating_errors.mean_absolute)
+rsquared = _of_ratings("rsquared", _rating_errors.coefficient_of_determination)
+exp_var = _of_ratings("exp_var", _rating_errors.explained_variance)
+auc = _of_ratings("auc", _rating_errors.area_under_roc)
+logloss = _of_ratings("logloss", _rating_errors.logarithmic_loss)
 
 
 def merge_ranking_true_pred(
@@ -457,46 +332,80 @@ def _hits(
     return ranked_hits(true, predicted, user, item, prediction, depths[relevancy_method])
 
 
-def precision_at_k(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_prediction: str = "prediction",
-    relevancy_method: str | None = "top_k",
-    k: Any = 10,  # noqa: ANN401 - a number, or None
-    threshold: Any = 10,  # noqa: ANN401 - a number, or None
-    **_: object,
-) -> float:
+class _RankingMetric(Protocol):
+    """A number of the hits of two frames."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        rating_true: Frame,
+        rating_pred: Frame,
+        col_user: str = "userID",
+        col_item: str = "itemID",
+        col_prediction: str = "prediction",
+        relevancy_method: str | None = "top_k",
+        k: Any = 10,  # noqa: ANN401 - a number, or None
+        threshold: Any = 10,  # noqa: ANN401 - a number, or None
+        **_: object,
+    ) -> float: ...
+
+
+_OF_HITS = """
+Parameters
+----------
+rating_true : pandas.DataFrame
+    Relevant items: a row per user and item.
+rating_pred : pandas.DataFrame
+    Recommended items with their scores. Equal scores keep their order.
+col_user, col_item, col_prediction : str
+    The names of the columns.
+relevancy_method : {"top_k", "by_threshold", None}
+    Whether the first `k` rows of each user count, by falling score; or the first `threshold` rows, by score too; or
+    all rows, in the order of the frame.
+k : int, default 10
+    The number of rows, and the divisor of precision, whatever `relevancy_method` is.
+threshold : int, default 10
+    The number of rows of ``"by_threshold"``.
+
+Returns
+-------
+float
+    0 if there is no hit.
+
+Raises
+------
+ColumnMismatchError, ColumnTypeMismatchError
+    If a column is missing, or users or items are of different types.
+NotImplementedError
+    If `relevancy_method` has another value.
+"""
+
+
+def _of_hits(compute: Callable[[RankedHits, Any], float]) -> _RankingMetric:
+    """Return the library's function of two frames that computes a number of their hits and of k."""
+
+    def metric(
+        rating_true: Frame,
+        rating_pred: Frame,
+        col_user: str = "userID",
+        col_item: str = "itemID",
+        col_prediction: str = "prediction",
+        relevancy_method: str | None = "top_k",
+        k: Any = 10,  # noqa: ANN401 - a number, or None
+        threshold: Any = 10,  # noqa: ANN401 - a number, or None
+        **_: object,
+    ) -> float:
+        columns = (col_user, col_item, col_prediction)
+        hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
+        return compute(hits, k) if len(hits.rows) else 0.0
+
+    return _documented(metric, compute.__name__, compute, _OF_HITS)
+
+
+@_of_hits
+def precision_at_k(hits: RankedHits, k: Any) -> float:  # noqa: ANN401 - a number
     """Return the precision at k: the mean over users in both frames of their hits / k.
-
-    Parameters
-    ----------
-    rating_true : pandas.DataFrame
-        Relevant items: a row per user and item.
-    rating_pred : pandas.DataFrame
-        Recommended items with their scores. Equal scores keep their order.
-    col_user, col_item, col_prediction : str
-        The names of the columns.
-    relevancy_method : {"top_k", "by_threshold", None}
-        Whether the first `k` rows of each user count, by falling score; or the first `threshold` rows, by score too; or
-        all rows, in the order of the frame.
-    k : int, default 10
-        The number of rows, and the divisor of precision, whatever `relevancy_method` is.
-    threshold : int, default 10
-        The number of rows of ``"by_threshold"``.
-
-    Returns
-    -------
-    float
-        0 if there is no hit.
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    NotImplementedError
-        If `relevancy_method` has another value.
 
     Examples
     --------
@@ -504,170 +413,41 @@ def precision_at_k(
     >>> from exactk.compat import recommenders
     >>> test = pd.DataFrame({"userID": [1, 1], "itemID": [10, 11], "rating": [5, 3]})
     >>> top = pd.DataFrame({"userID": [1, 1], "itemID": [12, 10], "prediction": [0.9, 0.8]})
-    >>> float(recommenders.precision_at_k(test, top, k=2))
+    >>> recommenders.precision_at_k(test, top, k=2)
     0.5
     """
-    columns = (col_user, col_item, col_prediction)
-    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
-    if not len(hits.rows):
-        return 0.0
     with np.errstate(divide="ignore"):
         return float((hits.counts[hits.counts > 0] / k).sum() / hits.user_count)
 
 
-def recall_at_k(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_prediction: str = "prediction",
-    relevancy_method: str | None = "top_k",
-    k: Any = 10,  # noqa: ANN401 - a number, or None
-    threshold: Any = 10,  # noqa: ANN401 - a number, or None
-    **_: object,
-) -> float:
-    """Return the recall at k: the mean over users in both frames of their hits / their relevant items.
-
-    Parameters
-    ----------
-    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    float
-        0 if there is no hit.
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    NotImplementedError
-        If `relevancy_method` has another value.
-    """
-    columns = (col_user, col_item, col_prediction)
-    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
-    if not len(hits.rows):
-        return 0.0
+@_of_hits
+def recall_at_k(hits: RankedHits, _: object) -> float:
+    """Return the recall at k: the mean over users in both frames of their hits / their relevant items."""
     return float((hits.counts / np.maximum(hits.actual, 1)).sum() / hits.user_count)
 
 
-def r_precision_at_k(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_prediction: str = "prediction",
-    relevancy_method: str | None = "top_k",
-    k: Any = 10,  # noqa: ANN401 - a number, or None
-    threshold: Any = 10,  # noqa: ANN401 - a number, or None
-    **_: object,
-) -> float:
+@_of_hits
+def r_precision_at_k(hits: RankedHits, _: object) -> float:
     """Return the mean R-precision of the users who have a hit among their first R rows; R is at most k.
 
     If users are the same categories in both frames, the mean is that of all users in both, as of pandas' groups.
-
-    Parameters
-    ----------
-    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    float
-        0 if there is no hit.
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    NotImplementedError
-        If `relevancy_method` has another value.
     """
-    columns = (col_user, col_item, col_prediction)
-    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
-    if not len(hits.rows):
-        return 0.0
     early = hits.sums(hits.ranks <= hits.actual[hits.users])
     # pandas groups by all categories, so that users without such a hit count as well, with 0.
-    is_grouped = shared_categories(rating_true[col_user], rating_pred[col_user]) is not None
-    having = hits.actual > 0 if is_grouped else early > 0
+    having = hits.actual > 0 if hits.has_categories else early > 0
     return float((early[having] / hits.actual[having]).mean()) if having.any() else float("nan")
 
 
-def map(  # noqa: A001 - the library's name
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_prediction: str = "prediction",
-    relevancy_method: str | None = "top_k",
-    k: Any = 10,  # noqa: ANN401 - a number, or None
-    threshold: Any = 10,  # noqa: ANN401 - a number, or None
-    **_: object,
-) -> float:
-    """Return the mean average precision, divided by the number of relevant items.
-
-    Parameters
-    ----------
-    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    float
-        0 if there is no hit.
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    NotImplementedError
-        If `relevancy_method` has another value.
-    """
-    columns = (col_user, col_item, col_prediction)
-    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
-    if not len(hits.rows):
-        return 0.0
+@_of_hits
+def map(hits: RankedHits, _: object) -> float:  # noqa: A001 - the library's name
+    """Return the mean average precision, divided by the number of relevant items."""
     return float((_precision_sums(hits) / np.maximum(hits.actual, 1)).sum() / hits.user_count)
 
 
-def map_at_k(
-    rating_true: Frame,
-    rating_pred: Frame,
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_prediction: str = "prediction",
-    relevancy_method: str | None = "top_k",
-    k: Any = 10,  # noqa: ANN401 - a number, or None
-    threshold: Any = 10,  # noqa: ANN401 - a number, or None
-    **_: object,
-) -> float:
-    """Return the mean average precision, divided by the number of relevant items or by k, whichever is less.
-
-    Parameters
-    ----------
-    rating_true, rating_pred, col_user, col_item, col_prediction, relevancy_method, k, threshold
-        As in `precision_at_k`.
-
-    Returns
-    -------
-    float
-        0 if there is no hit.
-
-    Raises
-    ------
-    ColumnMismatchError, ColumnTypeMismatchError
-        If a column is missing, or users or items are of different types.
-    NotImplementedError
-        If `relevancy_method` has another value.
-    """
-    columns = (col_user, col_item, col_prediction)
-    hits = _hits(rating_true, rating_pred, columns, relevancy_method, k, threshold)
-    if not len(hits.rows):
-        return 0.0
-    divisors = np.minimum(hits.actual, k)
-    sums = _precision_sums(hits)
+@_of_hits
+def map_at_k(hits: RankedHits, k: Any) -> float:  # noqa: ANN401 - a number
+    """Return the mean average precision, divided by the number of relevant items or by k, whichever is less."""
+    sums, divisors = _precision_sums(hits), np.minimum(hits.actual, k)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float((sums[sums > 0] / divisors[sums > 0]).sum() / hits.user_count)
 
@@ -885,7 +665,8 @@ class _Lists:
     ) -> None:
         user, item, col_features, self._similarity_name = columns
         _check_lists(train, reco, user, item)
-        self.relevance = np.ones(len(reco)) if relevance is None else reco[relevance].astype(np.float16).to_numpy()
+        self.keys = reco[[user, item]]
+        self._relevance = np.ones(len(reco)) if relevance is None else reco[relevance].astype(np.float16).to_numpy()
         if measure == "item_feature_vector":
             _check_features(features, item, col_features)
         _check_unseen(train, reco, user, item)
@@ -927,6 +708,21 @@ class _Lists:
         rows = np.repeat(np.arange(len(self.users)), counts)
         return group_means(rows, self.similarity().of_pairs(self.items[rows], had), len(self.users))
 
+    def serendipities(self) -> Floats:
+        """Return what each listed item differs from those that the user had, times its relevance."""
+        return (1 - self.to_history()) * self._relevance
+
+    def user_serendipities(self) -> Floats:
+        """Return their means by user."""
+        return group_means(self.users, self.serendipities(), self.user_count)
+
+    def by_user(self, values: Floats, name: str) -> Frame:
+        """Return the frame of values by user, ascending, without NaN."""
+        codes, first = np.unique(self.users, return_index=True)
+        has_value = ~np.isnan(values[codes])
+        users = self.keys.iloc[:, 0].iloc[first[has_value]].reset_index(drop=True)
+        return optional.pandas(_PURPOSE).DataFrame({users.name: users, name: values[codes][has_value]})
+
 
 def _check_features(features: Frame | None, item: str, col_features: str) -> None:
     if features is None:
@@ -937,222 +733,107 @@ def _check_features(features: Frame | None, item: str, col_features: str) -> Non
         raise ValueError(message)
 
 
-def _by_user(lists: _Lists, reco: Frame, user: str, values: Floats, name: str) -> Frame:
-    """Return the frame of values by user, ascending, without NaN."""
-    codes, first = np.unique(lists.users, return_index=True)
-    has_value = ~np.isnan(values[codes])
-    users = reco[user].iloc[first[has_value]].reset_index(drop=True)
-    return optional.pandas(_PURPOSE).DataFrame({user: users, name: values[codes][has_value]})
+class _ListMetric(Protocol[Value_co]):
+    """A number or a frame of recommended lists."""
+
+    def __call__(
+        self,
+        train_df: Frame,
+        reco_df: Frame,
+        item_feature_df: Frame | None = None,
+        item_sim_measure: str = "item_cooccurrence_count",
+        col_item_features: str = "features",
+        col_user: str = "userID",
+        col_item: str = "itemID",
+        col_sim: str = "sim",
+        col_relevance: str | None = None,
+    ) -> Value_co: ...
 
 
-def user_diversity(
-    train_df: Frame,
-    reco_df: Frame,
-    item_feature_df: Frame | None = None,
-    item_sim_measure: str = "item_cooccurrence_count",
-    col_item_features: str = "features",
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_sim: str = "sim",
-    col_relevance: str | None = None,
-) -> Frame:
+_OF_LISTS = """
+Parameters
+----------
+train_df : pandas.DataFrame
+    Interactions of users: a row per user and item.
+reco_df : pandas.DataFrame
+    Recommended items, none of which its user has in `train_df`.
+item_feature_df : pandas.DataFrame, optional
+    Items with their vectors, for ``item_sim_measure="item_feature_vector"``.
+item_sim_measure : {"item_cooccurrence_count", "item_feature_vector"}
+    The similarity of items: how often users had both in `train_df`, or the cosine of their vectors.
+col_item_features, col_user, col_item, col_sim, col_relevance : str, optional
+    The names of the columns. Without `col_relevance`, every recommended item has relevance 1.
+
+Raises
+------
+ValueError
+    If a column is missing, or users or items are of different types.
+Exception
+    If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+"""
+
+
+def _of_lists(compute: Callable[[_Lists], Value_co]) -> _ListMetric[Value_co]:
+    """Return the library's function of frames that computes something of the lists."""
+
+    def metric(
+        train_df: Frame,
+        reco_df: Frame,
+        item_feature_df: Frame | None = None,
+        item_sim_measure: str = "item_cooccurrence_count",
+        col_item_features: str = "features",
+        col_user: str = "userID",
+        col_item: str = "itemID",
+        col_sim: str = "sim",
+        col_relevance: str | None = None,
+    ) -> Value_co:
+        columns = (col_user, col_item, col_item_features, col_sim)
+        return compute(_Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance))
+
+    return _documented(metric, compute.__name__, compute, _OF_LISTS)
+
+
+@_of_lists
+def user_diversity(lists: _Lists) -> Frame:
     """Return 1 minus the mean similarity of the items of each user's list.
 
-    Parameters
-    ----------
-    train_df : pandas.DataFrame
-        Interactions of users: a row per user and item.
-    reco_df : pandas.DataFrame
-        Recommended items, none of which its user has in `train_df`.
-    item_feature_df : pandas.DataFrame, optional
-        Items with their vectors, for ``item_sim_measure="item_feature_vector"``.
-    item_sim_measure : {"item_cooccurrence_count", "item_feature_vector"}
-        The similarity of items: how often users had both in `train_df`, or the cosine of their vectors.
-    col_item_features, col_user, col_item, col_sim, col_relevance : str, optional
-        The names of the columns. Without `col_relevance`, every recommended item has relevance 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `col_user` and ``"user_diversity"``, of users with two items or more.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or users or items are of different types.
-    Exception
-        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+    The frame has the columns `col_user` and ``"user_diversity"``, of users with two items or more.
     """
-    columns = (col_user, col_item, col_item_features, col_sim)
-    lists = _Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance)
-    return _by_user(lists, reco_df, col_user, 1 - lists.intralist(), "user_diversity")
+    return lists.by_user(1 - lists.intralist(), "user_diversity")
 
 
-def diversity(
-    train_df: Frame,
-    reco_df: Frame,
-    item_feature_df: Frame | None = None,
-    item_sim_measure: str = "item_cooccurrence_count",
-    col_item_features: str = "features",
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_sim: str = "sim",
-    col_relevance: str | None = None,
-) -> float:
-    """Return the mean of `user_diversity`.
-
-    Parameters
-    ----------
-    train_df, reco_df, item_feature_df, item_sim_measure, col_item_features, col_user, col_item, col_sim, col_relevance
-        As in `user_diversity`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or users or items are of different types.
-    Exception
-        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
-    """
-    by_user = user_diversity(
-        train_df,
-        reco_df,
-        item_feature_df,
-        item_sim_measure,
-        col_item_features,
-        col_user,
-        col_item,
-        col_sim,
-        col_relevance,
-    )
-    return _mean(by_user["user_diversity"])
+@_of_lists
+def diversity(lists: _Lists) -> float:
+    """Return the mean of `user_diversity`."""
+    return float(lists.by_user(1 - lists.intralist(), "diversity")["diversity"].mean())
 
 
-def user_item_serendipity(
-    train_df: Frame,
-    reco_df: Frame,
-    item_feature_df: Frame | None = None,
-    item_sim_measure: str = "item_cooccurrence_count",
-    col_item_features: str = "features",
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_sim: str = "sim",
-    col_relevance: str | None = None,
-) -> Frame:
+@_of_lists
+def user_item_serendipity(lists: _Lists) -> Frame:
     """Return 1 minus the mean similarity to what the user had, times relevance, of each recommended item.
 
-    Parameters
-    ----------
-    train_df, reco_df, item_feature_df, item_sim_measure, col_item_features, col_user, col_item, col_sim, col_relevance
-        As in `user_diversity`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `col_user`, `col_item` and ``"user_item_serendipity"``, of users in `train_df`.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or users or items are of different types.
-    Exception
-        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+    The frame has the columns `col_user`, `col_item` and ``"user_item_serendipity"``, of users in `train_df`.
     """
-    columns = (col_user, col_item, col_item_features, col_sim)
-    lists = _Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance)
-    values = (1 - lists.to_history()) * lists.relevance
     order = np.lexsort((lists.items, lists.users))
     order = order[np.isin(lists.users, lists.train_users)[order]]
-    table = reco_df[[col_user, col_item]].iloc[order].reset_index(drop=True)
-    table["user_item_serendipity"] = values[order]
+    table = lists.keys.iloc[order].reset_index(drop=True)
+    table["user_item_serendipity"] = lists.serendipities()[order]
     return table
 
 
-def user_serendipity(
-    train_df: Frame,
-    reco_df: Frame,
-    item_feature_df: Frame | None = None,
-    item_sim_measure: str = "item_cooccurrence_count",
-    col_item_features: str = "features",
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_sim: str = "sim",
-    col_relevance: str | None = None,
-) -> Frame:
+@_of_lists
+def user_serendipity(lists: _Lists) -> Frame:
     """Return the mean of `user_item_serendipity` by user.
 
-    Parameters
-    ----------
-    train_df, reco_df, item_feature_df, item_sim_measure, col_item_features, col_user, col_item, col_sim, col_relevance
-        As in `user_diversity`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `col_user` and ``"user_serendipity"``, of users in `train_df`.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or users or items are of different types.
-    Exception
-        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
+    The frame has the columns `col_user` and ``"user_serendipity"``, of users in `train_df`.
     """
-    columns = (col_user, col_item, col_item_features, col_sim)
-    lists = _Lists(train_df, reco_df, item_feature_df, item_sim_measure, columns, col_relevance)
-    values = (1 - lists.to_history()) * lists.relevance
-    means = group_means(lists.users, values, lists.user_count)
-    return _by_user(lists, reco_df, col_user, means, "user_serendipity")
+    return lists.by_user(lists.user_serendipities(), "user_serendipity")
 
 
-def serendipity(
-    train_df: Frame,
-    reco_df: Frame,
-    item_feature_df: Frame | None = None,
-    item_sim_measure: str = "item_cooccurrence_count",
-    col_item_features: str = "features",
-    col_user: str = "userID",
-    col_item: str = "itemID",
-    col_sim: str = "sim",
-    col_relevance: str | None = None,
-) -> float:
-    """Return the mean of `user_serendipity`.
-
-    Parameters
-    ----------
-    train_df, reco_df, item_feature_df, item_sim_measure, col_item_features, col_user, col_item, col_sim, col_relevance
-        As in `user_diversity`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or users or items are of different types.
-    Exception
-        If a recommended item is in its user's part of `train_df`, or the similarity is another, or lacks vectors.
-    """
-    by_user = user_serendipity(
-        train_df,
-        reco_df,
-        item_feature_df,
-        item_sim_measure,
-        col_item_features,
-        col_user,
-        col_item,
-        col_sim,
-        col_relevance,
-    )
-    return _mean(by_user["user_serendipity"])
-
-
-def _mean(column: Any) -> float:  # noqa: ANN401 - a pandas Series
-    return float(column.mean())
+@_of_lists
+def serendipity(lists: _Lists) -> float:
+    """Return the mean of `user_serendipity`."""
+    return float(lists.by_user(lists.user_serendipities(), "serendipity")["serendipity"].mean())
 
 
 def historical_item_novelty(
