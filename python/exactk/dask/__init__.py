@@ -15,49 +15,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._plan.metric_strings import DEFAULT_METRICS
-from exactk._report.comparison_options import ComparisonOptions
-from exactk._runtime.errors import input_error
-from exactk._sharded.inputs import Inputs, check_systems
-from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
-from exactk._sharded.results import Bucket
-from exactk._sharded.worker import result_of_no_rows
-from exactk.dask._frames import check_frame, collect_added, planned_buckets, state_frame, user_frame
+from exactk._sharded.engines import (
+    compare_frames,
+    evaluate_frames,
+    merge_frame,
+    planned_evaluation,
+    takes_frame_options,
+)
+from exactk.dask import _frames
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Mapping
+    from typing import Unpack
 
     from dask.dataframe import DataFrame
 
-    from exactk._inference.significance import Alternative
-    from exactk._inputs.items import CatalogueLike
-    from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
-    from exactk._report.comparison_options import Adjustment, Family, MarginLike, Missing, RunsLike
     from exactk._report.report import Report
+    from exactk._sharded.engines import FrameComparisonOptions, FrameOptions
 
 __all__ = ["compare", "evaluate", "merge", "per_user", "states"]
 
 
+@takes_frame_options
 def evaluate(
     truth: DataFrame,
     predictions: DataFrame,
     metrics: MetricsLike = DEFAULT_METRICS,
-    *,
-    convention: ConventionLike = "standard",
-    exclude: DataFrame | None = None,
-    weights: DataFrame | str | None = None,
-    groups: DataFrame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-    num_buckets: int | None = None,
-    threads: int = 1,
+    **options: Unpack[FrameOptions[DataFrame]],
 ) -> Report:
     """Evaluate the predictions of one system against the truth.
 
@@ -115,39 +101,15 @@ def evaluate(
     >>> truth, predictions = dd.read_parquet("truth"), dd.read_parquet("predictions")  # doctest: +SKIP
     >>> exactk.dask.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]  # doctest: +SKIP
     """
-    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
-    results = collect_added(state_frame(buckets))
-    return report_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
+    return evaluate_frames(_frames, truth, predictions, metrics, options)
 
 
+@takes_frame_options
 def compare(
     truth: DataFrame,
     systems: Mapping[str, DataFrame],
     metrics: MetricsLike = DEFAULT_METRICS,
-    *,
-    baseline: str | None = None,
-    test: Literal["t", "sign"] = "t",
-    alternative: Alternative = "two_sided",
-    confidence: float = 0.95,
-    adjust: Adjustment = "holm",
-    family: Family = "metric",
-    margin: MarginLike | None = None,
-    missing: Missing = "drop",
-    runs: RunsLike | None = None,
-    convention: ConventionLike = "standard",
-    exclude: DataFrame | None = None,
-    weights: DataFrame | str | None = None,
-    groups: DataFrame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-    num_buckets: int | None = None,
-    threads: int = 1,
+    **options: Unpack[FrameComparisonOptions[DataFrame]],
 ) -> Comparison:
     """Evaluate several systems on one truth, and test how they differ.
 
@@ -181,42 +143,15 @@ def compare(
     >>> systems = {"popularity": popularity, "als": predictions}  # doctest: +SKIP
     >>> exactk.dask.compare(truth, systems, "ndcg@10").differences  # doctest: +SKIP
     """
-    check_systems(systems)
-    how = ComparisonOptions(
-        baseline=baseline,
-        test=test,
-        alternative=alternative,
-        confidence=confidence,
-        adjust=adjust,
-        family=family,
-        margin=margin,
-        missing=missing,
-        runs=runs,
-    )
-    inputs = Inputs(truth, systems, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads, how)
-    results = collect_added(state_frame(buckets))
-    return comparison_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
+    return compare_frames(_frames, truth, systems, metrics, **options)
 
 
+@takes_frame_options
 def states(
     truth: DataFrame,
     predictions: DataFrame,
     metrics: MetricsLike = DEFAULT_METRICS,
-    *,
-    convention: ConventionLike = "standard",
-    exclude: DataFrame | None = None,
-    weights: DataFrame | str | None = None,
-    groups: DataFrame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-    num_buckets: int | None = None,
-    threads: int = 1,
+    **options: Unpack[FrameOptions[DataFrame]],
 ) -> DataFrame:
     """Return a lazy data frame with the state of each bucket, to keep and to `merge` later.
 
@@ -240,10 +175,7 @@ def states(
     >>> monday = exactk.dask.states(truth, predictions, "ndcg@10")  # doctest: +SKIP
     >>> monday.to_parquet("monday")  # doctest: +SKIP
     """
-    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
-    return state_frame(buckets)
+    return _frames.state_frame(planned_evaluation(_frames, truth, {"": predictions}, metrics, **options))
 
 
 def merge(frame: DataFrame) -> Report:
@@ -272,33 +204,15 @@ def merge(frame: DataFrame) -> Report:
     >>> monday = exactk.dask.states(truth, predictions, "ndcg@10")  # doctest: +SKIP
     >>> report = exactk.dask.merge(monday)  # doctest: +SKIP
     """
-    check_frame(frame, "frame")
-    missing = {*Bucket._fields} - {*frame.columns}
-    if missing:
-        raise input_error("frame", "the columns of exactk.dask.states", f"no {', '.join(sorted(missing))}")
-    results = collect_added(frame)
-    if not results:
-        raise input_error("frame", "at least one state", "none")
-    return report_of_buckets(results)
+    return merge_frame(_frames, frame)
 
 
+@takes_frame_options
 def per_user(
     truth: DataFrame,
     predictions: DataFrame,
     metrics: MetricsLike = DEFAULT_METRICS,
-    *,
-    convention: ConventionLike = "standard",
-    exclude: DataFrame | None = None,
-    weights: DataFrame | str | None = None,
-    groups: DataFrame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-    num_buckets: int | None = None,
-    threads: int = 1,
+    **options: Unpack[FrameOptions[DataFrame]],
 ) -> DataFrame:
     """Return a lazy data frame with the values of each user.
 
@@ -321,7 +235,4 @@ def per_user(
     >>> values = exactk.dask.per_user(truth, predictions, "ndcg@10")  # doctest: +SKIP
     >>> values["ndcg@10"].mean().compute()  # doctest: +SKIP
     """
-    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
-    return user_frame(buckets)
+    return _frames.user_frame(planned_evaluation(_frames, truth, {"": predictions}, metrics, **options))

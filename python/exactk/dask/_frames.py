@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
-from exactk._sharded.inputs import check_num_buckets
+from exactk._sharded.engines import check_num_buckets
 from exactk._sharded.parts import parts_of_table, parts_schema, tables_of_parts
 from exactk._sharded.results import Bucket, add_results
-from exactk._sharded.shard_plan import plan_shards
 from exactk._sharded.user_values import user_value_schema, values_of_tables
 from exactk._sharded.worker import result_of_tables
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
@@ -29,12 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd  # noqa: TID251 - for the type checker alone
     from dask.dataframe import DataFrame
 
-    from exactk._inputs.items import CatalogueLike
-    from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._plan.conventions import ConventionLike
-    from exactk._plan.metric_strings import MetricsLike
-    from exactk._report.comparison_options import ComparisonOptions
-    from exactk._sharded.inputs import Inputs
+    from exactk._sharded.engines import Inputs, Planner
     from exactk._sharded.shard_plan import ShardPlan
 
 
@@ -46,20 +40,10 @@ class Buckets(NamedTuple):
     parts: DataFrame  # with each bucket in a partition of its own
 
 
-def planned_buckets(
-    inputs: Inputs,
-    metrics: MetricsLike,
-    convention: ConventionLike,
-    columns: ColumnNames,
-    items: CatalogueLike | None,
-    num_buckets: int | None,
-    threads: int,
-    comparison: ComparisonOptions | None = None,
-) -> Buckets:
+def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> Buckets:
     """Return the rows of all inputs; raise what the types of the columns and the workers show."""
     optional.dask_dataframe()  # raises where dask is missing
-    schemas = inputs.schemas(_schema_of_frame)
-    shard_plan = plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
+    shard_plan = plan(inputs.schemas(_schema_of_frame))
     frames = inputs.of_sides(shard_plan)
     if num_buckets is None:
         num_buckets = sum(frame.npartitions for frame in frames)
@@ -72,6 +56,10 @@ def planned_buckets(
 def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - whatever a caller gives
     if not isinstance(frame, optional.dask_dataframe().DataFrame):
         raise type_error(argument, "a data frame of Dask", f"{type(frame).__module__}.{type(frame).__qualname__}")
+
+
+def column_names(frame: DataFrame) -> list[str]:
+    return list(frame.columns)
 
 
 def _schema_of_frame(frame: Any, argument: str) -> Any:  # noqa: ANN401 - likewise; pyarrow has no types
@@ -144,6 +132,11 @@ def _values_of_partition(partition: pd.DataFrame, shard_plan: ShardPlan) -> pd.D
     if not rows:
         return _meta(user_value_schema(shard_plan))
     return pandas_of_table(values_of_tables(shard_plan, tables, rows))
+
+
+def collect_states(buckets: Buckets) -> list[Bucket]:
+    """Return the sum of the states of all buckets."""
+    return collect_added(state_frame(buckets))
 
 
 def collect_added(states: DataFrame) -> list[Bucket]:

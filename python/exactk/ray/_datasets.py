@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
-from exactk._sharded.inputs import check_num_buckets
+from exactk._sharded.engines import check_num_buckets
 from exactk._sharded.parts import parts_of_table, parts_schema, plain_type, tables_of_parts
 from exactk._sharded.results import Bucket, add_results, error_from_json, error_to_json
-from exactk._sharded.shard_plan import plan_shards
 from exactk._sharded.user_values import user_value_schema, values_of_tables
 from exactk._sharded.worker import result_of_tables
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
@@ -18,12 +17,7 @@ from exactk._sharded.worker_python import WorkerPython, check_worker, describe_w
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-    from exactk._inputs.items import CatalogueLike
-    from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._plan.conventions import ConventionLike
-    from exactk._plan.metric_strings import MetricsLike
-    from exactk._report.comparison_options import ComparisonOptions
-    from exactk._sharded.inputs import Inputs
+    from exactk._sharded.engines import Inputs, Planner
     from exactk._sharded.shard_plan import ShardPlan
 
 
@@ -40,20 +34,10 @@ class Buckets(NamedTuple):
         return grouped.map_groups(function, batch_format="pyarrow", fn_args=(self.shard_plan,))
 
 
-def planned_buckets(
-    inputs: Inputs,
-    metrics: MetricsLike,
-    convention: ConventionLike,
-    columns: ColumnNames,
-    items: CatalogueLike | None,
-    num_buckets: int | None,
-    threads: int,
-    comparison: ComparisonOptions | None = None,
-) -> Buckets:
+def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> Buckets:
     """Return the rows of all inputs; raise what the types of the columns and the workers show."""
     ray = optional.ray()
-    schemas = inputs.schemas(_schema_of_dataset)
-    shard_plan = plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
+    shard_plan = plan(inputs.schemas(_schema_of_dataset))
     if num_buckets is None:
         num_buckets = ray.data.DataContext.get_current().default_hash_shuffle_parallelism
     check_num_buckets(num_buckets)

@@ -15,58 +15,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._plan.metric_strings import DEFAULT_METRICS
-from exactk._report.comparison_options import ComparisonOptions
-from exactk._runtime import optional
-from exactk._runtime.errors import input_error
-from exactk._sharded.inputs import Inputs, check_systems
-from exactk._sharded.reduction import comparison_of_buckets, report_of_buckets
-from exactk._sharded.results import Bucket
-from exactk._sharded.worker import result_of_no_rows
-from exactk.spark._frames import (
-    added,
-    check_frame,
-    collect,
-    collect_states,
-    planned_buckets,
-    state_frame,
-    user_frame,
+from exactk._sharded.engines import (
+    compare_frames,
+    evaluate_frames,
+    merge_frame,
+    planned_evaluation,
+    takes_frame_options,
 )
+from exactk.spark import _frames
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal
+    from collections.abc import Mapping
+    from typing import Unpack
 
     from pyspark.sql import DataFrame
 
-    from exactk._inference.significance import Alternative
-    from exactk._inputs.items import CatalogueLike
-    from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._plan.conventions import ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.comparison import Comparison
-    from exactk._report.comparison_options import Adjustment, Family, MarginLike, Missing, RunsLike
     from exactk._report.report import Report
+    from exactk._sharded.engines import FrameComparisonOptions, FrameOptions
 
 __all__ = ["compare", "evaluate", "merge", "per_user", "states"]
 
 
+@takes_frame_options
 def evaluate(
     truth: DataFrame,
     predictions: DataFrame,
     metrics: MetricsLike = DEFAULT_METRICS,
-    *,
-    convention: ConventionLike = "standard",
-    exclude: DataFrame | None = None,
-    weights: DataFrame | str | None = None,
-    groups: DataFrame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-    num_buckets: int | None = None,
-    threads: int = 1,
+    **options: Unpack[FrameOptions[DataFrame]],
 ) -> Report:
     """Evaluate the predictions of one system against the truth.
 
@@ -120,39 +97,15 @@ def evaluate(
     EvaluationWarning
         As `exactk.evaluate` warns, once, on the driver.
     """
-    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
-    results = collect_states(buckets)
-    return report_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
+    return evaluate_frames(_frames, truth, predictions, metrics, options)
 
 
+@takes_frame_options
 def compare(
     truth: DataFrame,
     systems: Mapping[str, DataFrame],
     metrics: MetricsLike = DEFAULT_METRICS,
-    *,
-    baseline: str | None = None,
-    test: Literal["t", "sign"] = "t",
-    alternative: Alternative = "two_sided",
-    confidence: float = 0.95,
-    adjust: Adjustment = "holm",
-    family: Family = "metric",
-    margin: MarginLike | None = None,
-    missing: Missing = "drop",
-    runs: RunsLike | None = None,
-    convention: ConventionLike = "standard",
-    exclude: DataFrame | None = None,
-    weights: DataFrame | str | None = None,
-    groups: DataFrame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-    num_buckets: int | None = None,
-    threads: int = 1,
+    **options: Unpack[FrameComparisonOptions[DataFrame]],
 ) -> Comparison:
     """Evaluate several systems on one truth, and test how they differ.
 
@@ -180,42 +133,15 @@ def compare(
     Comparison
         Its values and differences equal those of `exactk.compare`.
     """
-    check_systems(systems)
-    how = ComparisonOptions(
-        baseline=baseline,
-        test=test,
-        alternative=alternative,
-        confidence=confidence,
-        adjust=adjust,
-        family=family,
-        margin=margin,
-        missing=missing,
-        runs=runs,
-    )
-    inputs = Inputs(truth, systems, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads, how)
-    results = collect_states(buckets)
-    return comparison_of_buckets(results or [result_of_no_rows(buckets.shard_plan)])
+    return compare_frames(_frames, truth, systems, metrics, **options)
 
 
+@takes_frame_options
 def states(
     truth: DataFrame,
     predictions: DataFrame,
     metrics: MetricsLike = DEFAULT_METRICS,
-    *,
-    convention: ConventionLike = "standard",
-    exclude: DataFrame | None = None,
-    weights: DataFrame | str | None = None,
-    groups: DataFrame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-    num_buckets: int | None = None,
-    threads: int = 1,
+    **options: Unpack[FrameOptions[DataFrame]],
 ) -> DataFrame:
     """Return a lazy data frame with the state of each bucket, to keep and to `merge` later.
 
@@ -233,11 +159,7 @@ def states(
         The columns ``bucket``, ``state`` (bytes of `exactk.State.to_bytes`), ``facts`` (what warnings need, as JSON) and
         ``error``. Buckets without rows are left out.
     """
-    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
-    functions = optional.spark_functions()
-    return state_frame(buckets).select(functions.spark_partition_id().alias("bucket"), "*")
+    return _frames.numbered_states(planned_evaluation(_frames, truth, {"": predictions}, metrics, **options))
 
 
 def merge(frame: DataFrame) -> Report:
@@ -260,33 +182,15 @@ def merge(frame: DataFrame) -> Report:
     StateMismatchError
         If the states were computed differently.
     """
-    check_frame(frame, "frame")
-    missing = {*Bucket._fields} - {*frame.columns}
-    if missing:
-        raise input_error("frame", "the columns of exactk.spark.states", f"no {', '.join(sorted(missing))}")
-    results = collect(added(frame.select(*Bucket._fields)))
-    if not results:
-        raise input_error("frame", "at least one state", "none")
-    return report_of_buckets(results)
+    return merge_frame(_frames, frame)
 
 
+@takes_frame_options
 def per_user(
     truth: DataFrame,
     predictions: DataFrame,
     metrics: MetricsLike = DEFAULT_METRICS,
-    *,
-    convention: ConventionLike = "standard",
-    exclude: DataFrame | None = None,
-    weights: DataFrame | str | None = None,
-    groups: DataFrame | str | None = None,
-    items: CatalogueLike | None = None,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-    num_buckets: int | None = None,
-    threads: int = 1,
+    **options: Unpack[FrameOptions[DataFrame]],
 ) -> DataFrame:
     """Return a lazy data frame with the values of each user.
 
@@ -302,7 +206,4 @@ def per_user(
         The user columns of the truth, and a column of doubles per value, named as it is spelled. A user without a
         value has NULL, which Spark's means leave out: one who is not evaluated, or whose value is NaN by ``undefined="nan"``.
     """
-    inputs = Inputs(truth, {"": predictions}, exclude, weights, groups)
-    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    buckets = planned_buckets(inputs, metrics, convention, columns, items, num_buckets, threads)
-    return user_frame(buckets)
+    return _frames.user_frame(planned_evaluation(_frames, truth, {"": predictions}, metrics, **options))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
-from exactk._sharded.inputs import check_num_buckets
+from exactk._sharded.engines import check_num_buckets
 from exactk._sharded.results import Bucket, add_results
-from exactk._sharded.shard_plan import plan_shards
 from exactk._sharded.sides import SIDE
 from exactk._sharded.user_values import evaluate_users, user_value_columns
 from exactk._sharded.worker import evaluate_bucket
@@ -22,12 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from exactk._inputs.items import CatalogueLike
-    from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._plan.conventions import ConventionLike
-    from exactk._plan.metric_strings import MetricsLike
-    from exactk._report.comparison_options import ComparisonOptions
-    from exactk._sharded.inputs import Inputs
+    from exactk._sharded.engines import Inputs, Planner
     from exactk._sharded.shard_plan import ShardPlan
     from exactk._sharded.sides import Side
 
@@ -44,20 +38,10 @@ class Buckets(NamedTuple):
     num_buckets: int
 
 
-def planned_buckets(
-    inputs: Inputs,
-    metrics: MetricsLike,
-    convention: ConventionLike,
-    columns: ColumnNames,
-    items: CatalogueLike | None,
-    num_buckets: int | None,
-    threads: int,
-    comparison: ComparisonOptions | None = None,
-) -> Buckets:
+def planned_buckets(inputs: Inputs, plan: Planner, num_buckets: int | None) -> Buckets:
     """Return the rows of all inputs; raise what the types of the columns and the workers show."""
     optional.spark_functions()  # raises where pyspark is missing
-    schemas = inputs.schemas(_schema_of_frame)
-    shard_plan = plan_shards(schemas, metrics, convention, columns, items, threads, comparison)
+    shard_plan = plan(inputs.schemas(_schema_of_frame))
     session = inputs.truth.sparkSession
     if num_buckets is None:
         partitions = str(session.conf.get("spark.sql.shuffle.partitions"))
@@ -82,6 +66,10 @@ def check_frame(frame: Any, argument: str) -> None:  # noqa: ANN401 - a frame of
     if not all(hasattr(kind, name) for name in ("mapInArrow", "sparkSession", "schema")):
         found = f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
         raise type_error(argument, "a data frame of Spark 3.4 or newer", found.removeprefix("builtins."))
+
+
+def column_names(frame: DataFrame) -> list[str]:
+    return list(frame.columns)
 
 
 def _union(sides: Sequence[Side], frames: Sequence[DataFrame]) -> DataFrame:
@@ -135,6 +123,11 @@ def state_frame(buckets: Buckets) -> DataFrame:
     return buckets.rows.mapInArrow(partial(evaluate_bucket, buckets.shard_plan), _RESULT)
 
 
+def numbered_states(buckets: Buckets) -> DataFrame:
+    """Return the state of each bucket, with its number."""
+    return state_frame(buckets).select(optional.spark_functions().spark_partition_id().alias("bucket"), "*")
+
+
 def user_frame(buckets: Buckets) -> DataFrame:
     """Return the values of the users of each bucket."""
     users, names = user_value_columns(buckets.shard_plan)
@@ -147,17 +140,17 @@ def collect_states(buckets: Buckets) -> list[Bucket]:
     """Return the states; after tasks have added them, if they are many or have a count per item."""
     states = state_frame(buckets)
     if buckets.shard_plan.has_item_tallies or buckets.num_buckets > _MOST_STATES:
-        states = added(states.repartition(math.isqrt(buckets.num_buckets)))
+        return collect_added(states.repartition(math.isqrt(buckets.num_buckets)))
     return collect(states)
 
 
 _MOST_STATES = 1000  # that the driver adds, at half a millisecond each
 
 
-def added(states: DataFrame) -> DataFrame:
-    """Return the sum of the states, which tasks add: first of each partition, then of all."""
-    of_partitions = states.mapInArrow(add_results, _RESULT)
-    return of_partitions.repartition(1).mapInArrow(add_results, _RESULT)
+def collect_added(states: DataFrame) -> list[Bucket]:
+    """Return the sum of the states, which tasks add, first of each partition, then of all, and each error."""
+    of_partitions = states.select(*Bucket._fields).mapInArrow(add_results, _RESULT)
+    return collect(of_partitions.repartition(1).mapInArrow(add_results, _RESULT))
 
 
 def collect(frame: DataFrame) -> list[Bucket]:
