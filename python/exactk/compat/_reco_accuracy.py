@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from exactk.compat._reco_metrics import CatalogMetric, InteractionMetric
+from exactk.compat._reco_metrics import CatalogMetric, HitMetric
 from exactk.compat._reco_tables import Integers, MergedRows, Numbers, RecoTables, UserValues
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _of_interactions(values: NDArray[Any], merged: MergedRows, *, is_ordered: bo
     return UserValues(values, merged.distinct_users, "interactions", is_ordered)
 
 
-class CountMetric(InteractionMetric):
+class CountMetric(HitMetric):
     """A metric of the counts of hits."""
 
     def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
@@ -63,10 +63,6 @@ class Precision(CountMetric):
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
     r_precision : bool, default False
         Whether to divide by the number of interactions if that is less than k.
 
@@ -88,15 +84,7 @@ class Precision(CountMetric):
 
 @dataclass
 class Recall(CountMetric):
-    """The share of the interactions that are hits.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
-    """
+    """The share of the interactions that are hits."""
 
     def _values(self, counts: HitCounts) -> Numbers:
         return counts.true_positives / counts.liked
@@ -108,10 +96,6 @@ class F1Beta(CountMetric):
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
     beta : float, default 1.0
         The weight of recall.
     """
@@ -127,15 +111,7 @@ class F1Beta(CountMetric):
 
 @dataclass
 class HitRate(CountMetric):
-    """Whether there is a hit.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
-    """
+    """Whether there is a hit."""
 
     def _values(self, counts: HitCounts) -> Numbers:
         return (counts.true_positives > 0).astype(np.float64)
@@ -143,15 +119,7 @@ class HitRate(CountMetric):
 
 @dataclass
 class Accuracy(CountMetricOfCatalog):
-    """The share of the catalogue that is either recommended and liked, or neither.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
-    """
+    """The share of the catalogue that is either recommended and liked, or neither."""
 
     def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Numbers:
         return (counts.true_positives + true_negatives) / np.int64(size)
@@ -159,15 +127,7 @@ class Accuracy(CountMetricOfCatalog):
 
 @dataclass
 class MCC(CountMetricOfCatalog):
-    """Matthews' correlation of what is recommended and what is liked.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
-    """
+    """Matthews' correlation of what is recommended and what is liked."""
 
     def _values(self, counts: HitCounts, true_negatives: Integers, size: int) -> Numbers:  # noqa: ARG002 - of accuracy
         hits, others, missed = counts.true_positives, counts.false_positives, counts.false_negatives
@@ -179,15 +139,11 @@ class MCC(CountMetricOfCatalog):
 
 
 @dataclass
-class MAP(InteractionMetric):
+class MAP(HitMetric):
     """Average precision.
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
     divide_by_k : bool, default False
         Whether to divide by k instead of by the number of interactions.
     """
@@ -215,15 +171,11 @@ class MAP(InteractionMetric):
 
 
 @dataclass
-class NDCG(InteractionMetric):
+class NDCG(HitMetric):
     """The discounted gain, as a share of that of k hits.
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
     log_base : int, default 2
         The base of the logarithm of the discount.
     divide_by_achievable : bool, default False
@@ -252,16 +204,8 @@ class NDCG(InteractionMetric):
 
 
 @dataclass
-class MRR(InteractionMetric):
-    """The reciprocal of the rank of the first hit.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
-    """
+class MRR(HitMetric):
+    """The reciprocal of the rank of the first hit."""
 
     samples_merged_rows: ClassVar[bool] = True
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from exactk._runtime.errors import input_error
-from exactk.compat._reco_metrics import InteractionMetric
+from exactk.compat._reco_metrics import HitMetric
 from exactk.compat._reco_tables import Integers, MergedRows, RecoTables, UserValues
 
 if TYPE_CHECKING:
@@ -53,15 +53,13 @@ def _check_ranks_of_lists(tables: RecoTables, rows: NDArray[np.bool_]) -> None:
 
 
 @dataclass
-class AreaMetric(InteractionMetric):
+class AreaMetric(HitMetric):
     """An area under a curve.
 
     Parameters
     ----------
     k : int
         The number of ranks without a hit.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
     insufficient_handling : {"ignore", "exclude", "raise"}, default "ignore"
         What to do about users whose list has fewer than k ranks without a hit, and lacks a liked item.
     """
@@ -115,31 +113,11 @@ class AreaMetric(InteractionMetric):
 
 
 class PartialAUC(AreaMetric):
-    """The area under the curve of all liked items and the first k others.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks without a hit. Lists must be longer.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
-    insufficient_handling : {"ignore", "exclude", "raise"}, default "ignore"
-        What to do about users whose list has fewer than k ranks without a hit, and lacks a liked item.
-    """
+    """The area under the curve of all liked items and the first k others. Lists must be longer than k."""
 
 
 class PAP(AreaMetric):
-    """The area under the curve of the first k liked items and the first k others.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks without a hit, and of hits. Lists must be longer.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
-    insufficient_handling : {"ignore", "exclude", "raise"}, default "ignore"
-        What to do about users whose list has fewer than k ranks without a hit, and lacks a liked item.
-    """
+    """The area under the curve of the first k liked items and the first k others. Lists must be longer than k."""
 
     def _counts(self, hits: RankedHits) -> NDArray[np.bool_]:
         is_counted: NDArray[np.bool_] = hits.numbers <= self.k

@@ -11,7 +11,7 @@ from exactk._inputs.keys.columns import NumberColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime import optional
 from exactk.compat._reco_accuracy import Recall
-from exactk.compat._reco_metrics import HistoryMetric, ListMetric, RecoMetric, check_reco_frames
+from exactk.compat._reco_metrics import HistoryMetric, InteractionMetric, ListMetric, RecoMetric, check_reco_frames
 from exactk.compat._reco_tables import ITEM, RANK, USER, Integers, Numbers, RecoTables, UserValues, distinct_codes
 
 if TYPE_CHECKING:
@@ -42,13 +42,7 @@ def _distinct_pairs(tables: RecoTables) -> Integers:
 
 @dataclass
 class MeanInvUserFreq(HistoryMetric):
-    """The mean of log2(users / users of the item), of interactions before; items without any count as having one user.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    """
+    """The mean of log2(users / users of the item), of interactions before; items without any count as having one user."""
 
     def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
         """Return the values of users with a list; NaN if it has no rank down to k."""
@@ -68,8 +62,6 @@ class AvgRecPopularity(HistoryMetric):
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
     normalize : bool, default False
         Whether to divide by the number of all interactions.
     """
@@ -93,13 +85,7 @@ class AvgRecPopularity(HistoryMetric):
 
 @dataclass
 class Serendipity(RecoMetric):
-    """The mean over ranks of the hits, each weighed by how much more popular than the item other items are.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    """
+    """The mean over ranks of the hits, each weighed by how much more popular than the item other items are."""
 
     def calc(
         self,
@@ -121,9 +107,7 @@ class Serendipity(RecoMetric):
         -------
         float
         """
-        tables = self._tables(reco, interactions, prev_interactions, catalog)
-        mean: float = tables.mean(self.compute(tables, self.k))
-        return mean
+        return self.mean(self.tables(reco, interactions, prev_interactions, catalog))
 
     def calc_per_user(
         self,
@@ -132,25 +116,8 @@ class Serendipity(RecoMetric):
         prev_interactions: pd.DataFrame,
         catalog: Collection[Any],
     ) -> pd.Series:
-        """Return the value of each user with a rank down to k; the arguments are those of `calc`.
-
-        Returns
-        -------
-        pandas.Series
-            By user.
-        """
-        tables = self._tables(reco, interactions, prev_interactions, catalog)
-        return tables.series(self.compute(tables, self.k))
-
-    def _tables(
-        self,
-        reco: pd.DataFrame,
-        interactions: pd.DataFrame,
-        prev_interactions: pd.DataFrame,
-        catalog: Collection[Any],
-    ) -> RecoTables:
-        check_reco_frames(reco, interactions, prev_interactions)
-        return RecoTables(reco, interactions, prev_interactions, catalog)
+        """Return the value of each user with a rank down to k, by user; the arguments are those of `calc`."""
+        return self.by_user(self.tables(reco, interactions, prev_interactions, catalog))
 
     def compute(self, tables: RecoTables, k_max: int) -> UserValues:
         """Return the values of users with a rank down to `k_max`."""
@@ -182,8 +149,6 @@ class IntraListDiversity(ListMetric):
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
     distance_calculator : PairwiseDistanceCalculator
         What has the distances: ``distance_calculator[items_0, items_1]``. It is asked once for each pair of items.
     """
@@ -234,8 +199,6 @@ class CatalogCoverage(RecoMetric):
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
     normalize : bool, default False
         Whether to divide by the size of the catalogue.
     """
@@ -274,8 +237,6 @@ class FaultMetric(ListMetric):
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
     deep : bool, default False
         Whether values are shares instead of 0 and 1.
     """
@@ -284,15 +245,7 @@ class FaultMetric(ListMetric):
 
 
 class SufficientReco(FaultMetric):
-    """Whether a list has k items, or the share of k that it has.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    deep : bool, default False
-        Whether values are shares instead of 0 and 1.
-    """
+    """Whether a list has k items, or the share of k that it has."""
 
     def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
         """Return the values of users with a list."""
@@ -305,15 +258,7 @@ class SufficientReco(FaultMetric):
 
 
 class UnrepeatedReco(FaultMetric):
-    """Whether a list has each item once, or the share of rows that are the first of their item.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    deep : bool, default False
-        Whether values are shares instead of 0 and 1.
-    """
+    """Whether a list has each item once, or the share of rows that are the first of their item."""
 
     def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
         """Return the values of users with a rank down to k."""
@@ -330,43 +275,8 @@ class UnrepeatedReco(FaultMetric):
 
 
 @dataclass
-class CoveredUsers(RecoMetric):
-    """Whether users with interactions have a list.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    """
-
-    def calc(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> float:
-        """Return the share of users.
-
-        Parameters
-        ----------
-        reco, interactions : pandas.DataFrame
-            The lists, and what users did afterwards.
-
-        Returns
-        -------
-        float
-        """
-        check_reco_frames(reco, interactions)
-        tables = RecoTables(reco, interactions)
-        mean: float = tables.mean(self.compute(tables, self.k))
-        return mean
-
-    def calc_per_user(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> pd.Series:
-        """Return 1 for each user with interactions and a rank down to k, else 0.
-
-        Returns
-        -------
-        pandas.Series
-            By user.
-        """
-        check_reco_frames(reco, interactions)
-        tables = RecoTables(reco, interactions)
-        return tables.series(self.compute(tables, self.k))
+class CoveredUsers(InteractionMetric):
+    """Whether users with interactions have a rank down to k."""
 
     def compute(self, tables: RecoTables, k_max: int) -> UserValues:  # noqa: ARG002 - of another family
         """Return the values of users with interactions."""
@@ -382,8 +292,6 @@ class Intersection(RecoMetric):
 
     Parameters
     ----------
-    k : int
-        The number of ranks.
     ref_k : int, optional
         The number of ranks of the other model; by default `k`.
     """
@@ -406,13 +314,7 @@ class Intersection(RecoMetric):
         return mean
 
     def calc_per_user(self, reco: pd.DataFrame, ref_reco: pd.DataFrame) -> pd.Series:
-        """Return the value of each user with a rank down to k; the arguments are those of `calc`.
-
-        Returns
-        -------
-        pandas.Series
-            By user.
-        """
+        """Return the value of each user with a rank down to k, by user; the arguments are those of `calc`."""
         check_reco_frames(reco, ref_reco=ref_reco)
         pandas = optional.pandas("exactk.compat.rectools")
         if not len(ref_reco) or ref_reco is reco:

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RecoMetric:
-    """A metric of the first `k` ranks.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    """
+    """A metric of the first `k` ranks."""
 
     k: int
 
@@ -32,6 +26,27 @@ class RecoMetric:
     def compute(self, tables: RecoTables, k_max: int) -> UserValues:
         """Return the values of users; `k_max` is the largest k of the metrics of the family."""
         raise NotImplementedError
+
+    def tables(
+        self,
+        reco: pd.DataFrame,
+        interactions: pd.DataFrame | None = None,
+        prev_interactions: pd.DataFrame | None = None,
+        catalog: Collection[Any] | None = None,
+    ) -> RecoTables:
+        """Return the frames, whose columns and ranks are checked."""
+        if self.is_checked:
+            check_reco_frames(reco, interactions, prev_interactions)
+        return RecoTables(reco, interactions, prev_interactions, catalog)
+
+    def mean(self, tables: RecoTables) -> float:
+        """Return the mean over users."""
+        mean: float = tables.mean(self.compute(tables, self.k))
+        return mean
+
+    def by_user(self, tables: RecoTables) -> pd.Series:
+        """Return the value of each user."""
+        return tables.series(self.compute(tables, self.k))
 
 
 def check_reco_frames(
@@ -104,30 +119,7 @@ def debias_interactions(interactions: pd.DataFrame, config: DebiasConfig) -> pd.
     return interactions.iloc[rows].reset_index(drop=True)
 
 
-@dataclass
-class DebiasableMetric(RecoMetric):
-    """A metric of interactions, of which some with popular items may be left out.
-
-    Parameters
-    ----------
-    k : int
-        The number of ranks.
-    debias_config : DebiasConfig, optional
-        How many interactions of popular items to keep.
-    """
-
-    debias_config: DebiasConfig | None = None
-
-    samples_merged_rows: ClassVar[bool] = False  # whether calc leaves out rows that are beside ranks
-    is_checked_among_others: ClassVar[bool] = False
-
-    def merged(self, tables: RecoTables) -> MergedRows:
-        """Return the interactions beside the ranks."""
-        debias_first = not (self.samples_merged_rows or tables.has_several_metrics)
-        return tables.merged(self.debias_config, debias_first=debias_first)
-
-
-class InteractionMetric(DebiasableMetric):
+class InteractionMetric(RecoMetric):
     """A metric of the lists and the interactions."""
 
     def calc(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> float:
@@ -144,24 +136,30 @@ class InteractionMetric(DebiasableMetric):
         -------
         float
         """
-        tables = self._tables(reco, interactions)
-        mean: float = tables.mean(self.compute(tables, self.k))
-        return mean
+        return self.mean(self.tables(reco, interactions))
 
     def calc_per_user(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> pd.Series:
-        """Return the value of each user with interactions; the arguments are those of `calc`.
+        """Return the value of each user with interactions, by user; the arguments are those of `calc`."""
+        return self.by_user(self.tables(reco, interactions))
 
-        Returns
-        -------
-        pandas.Series
-            By user.
-        """
-        tables = self._tables(reco, interactions)
-        return tables.series(self.compute(tables, self.k))
 
-    def _tables(self, reco: pd.DataFrame, interactions: pd.DataFrame) -> RecoTables:
-        check_reco_frames(reco, interactions)
-        return RecoTables(reco, interactions)
+@dataclass
+class DebiasableMetric(RecoMetric):
+    """A metric of interactions, of which some with popular items may be left out."""
+
+    debias_config: DebiasConfig | None = None
+
+    samples_merged_rows: ClassVar[bool] = False  # whether calc leaves out rows that are beside ranks
+    is_checked_among_others: ClassVar[bool] = False
+
+    def merged(self, tables: RecoTables) -> MergedRows:
+        """Return the interactions beside the ranks."""
+        debias_first = not (self.samples_merged_rows or tables.has_several_metrics)
+        return tables.merged(self.debias_config, debias_first=debias_first)
+
+
+class HitMetric(DebiasableMetric, InteractionMetric):
+    """A metric of the ranks of interactions."""
 
 
 class CatalogMetric(DebiasableMetric):
@@ -181,24 +179,11 @@ class CatalogMetric(DebiasableMetric):
         -------
         float
         """
-        tables = self._tables(reco, interactions, catalog)
-        mean: float = tables.mean(self.compute(tables, self.k))
-        return mean
+        return self.mean(self.tables(reco, interactions, catalog=catalog))
 
     def calc_per_user(self, reco: pd.DataFrame, interactions: pd.DataFrame, catalog: Collection[Any]) -> pd.Series:
-        """Return the value of each user with interactions; the arguments are those of `calc`.
-
-        Returns
-        -------
-        pandas.Series
-            By user.
-        """
-        tables = self._tables(reco, interactions, catalog)
-        return tables.series(self.compute(tables, self.k))
-
-    def _tables(self, reco: pd.DataFrame, interactions: pd.DataFrame, catalog: Collection[Any]) -> RecoTables:
-        check_reco_frames(reco, interactions)
-        return RecoTables(reco, interactions, catalog=catalog)
+        """Return the value of each user with interactions, by user; the arguments are those of `calc`."""
+        return self.by_user(self.tables(reco, interactions, catalog=catalog))
 
 
 class HistoryMetric(RecoMetric):
@@ -218,25 +203,11 @@ class HistoryMetric(RecoMetric):
         -------
         float
         """
-        tables = self._tables(reco, prev_interactions)
-        mean: float = tables.mean(self.compute(tables, self.k))
-        return mean
+        return self.mean(self.tables(reco, prev_interactions=prev_interactions))
 
     def calc_per_user(self, reco: pd.DataFrame, prev_interactions: pd.DataFrame) -> pd.Series:
-        """Return the value of each user with a list; the arguments are those of `calc`.
-
-        Returns
-        -------
-        pandas.Series
-            By user.
-        """
-        tables = self._tables(reco, prev_interactions)
-        return tables.series(self.compute(tables, self.k))
-
-    def _tables(self, reco: pd.DataFrame, prev_interactions: pd.DataFrame) -> RecoTables:
-        if self.is_checked:
-            check_reco_frames(reco, prev_interactions=prev_interactions)
-        return RecoTables(reco, prev_interactions=prev_interactions)
+        """Return the value of each user with a list, by user; the arguments are those of `calc`."""
+        return self.by_user(self.tables(reco, prev_interactions=prev_interactions))
 
 
 class ListMetric(RecoMetric):
@@ -254,19 +225,8 @@ class ListMetric(RecoMetric):
         -------
         float
         """
-        check_reco_frames(reco)
-        tables = RecoTables(reco)
-        mean: float = tables.mean(self.compute(tables, self.k))
-        return mean
+        return self.mean(self.tables(reco))
 
     def calc_per_user(self, reco: pd.DataFrame) -> pd.Series:
-        """Return the value of each user with a list; the argument is that of `calc`.
-
-        Returns
-        -------
-        pandas.Series
-            By user.
-        """
-        check_reco_frames(reco)
-        tables = RecoTables(reco)
-        return tables.series(self.compute(tables, self.k))
+        """Return the value of each user with a list, by user; the argument is that of `calc`."""
+        return self.by_user(self.tables(reco))

@@ -10,7 +10,8 @@
 {1: 0.5, 2: 1.0}
 
 All metrics of ``rectools.metrics`` are here, with `calc`, `calc_per_user` and `calc_metrics`. Frames are of pandas, with
-the columns of `Columns`. `differences` says what is not equal.
+the columns of `Columns`. Every metric takes the number of ranks, ``k``, and metrics of hits take ``debias_config``: how many
+interactions of popular items to keep. `differences` says what is not equal.
 """
 
 from __future__ import annotations
