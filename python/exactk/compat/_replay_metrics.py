@@ -228,20 +228,7 @@ class TrainMetric(Metric):
     """A metric that compares recommendations with the train."""
 
     def __call__(self, recommendations: Container, train: Container) -> dict[str, Any]:
-        """Return the metric by name and k.
-
-        Parameters
-        ----------
-        recommendations : DataFrame of pandas or Polars, or dict
-            Rows of users, items and ratings; a dict has a list of pairs of an item and a score for each user.
-        train : DataFrame or dict
-            Rows of users and items, of the same type; a dict has a list of items for each user.
-
-        Returns
-        -------
-        dict
-            A number for each k, or a dict by user.
-        """
+        """Return the metric by name and k: as a metric of hits, with the train in place of the truth."""
         return self._call(recommendations, train)
 
 
@@ -297,10 +284,6 @@ class Coverage(TrainMetric):
 
     Parameters
     ----------
-    topk : int or list of int
-        The numbers of ranks. Results are in ascending order.
-    query_column, item_column, rating_column : str
-        The columns of frames.
     allow_caching : bool
         Ignored: it is about Spark.
     """
@@ -338,20 +321,7 @@ class Unexpectedness(Metric):
     """The share of recommendations that a base model does not have among its first k for the user."""
 
     def __call__(self, recommendations: Container, base_recommendations: Container) -> dict[str, Any]:
-        """Return the metric by name and k.
-
-        Parameters
-        ----------
-        recommendations : DataFrame of pandas or Polars, or dict
-            Rows of users, items and ratings; a dict has a list of pairs of an item and a score for each user.
-        base_recommendations : DataFrame or dict
-            The lists of the base model, of the same type.
-
-        Returns
-        -------
-        dict
-            A number for each k, or a dict by user.
-        """
+        """Return the metric by name and k: as a metric of hits, with the lists of the base model in place of the truth."""
         return self._call(recommendations, base_recommendations, base_recommendations)
 
     def _values_of_users(
@@ -367,17 +337,7 @@ class Unexpectedness(Metric):
 
 
 class CategoricalDiversity(Metric):
-    """The number of different categories among the first k recommendations, divided by k.
-
-    Parameters
-    ----------
-    topk : int or list of int
-        The numbers of ranks. Results are in ascending order.
-    query_column, category_column, rating_column : str
-        The columns of frames.
-    mode : CalculationDescriptor, default Mean()
-        How the values of users are combined.
-    """
+    """The number of different categories among the first k recommendations, divided by k."""
 
     def __init__(
         self,
@@ -391,18 +351,7 @@ class CategoricalDiversity(Metric):
         self.category_column = category_column
 
     def __call__(self, recommendations: Container) -> dict[str, Any]:
-        """Return the metric by name and k.
-
-        Parameters
-        ----------
-        recommendations : DataFrame of pandas or Polars, or dict
-            Rows of users, categories and ratings; a dict has a list of pairs of a category and a score for each user.
-
-        Returns
-        -------
-        dict
-            A number for each k, or a dict by user.
-        """
+        """Return the metric by name and k: as a metric of hits, with categories in place of items, and no truth."""
         return self.compute(tables_of(self.column_names, recommendations), recommendations, None)
 
     def compute(self, tables: ReplayTables, recommendations: Container, other: Container) -> dict[str, Any]:

@@ -17,7 +17,9 @@ matrix; any other model is asked for its recommendations, as implicit does. `dif
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from exactk._runtime.errors import without_warnings
 from exactk._topk import topk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -40,6 +42,8 @@ __all__ = [
     "precision_at_k",
     "ranking_metrics_at_k",
 ]
+
+Arguments = ParamSpec("Arguments")
 
 _BATCH = 1000  # users whom a model is asked for at once, as by implicit
 _FACTOR_MODELS = "implicit.cpu.matrix_factorization_base"  # whose recommendations are the best products of vectors
@@ -126,52 +130,24 @@ def ranking_metrics_at_k(
     return {"precision": hit_count / divisor, "map": average_precision, "ndcg": ndcg, "auc": auc}
 
 
-def precision_at_k(
-    model: Any,  # noqa: ANN401 - as above
-    train_user_items: Any,  # noqa: ANN401
-    test_user_items: Any,  # noqa: ANN401
-    K: int = 10,  # noqa: N803
-    show_progress: bool = True,  # noqa: FBT001, FBT002
-    num_threads: int = 1,
-) -> float:
-    """Return the precision of `ranking_metrics_at_k`, with its arguments."""
-    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, show_progress, num_threads)["precision"]
+def _one_of(ranking_metrics: Callable[Arguments, dict[str, float]], key: str, name: str) -> Callable[Arguments, float]:
+    """Return the library's function of one of the metrics."""
+
+    @wraps(ranking_metrics)
+    def metric(*arguments: Arguments.args, **options: Arguments.kwargs) -> float:
+        return ranking_metrics(*arguments, **options)[key]
+
+    metric.__name__ = metric.__qualname__ = name
+    metric.__doc__ = f"Return ``{key}`` of `ranking_metrics_at_k`, with its arguments."
+    metric.__annotations__ = {**ranking_metrics.__annotations__, "return": "float"}
+    metric.__signature__ = signature(ranking_metrics).replace(return_annotation="float")  # type: ignore[attr-defined]
+    return metric
 
 
-def mean_average_precision_at_k(
-    model: Any,  # noqa: ANN401 - as above
-    train_user_items: Any,  # noqa: ANN401
-    test_user_items: Any,  # noqa: ANN401
-    K: int = 10,  # noqa: N803
-    show_progress: bool = True,  # noqa: FBT001, FBT002
-    num_threads: int = 1,
-) -> float:
-    """Return the mean average precision of `ranking_metrics_at_k`, with its arguments."""
-    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, show_progress, num_threads)["map"]
-
-
-def ndcg_at_k(
-    model: Any,  # noqa: ANN401 - as above
-    train_user_items: Any,  # noqa: ANN401
-    test_user_items: Any,  # noqa: ANN401
-    K: int = 10,  # noqa: N803
-    show_progress: bool = True,  # noqa: FBT001, FBT002
-    num_threads: int = 1,
-) -> float:
-    """Return the nDCG of `ranking_metrics_at_k`, with its arguments."""
-    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, show_progress, num_threads)["ndcg"]
-
-
-def AUC_at_k(  # noqa: N802 - as in implicit
-    model: Any,  # noqa: ANN401 - as above
-    train_user_items: Any,  # noqa: ANN401
-    test_user_items: Any,  # noqa: ANN401
-    K: int = 10,  # noqa: N803
-    show_progress: bool = True,  # noqa: FBT001, FBT002
-    num_threads: int = 1,
-) -> float:
-    """Return the AUC of `ranking_metrics_at_k`, with its arguments."""
-    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, show_progress, num_threads)["auc"]
+precision_at_k = _one_of(ranking_metrics_at_k, "precision", "precision_at_k")
+mean_average_precision_at_k = _one_of(ranking_metrics_at_k, "map", "mean_average_precision_at_k")
+ndcg_at_k = _one_of(ranking_metrics_at_k, "ndcg", "ndcg_at_k")
+AUC_at_k = _one_of(ranking_metrics_at_k, "auc", "AUC_at_k")
 
 
 def _checked_count(count: object) -> int:

@@ -153,14 +153,8 @@ def ndcg_score(
     ----------
     y_true : array of shape (n_samples, n_labels)
         The gain of each label, not negative.
-    y_score : array of shape (n_samples, n_labels)
-        The score of each label, the higher the better.
-    k : int, optional
-        How many labels of the ranking count. By default, all.
-    sample_weight : array of shape (n_samples,), optional
-        The weight of each sample in the mean.
-    ignore_ties : bool, default False
-        Whether there are no tied scores that matter, which saves time. Otherwise, tied labels have the mean of their gains.
+    y_score, k, sample_weight, ignore_ties
+        As in `dcg_score`.
 
     Returns
     -------
@@ -168,10 +162,8 @@ def ndcg_score(
 
     Raises
     ------
-    ValueError
-        If an array has another shape, is not finite, or has no two labels, or a gain is negative.
-    InvalidParameterError
-        If a parameter has the wrong type or is out of range: a ValueError and a TypeError.
+    ValueError, InvalidParameterError
+        As in `dcg_score`; a ValueError too if a gain is negative.
 
     See Also
     --------
@@ -294,12 +286,8 @@ def label_ranking_loss(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: 
 
     Parameters
     ----------
-    y_true : array or sparse matrix of shape (n_samples, n_labels)
-        Which labels are relevant: nonzero ones.
-    y_score : array of shape (n_samples, n_labels)
-        The score of each label, the higher the better.
-    sample_weight : array of shape (n_samples,), optional
-        The weight of each sample in the mean.
+    y_true, y_score, sample_weight
+        As in `label_ranking_average_precision_score`.
 
     Returns
     -------
@@ -308,10 +296,8 @@ def label_ranking_loss(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: 
 
     Raises
     ------
-    ValueError
-        If an array has another shape or is not finite, or y_true is no indicator matrix.
-    InvalidParameterError
-        If a parameter has the wrong type: a ValueError and a TypeError.
+    ValueError, InvalidParameterError
+        As in `label_ranking_average_precision_score`.
 
     Examples
     --------
@@ -366,12 +352,8 @@ def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: Arra
 
     Parameters
     ----------
-    y_true : array of shape (n_samples, n_labels)
-        Which labels are relevant: nonzero ones.
-    y_score : array of shape (n_samples, n_labels)
-        The score of each label, the higher the better.
-    sample_weight : array of shape (n_samples,), optional
-        The weight of each sample in the mean.
+    y_true, y_score, sample_weight
+        As in `label_ranking_average_precision_score`, but for a sparse matrix.
 
     Returns
     -------
@@ -380,10 +362,8 @@ def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: Arra
 
     Raises
     ------
-    ValueError
-        If an array has another shape or is not finite, or y_true is no indicator matrix.
-    InvalidParameterError
-        If a parameter has the wrong type: a ValueError and a TypeError.
+    ValueError, InvalidParameterError
+        As in `label_ranking_average_precision_score`.
 
     Examples
     --------

@@ -170,42 +170,12 @@ def rmse(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  
 
 
 def mse(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
-    """Return the mean squared error.
-
-    Parameters
-    ----------
-    predictions, verbose
-        As in `rmse`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If there are no predictions.
-    """
+    """Return the mean squared error, with the arguments of `rmse`."""
     return _printed("MSE: ", float(np.mean(_errors(predictions) ** 2)), verbose=verbose)
 
 
 def mae(predictions: Sequence[Sequence[Any]], verbose: bool = True) -> float:  # noqa: FBT001, FBT002 - as in Surprise
-    """Return the mean absolute error.
-
-    Parameters
-    ----------
-    predictions, verbose
-        As in `rmse`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If there are no predictions.
-    """
+    """Return the mean absolute error, with the arguments of `rmse`."""
     return _printed("MAE:  ", float(np.mean(np.abs(_errors(predictions)))), verbose=verbose)
 
 
