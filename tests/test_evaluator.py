@@ -764,7 +764,7 @@ def test_merged_evaluators_share_nothing_that_threads_change(monkeypatch: pytest
         other.update({"eve": ["film"]}, {"eve": ["film"]})
         return extend(*arguments)
 
-    monkeypatch.setattr("exactk._engine.update_users.Vocabulary.extend", interleaved)
+    monkeypatch.setattr("exactk._engine.updates.Vocabulary.extend", interleaved)
     evaluator.update({"kim": ["film"]}, {"kim": ["film"]})
     assert evaluator.compute().users.tolist() == ["ann", "sam", "kim"]
     assert other.compute().users.tolist() == ["ann", "sam", "eve"]

@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from exactk._engine.agreement_warnings import warn_of_agreement
+from exactk._engine.base_lists import most_items
 from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.ranked_lists import ranked_rows, without_rank_gaps
-from exactk._inputs.alignment import Alignment
+from exactk._engine.topk import TopKProblem
+from exactk._engine.warnings import describe_disjoint_keys, describe_values_without_weight
+from exactk._inputs.alignment import Alignment, align_scores, in_shared_vocabularies, without_truth
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import predictions_input
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.model.embeddings import check_input_order
+from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
+from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import classify
+from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention, conventions
@@ -28,9 +33,9 @@ from exactk._plan.fields import FIELDS, field_name
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import plan
 from exactk._plan.unused_fields import warn_of_unused_fields
-from exactk._runtime.errors import ExactkError, input_error, type_error
-from exactk._runtime.faults import Option
-from exactk._runtime.progress import Progress
+from exactk._runtime.errors import ExactkError, input_error, type_error, warn
+from exactk._runtime.faults import Option, plural
+from exactk._runtime.progress import Progress, ignore_progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -40,7 +45,9 @@ if TYPE_CHECKING:
 
     from exactk._engine.problem import Engine
     from exactk._engine.topk import Ranker
+    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.types import GroupsLike, WeightsLike
     from exactk._plan.conventions import Convention, ConventionLike
@@ -256,3 +263,113 @@ def _with_names(text: str, names: Mapping[str, str], *, also_scores: bool = Fals
         if old != "scores" or also_scores:
             text = re.sub(rf"\b(the )?{old}\b", new, text)
     return text
+
+
+def warn_of_agreement(
+    report: Report,
+    values: Sequence[Value],
+    inputs: AlignedInputs,
+    longest: Mapping[str, int],
+    rank_gaps: Mapping[str, int],
+) -> None:
+    """Warn of what the lists look like; `longest` and `rank_gaps` are of each list by its name."""
+    for name, users in rank_gaps.items():
+        if users:
+            warn(f"{name}: {plural(users, 'user')} with gaps in the ranks, which are closed: only the order counts")
+    disjoint = describe_disjoint_keys(report, inputs)
+    if disjoint:
+        warn(disjoint.replace("the truth", "one").replace("the predictions", "other"))
+    else:
+        _warn_of_users(report)
+    for name, size in longest.items():
+        _warn_of_cutoffs(name, size, values)
+    if without_weight := describe_values_without_weight(report):
+        warn(without_weight)
+
+
+def _warn_of_users(report: Report) -> None:
+    counts = report.state.counts
+    sides = {"one": counts.missing_predictions, "other": counts.missing_truth}
+    texts = [f"{plural(users, 'user')} only in {name}" for name, users in sides.items() if users]
+    if texts:
+        warn(f"{' and '.join(texts)}: left out")
+    names = [name for name, users in report.counts["evaluated"].items() if users == 0]
+    if names:
+        warn(f"no user was evaluated for {', '.join(names)}: NaN")
+
+
+def _warn_of_cutoffs(name: str, longest: int, values: Sequence[Value]) -> None:
+    """Warn if no list reaches a cutoff; for lip, which asks for ranks beyond the cutoff, if none goes beyond it."""
+    for value in values:
+        if not longest or value.cutoff is None:
+            continue
+        if name == "one" and value.info.reads_beyond_cutoff:
+            if value.cutoff >= longest:
+                warn(
+                    f"{name}: no list is longer than {longest}, so {value.spelling} is 0: it needs ranks beyond its cutoff"
+                )
+                return
+        elif value.cutoff > longest:
+            warn(f"{name}: no list is longer than {longest}, so {value.spelling} has only these items")
+            return
+
+
+def ranked_rows(
+    ranker: Ranker, predictions: Rows | Predictions, depth: int | None, convention: Convention, encoding: Encoding
+) -> Rows:
+    """Return the lists, or the best items by score down to the depth; None: all of them."""
+    if isinstance(predictions, Rankings):
+        return predictions.rows()
+    if isinstance(predictions, Rows) and predictions.scores is None:
+        return predictions
+    with without_truth():
+        inputs = align_scores(predictions, None, encoding)
+    scored = inputs.predictions
+    assert not isinstance(scored, Rankings)  # noqa: S101 - as they were
+    check_input_order(scored, [convention.ties], "scores")
+    if convention.score_dtype == "float32":
+        scored = scored.with_float32_scores()
+    if convention.negative_infinity == "exclude":
+        scored = scored.without_negative_infinity()
+    candidates, exclude = merge_restrictions(scored, None, None)
+    most = most_items(scored)
+    problem = TopKProblem(
+        scored,
+        max(1, most if depth is None else min(depth, most)),
+        exclude,
+        candidates,
+        convention.ties,
+        convention.nan,
+        encoding.threads,
+        ignore_progress,
+    )
+    with name_rows_and_keys(inputs):
+        indices, _ = ranker(problem)
+    is_item = indices >= 0
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_item.sum(axis=1), dtype=np.int64)])
+    best = indices[is_item]
+    if isinstance(scored, SparseScores):
+        assert isinstance(predictions, (Rows, SparseScores))  # noqa: S101 - as they were
+        source = predictions if isinstance(predictions, Rows) else predictions.rows()  # whose items are codes
+        return Rows(
+            indptr,
+            source.items[best],
+            present=scored.present,
+            user_vocabulary=source.user_vocabulary,
+            item_vocabulary=source.item_vocabulary,
+            column_count=source.column_count,
+        )
+    columns = Rows(
+        indptr,
+        best,
+        present=scored.present,
+        user_vocabulary=scored.user_vocabulary,
+        item_vocabulary=scored.item_vocabulary,
+        column_count=None if scored.item_vocabulary is not None else scored.item_count,
+    )
+    return in_shared_vocabularies(columns, "predictions", encoding)
+
+
+def without_rank_gaps(rows: Rows) -> tuple[Rows, int]:
+    """Return the lists, ranked 1, 2, 3, ..., and the number of users whose ranks had gaps."""
+    return rows._replace(ranks=None), 0 if rows.ranks is None else Rankings.from_rows(rows).users_with_rank_gaps

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from exactk._engine.base_arguments import base_in_shared_vocabularies
-from exactk._engine.base_use import BaseUse
-from exactk._engine.candidate_use import CandidateUse
-from exactk._engine.exclusion_use import ExclusionUse
+from exactk._engine.base_arguments import BaseUse, base_in_shared_vocabularies
+from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, add_rows
 from exactk._engine.shared_items import share_item

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from exactk._engine.column_warnings import (
 from exactk._engine.custom_values import given_by_functions
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.group_tallies import tally_of_groups
-from exactk._engine.item_tallies import tally_of_counts
 from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Outcome, Problem
 from exactk._engine.rankings import solve, with_ranking
 from exactk._engine.sampled_candidates import candidate_rows
@@ -33,13 +31,14 @@ from exactk._inputs.items import items_of_inputs
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
-from exactk._plan.group_tallies import group_tally_index
-from exactk._plan.item_tallies import tally_index
+from exactk._plan.item_tallies import group_tally_index, tally_index
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts, part_indices
 from exactk._report.catalogue import Catalogue
 from exactk._report.counts import TieCounts
 from exactk._report.customs import customs_of
 from exactk._report.group_sums import GroupSums
+from exactk._report.group_tally import GroupTally
+from exactk._report.item_tally import item_tally
 from exactk._report.report import Report
 from exactk._report.state import State
 from exactk._report.statistics import value_of_sums
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.pairs import Pairing
+    from exactk._engine.problem import GroupCounts, ItemCounts
     from exactk._engine.sampled_candidates import CandidateRows
     from exactk._engine.systems import Systems
     from exactk._inputs.alignment import AlignedInputs
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
     from exactk._report.counts import Counts
+    from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Label
 
 
@@ -445,3 +446,38 @@ def _users_with_closed_gaps(problem: Problem) -> int:
     if not isinstance(problem.predictions, Rankings) or not as_plan(problem.values).closes_rank_gaps:
         return 0
     return problem.predictions.users_with_rank_gaps
+
+
+def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
+    """Return the tally by the labels of the groups, which ascend."""
+    assert items.group_codes is not None  # noqa: S101 - the caller has checked
+    groups = len(items.group_labels)
+    sizes = np.bincount(items.group_codes[items.group_codes >= 0], minlength=groups).astype(np.int64)
+    counts = np.ascontiguousarray(counted.counts.reshape(-1, groups).T)
+    possible = counted.possible if len(counted.possible) else None
+    return GroupTally(items.group_labels, sizes, counted.lists, counts, possible)
+
+
+def tally_of_counts(plan: TallyPlan, counted: ItemCounts, items: CanonicalItems, inputs: AlignedInputs) -> ItemTally:
+    """Return the tally of the lists, by the keys of the catalogue and those of the foreign items."""
+    keys = items.keys.array
+    if len(counted.foreign_ids):
+        keys = np.concatenate([keys, _keys_of_ids(counted.foreign_ids, inputs)])
+    by_key: Any = keys
+    listed = np.flatnonzero(counted.counts[:, -1] > 0)
+    if items.keys.integers is None and len(listed):  # only of these, as a block of users lists few of a large catalogue
+        by_key = dict(zip(listed.tolist(), keys[listed].tolist(), strict=True))
+    short_lists = counted.short_lists if plan.has_short_lists else None
+    return item_tally(plan.cutoffs, by_key, counted.counts, counted.list_lengths, short_lists)
+
+
+def _keys_of_ids(ids: NDArray[np.int64], inputs: AlignedInputs) -> NDArray[Any]:
+    """Return the keys of items of the call."""
+    if inputs.item_vocabulary is None:
+        return ids
+    keys = inputs.item_vocabulary.array
+    if inputs.item_ids is None:
+        return keys[ids]
+    by_id = np.empty(len(keys), np.int64)
+    by_id[inputs.item_ids] = np.arange(len(keys))
+    return keys[by_id[ids]]

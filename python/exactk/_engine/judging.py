@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
-from exactk._engine.exclusion_use import ExclusionUse
+from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
 from exactk._engine.judged_rows import JudgedRows
 from exactk._engine.pipeline import align_systems, prepare_call
 from exactk._engine.systems import ONE_SYSTEM

@@ -1,17 +1,19 @@
-"""The inputs that metrics read: items, and the truth."""
+"""The inputs that metrics read, items and the truth, and what is asked of metrics that read the items of lists."""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from exactk._engine.list_checks import warn_of_items_outside
 from exactk._inputs.items import Items
+from exactk._plan.metric_strings import as_plan
 from exactk._plan.metrics import evaluation_metrics
 from exactk._plan.values import reads_items
 from exactk._runtime.errors import input_error, type_error, warn
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.item_table import CanonicalItems
@@ -51,3 +53,90 @@ def check_base_is_not_read(values: Sequence[Value]) -> None:
 def _reads_truth(value: Value) -> bool:
     counts_users = value.info.of_collection and value.rules["list_users"] == "users"  # who have relevant items
     return value.info.reads_truth or counts_users
+
+
+def check_collection_values(values: Sequence[Value], unused: Mapping[str, object]) -> None:
+    """Raise InputError if an argument cannot apply to a value of all lists together, or fields contradict each other.
+
+    `unused` are the arguments for values of users, None where they are not given.
+    """
+    if not as_plan(values).of_collections:
+        return
+    for value in values:
+        if not value.info.of_collection:
+            continue
+        for argument, given in unused.items():
+            if given is not None:
+                expected = f"None with {value.spelling}, which all lists together have"
+                hint = "evaluate it by itself, or the lists of each group by themselves"
+                found = "weights" if argument == "weights" else "groups"
+                raise input_error(argument, expected, found, hint=hint)
+        _check_fields(value)
+
+
+def check_item_groups(values: Sequence[Value], items: CanonicalItems | None) -> None:
+    """Raise InputError unless there are groups of items for the values that need some."""
+    if not as_plan(values).group_tallies:
+        return
+    reader = next(value for value in values if value.info.reads_groups)
+    groups = () if items is None else items.group_labels
+    if len(groups) < 2:
+        expected = f"at least two groups of items, which {reader.spelling} compares"
+        hint = "items=exactk.Items(..., item_groups=...) gives the group of each item"
+        raise input_error("items", expected, f"only {groups[0]!r}" if groups else "none", hint=hint)
+    with_history = next((value for value in values if value.info.reads_groups and value.info.reads_history), None)
+    if with_history is not None and (items is None or items.histories is None):
+        expected = f"what each user has in train, which {with_history.spelling} needs"
+        raise input_error("items", expected, "none", hint="items=exactk.Items(train=..., item_groups=...) has it")
+
+
+def _with_field(value: Value, field: str, choice: str) -> str:
+    cutoff = "" if value.cutoff is None else f"@{value.cutoff}"
+    return f"{value.metric}{cutoff}({field}={choice})"
+
+
+def _divides_by_catalogue(value: Value) -> bool:
+    info, rules = value.info, value.rules
+    if "gini_items" in info.own_fields:
+        return bool(rules["gini_items"] == "catalogue")
+    if "entropy_over" in info.own_fields:
+        return bool(rules["entropy_over"] == "log_items")
+    return info.unit_range and "list_similarity" not in info.own_fields
+
+
+def _check_fields(value: Value) -> None:
+    rules, own_fields = value.rules, value.info.own_fields
+    if rules["foreign_items"] == "count" and _divides_by_catalogue(value):
+        expected = f"{value.spelling}: foreign_items of 'ignore' or 'raise'"
+        hint = f"it divides by the items of the catalogue: {_with_field(value, 'foreign_items', 'ignore')} leaves out the others"
+        raise input_error("metrics", expected, "'count', by which other items count too", hint=hint)
+    reads_sets = "list_similarity" in own_fields or (value.info.reads_groups and value.info.reads_history)
+    if rules["duplicate_items"] == "count" and reads_sets:
+        expected = f"{value.spelling}: duplicate_items of 'first' or 'raise'"
+        raise input_error("metrics", expected, "'count', by which a list is no set of items")
+
+
+_OF_ALL_ITEMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "novelty_over": ("interactions",),
+        "arp_over": ("interactions", "max"),
+        "tail": ("head_share", "lowest_share"),
+    }
+)
+"""The fields of metrics of popularity, with the choices by which an item's number depends on the popularity of others."""
+
+
+def warn_of_items_outside(items: CanonicalItems, values: Sequence[Value]) -> None:
+    """Warn if train has items outside the catalogue, and a value compares popularities with those of all items."""
+    dependent = [value.spelling for value in values if _compares_with_all_items(value)]
+    if items.foreign_items and dependent:
+        outside = f"{plural(items.foreign_items, 'item')} of train outside the catalogue"
+        warn(
+            f"items: {outside}: the sums, the ranks and the highest popularity in {', '.join(dependent)} leave them out"
+        )
+
+
+def _compares_with_all_items(value: Value) -> bool:
+    own_fields = value.info.own_fields
+    fields = [field for field in _OF_ALL_ITEMS if field in own_fields]
+    return "popularity" in own_fields and all(value.rules[field] in _OF_ALL_ITEMS[field] for field in fields)

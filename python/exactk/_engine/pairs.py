@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from exactk._engine.paired_problem import PairedProblem, PairedValue
-from exactk._engine.run_means import RunMeans
 from exactk._engine.table_memory import check_table_memory
+from exactk._inputs.keys.key_lists import encode_row_keys
+from exactk._inputs.paths import names_file
+from exactk._inputs.user_values import Clusters
 from exactk._report.matched_users import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import check_same_truth, plan_of_state
 from exactk._report.user_table import is_unit, row_count, rows_of_values
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from exactk._engine.clusters import BlockClusters, ClusterCodes
     from exactk._engine.paired_problem import PairedEngine
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
@@ -268,3 +270,94 @@ def paired_values(values: Sequence[Value], *, are_means: bool = False) -> tuple[
         has_unit = is_unit(value) and not has_logarithms
         paired.append(PairedValue(rows, shown, is_geometric and not are_means, has_unit, average == "micro"))
     return tuple(paired)
+
+
+_COMPARED_BITS = 40
+
+
+class RunMeans:
+    """The sums over runs so far: of the rows of their tables, with logarithms in place of geometric values.
+
+    A user who lacks a number in one run has none. Below the rows, a table of means has the means of the values again,
+    rounded so that those that are equal but for rounding compare as equal: users win and lose by these.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[Value],
+        logarithms: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        run: UserTable,
+    ) -> None:
+        self._geometric_rows = [row for row, value in enumerate(values) if value.rules["average"] == "geometric"]
+        self._logarithms = logarithms
+        self._first = run
+        size, users = run.rows.shape
+        self._rows = np.empty((size + run.value_count, users))  # the sums, and room for the rounded means
+        self._sums, self._rounded = self._rows[:size], self._rows[size:]
+        self._sums[:] = self._terms(run)
+        self.runs = 1
+
+    def add(self, run: UserTable) -> None:
+        """Add the table of another run, which has the same users in the same order."""
+        self._sums += self._terms(run)
+        self.runs += 1
+
+    def table(self) -> UserTable:
+        """Return the means, with the weights and groups of the first run. No run can be added after that."""
+        self._sums /= self.runs
+        fractions, exponents = np.frexp(self._sums[: self._first.value_count])
+        self._rounded[:] = np.ldexp(np.rint(np.ldexp(fractions, _COMPARED_BITS)), exponents - _COMPARED_BITS)
+        return replace(self._first, rows=self._rows)
+
+    def _terms(self, run: UserTable) -> NDArray[np.float64]:
+        if not self._geometric_rows:
+            return run.rows
+        terms = np.array(run.rows)
+        for row in self._geometric_rows:
+            terms[row] = self._logarithms(terms[row])
+        return terms
+
+
+class BlockClusters(NamedTuple):
+    """The cluster of each user of a block: its number, and the hash of its label."""
+
+    codes: NDArray[np.int64]
+    hashes: NDArray[np.uint64]
+
+
+class ClusterCodes:
+    """Numbers the clusters of blocks of users."""
+
+    def __init__(self, clusters: object, columns: ColumnNames) -> None:
+        self.container, self._columns = clusters, columns
+        self._values: Clusters | None = None
+        self._row = 0  # the first of the next block
+        self._seen: set[Any] = set()
+
+    def of_users(self, users: NDArray[Any]) -> BlockClusters:
+        """Return the cluster of each user. Raise InputError if a cluster was in an earlier block."""
+        labels, codes = np.unique(self._labels(users), return_inverse=True)
+        for label in labels.tolist():
+            if label in self._seen:
+                raise input_error("clusters", "the users of a cluster in one block", f"{label!r} in several")
+        self._seen.update(labels.tolist())
+        self._row += len(users)
+        keys, key_codes = encode_row_keys(labels, "clusters", len(labels), "cluster")
+        return BlockClusters(codes.astype(np.int64), keys.hashes[key_codes][codes])
+
+    def _labels(self, users: NDArray[Any]) -> NDArray[Any]:
+        names = users.dtype.names
+        if isinstance(self.container, str) and names is not None:
+            if self.container not in names:
+                raise input_error("clusters", f"one of the user columns {', '.join(names)}", repr(self.container))
+            column: NDArray[Any] = users[self.container]
+            return column
+        if isinstance(self.container, str) and self._values is None and not names_file(self.container):
+            expected = (
+                "a cluster of each user: a mapping, a Series, a data frame, or a column of users of several columns"
+            )
+            hint = f"such as user=[{self.container!r}, 'session'], so that the users are the sessions"
+            raise type_error("clusters", expected, repr(self.container), hint=hint)
+        if self._values is None:
+            self._values = Clusters.from_argument(self.container, self._columns)
+        return self._values.of_users(users, self._row)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 
-from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.error_locations import name_rows_and_keys
-from exactk._engine.exclusion_use import ExclusionUse
+from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
 from exactk._inputs.alignment import AlignedInputs, align_scores, check_keys_beside_scores, without_truth
 from exactk._inputs.beside_scores import check_matrix, shapes_of_scores
 from exactk._inputs.candidate_lists import restrict_lists

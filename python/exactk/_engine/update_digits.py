@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._engine.block_sums import BlockSums
-from exactk._engine.candidate_use import CandidateUse
 from exactk._engine.column_warnings import RatingScale
+from exactk._engine.exclusion_use import CandidateUse
 from exactk._engine.sampled_candidates import NO_ROWS
 from exactk._engine.updates import Update, UpdateSums, sums_of_updates
 from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems

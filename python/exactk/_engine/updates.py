@@ -6,16 +6,22 @@ from contextlib import nullcontext
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from exactk._engine.block_sums import BlockSums
 from exactk._engine.blocks import check_row_arguments, check_rows_until, convert_block, empty_block
 from exactk._engine.column_warnings import CONVERSIONS
 from exactk._engine.evaluation import Evaluation
-from exactk._engine.list_checks import check_collection_values, check_item_groups
-from exactk._engine.metric_inputs import check_base_is_not_read, check_truth_is_not_read
+from exactk._engine.metric_inputs import (
+    check_base_is_not_read,
+    check_collection_values,
+    check_item_groups,
+    check_truth_is_not_read,
+)
 from exactk._engine.systems import ONE_SYSTEM
-from exactk._engine.update_users import UpdateUsers
 from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems, warn_of_item_use
 from exactk._inputs.alignment import without_truth
+from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary, vocabulary_of_labels
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
@@ -24,12 +30,14 @@ from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.hints import with_complete_hint
 from exactk._report.state import check_label_types, check_same_plan
-from exactk._runtime.errors import ExactkError, StateMismatchError, type_error
+from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from exactk._engine.problem import Engine
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.item_table import CanonicalItems
@@ -37,6 +45,91 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Plan
     from exactk._report.report import Report
     from exactk._report.state import State
+
+
+_WITHOUT_KEYS = "rows without user keys"
+_REPEATED_HINT = "reset() forgets the users so far; users of the predictions count too"
+
+
+class UpdateUsers(NamedTuple):
+    """The users so far: their keys, or none."""
+
+    size: int = 0
+    keys: Snapshot | None = None
+
+    def plus(self, users: Snapshot | NDArray[Any] | None, count: int, argument: str) -> UpdateUsers:
+        """Return the users so far and those of an update, which the argument names; raise InputError if one is in both.
+
+        An update without users does not fix the kind of keys.
+        """
+        if isinstance(users, np.ndarray):
+            users = vocabulary_of_labels(users, argument).snapshot()
+        if not count:
+            return self
+        if self.size:
+            found, expected = _kind_of_keys(users), _kind_of_keys(self.keys)
+            if found != expected:
+                hint = KIND_HINT if users is not None and self.keys is not None else ""
+                raise type_error(argument, f"{expected}, as in earlier updates", found, hint=hint)
+            if (user := self._shared_user(users)) is not None:
+                raise input_error(argument, "each user in one update", f"{user} in several", hint=_REPEATED_HINT)
+        return self._joined(users, count)
+
+    def merged(self, other: UpdateUsers) -> UpdateUsers:
+        """Return the users of two evaluators; raise StateMismatchError if a user is in both."""
+        if not self.size or not other.size:
+            return self._joined(other.keys, other.size) if other.size else self
+        found, expected = _kind_of_keys(other.keys), _kind_of_keys(self.keys)
+        if found == expected and (user := self._shared_user(other.keys)) is not None:
+            found, expected = f"{user} in both", "evaluators without a user in common"
+        if found != expected:
+            message = f"other: expected {expected}, found {found}"
+            raise StateMismatchError(message, "other")
+        return self._joined(other.keys, other.size)
+
+    def copy(self) -> UpdateUsers:
+        """Return users of another vocabulary, which another thread may extend at the same time."""
+        return self if self.keys is None else self._replace(keys=self.keys.copy().snapshot())
+
+    def _shared_user(self, users: Snapshot | None) -> str | None:
+        """Return the first user who is among those so far, as a message shows it."""
+        if users is None or self.keys is None:
+            return None
+        is_shared = self.keys.find(users, "truth") >= 0
+        return users.repr_of(int(np.argmax(is_shared))) if is_shared.any() else None
+
+    def _joined(self, users: Snapshot | None, count: int) -> UpdateUsers:
+        if users is None:
+            return UpdateUsers(self.size + count)
+        if self.keys is None:
+            vocabulary = Vocabulary.of_kinds(users.kinds, users.vocabulary.labels)
+        elif len(self.keys) == len(self.keys.vocabulary):
+            vocabulary = self.keys.vocabulary
+        else:  # others have added keys, as an update that failed afterwards
+            vocabulary = self.keys.copy()
+        vocabulary.extend(users, "truth")
+        return UpdateUsers(self.size + count, vocabulary.snapshot())
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return plain data for `from_plain`."""
+        return self.size, None if self.keys is None else self.keys.to_plain()
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> UpdateUsers:
+        """Return the users that `to_plain` described."""
+        count, keys = plain
+        return cls(count, None if keys is None else Snapshot.from_plain(keys))
+
+
+def _kind_of_keys(keys: Snapshot | None) -> str:
+    """Return what the keys are, for messages."""
+    if keys is None:
+        return _WITHOUT_KEYS
+    if len(keys.kinds) == 1:
+        return f"users of type {keys.kinds[0]}"
+    parts = zip(keys.vocabulary.labels, keys.kinds, strict=True)
+    return f"users of type {' and '.join(f'{kind} ({label!r})' for label, kind in parts)}"
+
 
 _COLUMNS: ColumnNames = {"user": None, "item": None, "score": None, "rank": None, "grade": None}
 

@@ -1,4 +1,4 @@
-"""How often items are recommended: what values of all lists together need to be counted."""
+"""How often items, and items of each group, are recommended: what their metrics need to be counted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._plan.values import Value
+
 
 _COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth")
 """The fields that decide which lists and items are counted, beside those that decide how lists are read."""
@@ -55,3 +56,28 @@ def _plan_of_values(values: Sequence[Value]) -> TallyPlan:
 def counting_key(rules: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what decides which lists are counted, and which items of them."""
     return tuple(rules[name] for name in (*fields_of("ranking", "judging"), *_COUNTING_FIELDS))
+
+
+def plan_group_tallies(values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return what to count, whatever the order of the values: each metric and its lists, down to the last cutoff.
+
+    Counts are by rank, so that all cutoffs share them.
+    """
+    by_key: dict[tuple[Any, ...], list[Value]] = {}
+    for value in values:
+        if value.info.reads_groups:
+            by_key.setdefault(_key(value), []).append(value)
+    return tuple(max(by_key[key], key=_depth) for key in sorted(by_key, key=repr))
+
+
+def group_tally_index(value: Value, tallies: Sequence[Value]) -> int:
+    """Return which of the tallies has the value's counts."""
+    return list(map(_key, tallies)).index(_key(value))
+
+
+def _depth(value: Value) -> float:
+    return inf if value.cutoff is None else value.cutoff
+
+
+def _key(value: Value) -> tuple[Any, ...]:
+    return (value.metric, *counting_key(value.rules))

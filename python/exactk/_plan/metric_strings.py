@@ -12,8 +12,7 @@ from exactk import _core
 from exactk._plan.conventions import Convention, override_name
 from exactk._plan.custom_metric import CustomInfo, CustomMetric
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
-from exactk._plan.group_tallies import plan_group_tallies
-from exactk._plan.item_tallies import plan_item_tallies
+from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
 from exactk._plan.metrics import agreement_metrics, metric_info, metrics
 from exactk._plan.values import PARTS_OF_MEANS, Value
 from exactk._runtime.errors import ExactkError, input_error, type_error

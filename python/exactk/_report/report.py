@@ -15,8 +15,7 @@ import numpy as np
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
-from exactk._plan.group_tallies import group_tally_index
-from exactk._plan.item_tallies import tally_index
+from exactk._plan.item_tallies import group_tally_index, tally_index
 from exactk._plan.metric_strings import canonical_name
 from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text

@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import Convention, description
-from exactk._plan.group_tallies import plan_group_tallies
-from exactk._plan.item_tallies import plan_item_tallies
+from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
 from exactk._plan.metric_strings import plan
 from exactk._report.catalogue import Catalogue, describe_difference
 from exactk._report.counts import Counts
