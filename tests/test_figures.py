@@ -11,13 +11,19 @@ import pytest
 from scipy import stats
 
 import exactk
-from exactk._figures.curves import curves_figure
-from exactk._figures.differences import differences_figure
-from exactk._figures.distribution import LEVELS, distribution_figure, pair_figure
-from exactk._figures.groups import groups_figure, opposite_signs
+from exactk._figures.figures import (
+    LEVELS,
+    curves_figure,
+    differences_figure,
+    distribution_figure,
+    groups_figure,
+    metrics_figure,
+    opposite_signs,
+    pair_figure,
+    trade_off_figure,
+    values_figure,
+)
 from exactk._figures.palette import DARK, LIGHT, system_styles
-from exactk._figures.trade_off import trade_off_figure
-from exactk._figures.values import metrics_figure, values_figure
 from html_pages import compared, data
 
 if TYPE_CHECKING:

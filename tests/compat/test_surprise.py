@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from exactk.compat import _prediction_rows, surprise
+from exactk.compat import surprise
 from golden.cases import Case
 from golden.libraries._surprise import MIN_SCORE, RATINGS, UNKNOWN
 from golden.record import read_recording
@@ -56,5 +56,5 @@ def test_pairs_of_a_user_are_counted_some_rows_at_a_time(monkeypatch: pytest.Mon
     predictions = [("ann", item, draw_from.randrange(5), draw_from.randrange(5), None) for item in range(50)]
     expected = surprise.fcp(predictions, verbose=False)
     for cells in (1, 50, 170):
-        monkeypatch.setattr(_prediction_rows, "_CELLS", cells)
+        monkeypatch.setattr(surprise, "_CELLS", cells)
         assert surprise.fcp(predictions, verbose=False) == expected

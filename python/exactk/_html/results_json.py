@@ -7,7 +7,7 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from exactk._figures.metrics import interval_of
+from exactk._figures.figures import interval_of
 from exactk._report.difference import Difference
 from exactk._report.json_document import json_counts, json_number
 from exactk._runtime.versions import version_of

@@ -49,7 +49,7 @@ from exactk._report.validation import checked_fields, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
-from exactk._runtime.frame_columns import OrderedCategories
+from exactk._runtime.optional import OrderedCategories
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, KeysView, ValuesView

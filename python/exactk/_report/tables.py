@@ -10,7 +10,7 @@ import numpy as np
 from exactk._report.display import format_number
 from exactk._report.user_keys import join_columns
 from exactk._runtime.errors import InputError, input_error
-from exactk._runtime.frame_columns import NullableIntegers, OrderedCategories
+from exactk._runtime.optional import NullableIntegers, OrderedCategories
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

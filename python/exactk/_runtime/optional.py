@@ -11,10 +11,8 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from exactk._runtime.frame_columns import NullableIntegers, OrderedCategories
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import jinja2
     import pandas as pd
@@ -364,3 +362,15 @@ def pyplot() -> Any:  # noqa: ANN401 - matplotlib may not be installed
     with _importing("matplotlib", "plot()"):
         from matplotlib import pyplot as plt  # noqa: PLC0415 - an optional library
     return plt
+
+
+class NullableIntegers(list[int | None]):
+    """Integers, some of which may be missing."""
+
+
+class OrderedCategories(list[Any]):
+    """Labels with the order of all that there could be."""
+
+    def __init__(self, labels: Iterable[Any], categories: Iterable[Any]) -> None:
+        super().__init__(labels)
+        self.categories = tuple(categories)

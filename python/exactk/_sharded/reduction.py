@@ -22,15 +22,13 @@ from exactk._report.comparison_state import ComparisonState
 from exactk._report.merge import merge
 from exactk._report.report import Report
 from exactk._report.state import State, plan_of_state
-from exactk._sharded.facts import Facts
-from exactk._sharded.results import error_from_json, sum_of_states
+from exactk._sharded.results import Facts, error_from_json, sum_of_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._report.comparison import Comparison
-    from exactk._sharded.facts import SystemFacts
-    from exactk._sharded.results import Bucket
+    from exactk._sharded.results import Bucket, SystemFacts
 
 
 _LOGGER = logging.getLogger("exactk")

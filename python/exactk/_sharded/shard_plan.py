@@ -23,8 +23,15 @@ from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
 from exactk._runtime.threads import resolve_threads
-from exactk._sharded.sides import Side, check_kinds, named_tables, side_of_schema, values_of_truth, without_values
-from exactk._sharded.struct_columns import split_structs
+from exactk._sharded.sides import (
+    Side,
+    check_kinds,
+    named_tables,
+    side_of_schema,
+    split_structs,
+    values_of_truth,
+    without_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

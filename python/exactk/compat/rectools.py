@@ -25,19 +25,16 @@ from exactk.compat._reco_accuracy import (
     MCC,
     MRR,
     NDCG,
+    PAP,
     Accuracy,
+    AreaMetric,
     CountMetric,
     CountMetricOfCatalog,
     F1Beta,
     HitRate,
+    PartialAUC,
     Precision,
     Recall,
-)
-from exactk.compat._reco_auc import PAP, AreaMetric, PartialAUC
-from exactk.compat._reco_distances import (
-    PairwiseDistanceCalculator,
-    PairwiseHammingDistanceCalculator,
-    SparsePairwiseHammingDistanceCalculator,
 )
 from exactk.compat._reco_lists import (
     AvgRecPopularity,
@@ -47,7 +44,10 @@ from exactk.compat._reco_lists import (
     Intersection,
     IntraListDiversity,
     MeanInvUserFreq,
+    PairwiseDistanceCalculator,
+    PairwiseHammingDistanceCalculator,
     Serendipity,
+    SparsePairwiseHammingDistanceCalculator,
     SufficientReco,
     UnrepeatedReco,
 )

@@ -22,12 +22,17 @@ from exactk.compat._replay_metrics import (
     MAP,
     MRR,
     NDCG,
+    CalculationDescriptor,
     CategoricalDiversity,
+    ConfidenceInterval,
     Coverage,
     HitRate,
+    Mean,
+    Median,
     Metric,
     MetricDuplicatesWarning,
     Novelty,
+    PerUser,
     Precision,
     Recall,
     RocAuc,
@@ -37,7 +42,6 @@ from exactk.compat._replay_metrics import (
     Unexpectedness,
     unequal_types,
 )
-from exactk.compat._replay_modes import CalculationDescriptor, ConfidenceInterval, Mean, Median, PerUser
 from exactk.compat._replay_tables import tables_of
 
 if TYPE_CHECKING:

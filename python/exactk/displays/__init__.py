@@ -11,9 +11,14 @@ from exactk._report.comparison import Comparison
 from exactk._runtime.errors import input_error
 from exactk._runtime.names import did_you_mean
 from exactk.displays.drawing import Display
-from exactk.displays.lines import CurvesDisplay, DistributionDisplay
-from exactk.displays.rows import DifferencesDisplay, GroupsDisplay, ValuesDisplay
-from exactk.displays.trade_off import TradeOffDisplay
+from exactk.displays.pictures import (
+    CurvesDisplay,
+    DifferencesDisplay,
+    DistributionDisplay,
+    GroupsDisplay,
+    TradeOffDisplay,
+    ValuesDisplay,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

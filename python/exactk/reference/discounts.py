@@ -1,9 +1,18 @@
+"""Binary logarithms in 50 digits and the discounts of ranks, rounded once."""
+
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import lru_cache
 
-from exactk.reference.logarithms import DIGITS, log2
+DIGITS = Context(prec=50)
+_LN_2 = Decimal(2).ln(DIGITS)
+
+
+@lru_cache(maxsize=1 << 16)
+def log2(number: int) -> Decimal:
+    """Return the binary logarithm of a positive integer."""
+    return DIGITS.divide(Decimal(number).ln(DIGITS), _LN_2)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -23,12 +23,10 @@ from exactk.reference.history_metrics import METRICS
 from exactk.reference.item_counts import count_items
 from exactk.reference.item_groups import count_groups
 from exactk.reference.judge import is_relevant, item_grades, tied_hits
-from exactk.reference.judged_lists import reference_judged_lists
 from exactk.reference.judged_users import JudgedUsers
-from exactk.reference.rules import Rules, resolved_rules
+from exactk.reference.rules import Rules, list_rules, resolved_rules
 from exactk.reference.ties import expected_ratio
 from exactk.reference.truth_digest import reference_truth_digest
-from exactk.reference.unusual_items import count_unusual_items
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from exactk._engine.problem import Problem
     from exactk._plan.values import Value
     from exactk.reference.metrics import Ratio
+
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
 _DIGITS = Context(prec=50)
@@ -315,3 +314,60 @@ def _candidate_counts(problem: Problem, users: JudgedUsers) -> CandidateCounts |
             excluded = users.excluded_items(user)
             sizes.append(sum(item not in excluded for item in row.ids))
     return CandidateCounts(len(sizes), sum(sizes), min(sizes, default=0), max(sizes, default=0))
+
+
+def count_unusual_items(problem: Problem, users: JudgedUsers) -> dict[str, int]:
+    """Return how many items at the ranks that a metric reads are unusual, each once per user; nothing if none reads lists."""
+    read = _read_lists(problem)
+    if not read:
+        return {}
+    foreign = unseen = 0
+    for user in range(len(users)):
+        items = {
+            item for rules, cutoff in read for _, item, _ in users.judged_user(user, list_rules(rules)).listed(cutoff)
+        }
+        foreign += sum(item not in users.catalogue.positions for item in items)
+        unseen += sum(users.catalogue.is_unseen(item) for item in items)
+    counts = {"foreign_recommended": foreign}
+    return counts | {"unseen_recommended": unseen} if problem.knows_train else counts
+
+
+def _read_lists(problem: Problem) -> list[tuple[Rules, int | None]]:
+    """Return the rules and the cutoff of each list that a metric reads."""
+    of_users = [(value.rules, value.cutoff) for value in problem.values if value.info.walks_list]
+    of_all = [(tally.rules, tally.last_cutoff) for tally in problem.list_tallies]
+    return [*of_users, *of_all]
+
+
+_ORDERS = ("lowest_id", "highest_id", "input_order", "raise")
+
+
+def reference_judged_lists(problem: Problem, judged_users: JudgedUsers, users: range) -> JudgedCells:
+    """Return the cells of these users, by the rules and the cutoff of the problem's only value."""
+    (value,) = problem.values
+    rules, k = resolved_rules(value), value.cutoff
+    assert k is not None  # noqa: S101 - for the type checker
+    if not isinstance(problem.predictions, Rankings) and rules["ties"] not in _ORDERS:
+        raise input_error("convention", f"ties among {', '.join(_ORDERS)}", rules["ties"])
+    shape = (len(users), k)
+    cells = JudgedCells(
+        np.full(shape, -1, np.int64),
+        np.full(shape, math.nan),
+        np.zeros(shape, np.bool_),
+        np.zeros(len(users), np.int64),
+        np.zeros(len(users), np.int64),
+    )
+    ordered = {**rules, "ties": "lowest_id" if rules["ties"] == "raise" else rules["ties"]}
+    for row, user in enumerate(users):
+        judged, excluded = judged_users.judged_user(user, rules), judged_users.excluded_items(user)
+        ranked = chain.from_iterable(judged_users.ranked_groups(user, ordered))
+        items = [item for item in ranked if item not in excluded]
+        for rank, item, judgement in zip(judged.list_ranks, items, judged.ranking, strict=True):
+            if rank > k:
+                break
+            cells.items[row, rank - 1] = item
+            if judgement is not None:
+                cells.grades[row, rank - 1] = judgement.grade
+                cells.hits[row, rank - 1] = judgement.relevant
+        cells.lengths[row], cells.relevant[row] = len(judged.top(k)), judged.relevant
+    return cells

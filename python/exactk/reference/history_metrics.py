@@ -5,9 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from exactk.reference.discounts import discount
+from exactk.reference.discounts import DIGITS, discount
 from exactk.reference.item_metrics import METRICS
-from exactk.reference.logarithms import DIGITS
 from exactk.reference.metrics import divisor, register
 
 if TYPE_CHECKING:

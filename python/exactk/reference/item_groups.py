@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from exactk.reference.discounts import discount
+from exactk.reference.discounts import DIGITS, discount
 from exactk.reference.item_counts import is_counted_list
-from exactk.reference.logarithms import DIGITS
 from exactk.reference.rules import list_rules
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+from exactk.reference.discounts import DIGITS, log2
 from exactk.reference.distances import ItemDistances
-from exactk.reference.logarithms import DIGITS, log2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

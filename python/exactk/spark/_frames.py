@@ -11,8 +11,7 @@ from exactk._runtime.errors import type_error
 from exactk._sharded.engines import check_num_buckets
 from exactk._sharded.results import Bucket, add_results
 from exactk._sharded.sides import SIDE
-from exactk._sharded.user_values import evaluate_users, user_value_columns
-from exactk._sharded.worker import evaluate_bucket
+from exactk._sharded.worker import evaluate_bucket, evaluate_users, user_value_columns
 from exactk._sharded.worker_python import WorkerPython, check_worker, describe_worker
 from exactk.spark._types import arrow_schema
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from exactk._figures.curves import curves_figure, metrics_with_cutoffs
+from exactk._figures.figures import curves_figure, metrics_with_cutoffs
 from exactk._html.charts.lines import Series, curves_chart
 from exactk._html.parts import Chart, Fold, Section, Table
 from exactk._html.texts import number, with_intervals
 
 if TYPE_CHECKING:
-    from exactk._figures.curves import CurvesFigure
+    from exactk._figures.figures import CurvesFigure
     from exactk._html.parts import Part
     from exactk._html.source import Source
 

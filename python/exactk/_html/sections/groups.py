@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from exactk._figures.groups import GroupsFigure, opposite_signs
+from exactk._figures.figures import GroupsFigure, opposite_signs
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
 from exactk._html.parts import Cell, Chart, Findings, Fold, Paragraph, Section, Table
 from exactk._html.sections.differences import table_of_differences

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from exactk._figures.metrics import interval_of
+from exactk._figures.figures import interval_of
 from exactk._html.parts import Section, Table
 from exactk._html.texts import number, share_text
 from exactk._inference.significance import t_quantile

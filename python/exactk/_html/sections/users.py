@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exactk._figures.distribution import LEVELS, distribution_figure, pair_figure
+from exactk._figures.figures import LEVELS, distribution_figure, pair_figure
 from exactk._html.charts.lines import Series, steps_chart
 from exactk._html.parts import Chart, Section, Table
 from exactk._html.texts import number, share_text
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._figures.distribution import DistributionFigure, PairFigure
+    from exactk._figures.figures import DistributionFigure, PairFigure
     from exactk._html.parts import Part
     from exactk._html.source import Source
 

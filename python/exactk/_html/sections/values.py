@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from exactk._figures.values import values_figure
+from exactk._figures.figures import values_figure
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
 from exactk._html.parts import Cell, Chart, Section, Table
 from exactk._html.texts import number, with_intervals
@@ -13,7 +13,7 @@ from exactk._html.texts import number, with_intervals
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from exactk._figures.values import ValuesFigure
+    from exactk._figures.figures import ValuesFigure
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._plan.values import Value

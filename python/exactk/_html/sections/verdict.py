@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from exactk._figures.groups import opposite_signs
-from exactk._figures.metrics import interval_of
+from exactk._figures.figures import interval_of, opposite_signs
 from exactk._html.parts import Cell, Findings, Paragraph, Section, Table
 from exactk._html.texts import interval_clause, number, signed, tone_of, with_minus_signs
 from exactk._report.comparison_table import best_systems

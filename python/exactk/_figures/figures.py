@@ -1,0 +1,385 @@
+"""What each picture shows: the metrics, values, curves, differences, groups, trade-offs and distributions of reports."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from exactk._inference.intervals import MeanInterval
+from exactk._report.comparison_table import best_systems
+from exactk._report.matched_users import matched_users
+from exactk._report.state import plan_of_state
+from exactk._runtime.errors import InputError, input_error
+from exactk._runtime.faults import Option
+from exactk._runtime.names import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._inference.margins import Margin
+    from exactk._plan.values import Value
+    from exactk._report.comparison import Comparison
+    from exactk._report.difference import Difference
+    from exactk._report.report import Report
+
+
+def value_of_metric(reports: Mapping[str, Report], metric: str | None, argument: str = "metric") -> Value:
+    """Return a value of the reports, by any spelling of its metric; the first one for None."""
+    first = next(iter(reports.values()))
+    values = plan_of_state(first.state)
+    if metric is None:
+        return values[0]
+    return values[first.index_of(metric, argument)]
+
+
+def interval_of(report: Report, value: Value, confidence: float) -> MeanInterval:
+    """Return the interval of a value; NaN where it has none, as with weights."""
+    try:
+        return report.interval(value.name, confidence)
+    except InputError:
+        return MeanInterval()
+
+
+def check_system(systems: Iterable[str], argument: str, name: str) -> None:
+    """Raise InputError unless a system has the name."""
+    names = list(systems)
+    if name not in names:
+        hint = did_you_mean(str(name), names)
+        raise input_error(argument, f"one of {', '.join(map(repr, names))}", repr(name), hint=hint)
+
+
+def directed(value: Value, argument: str) -> str:
+    """Return which values are better, higher or lower; raise InputError if neither is."""
+    if value.info.direction == "none":
+        expected = "a metric whose values are better if they are higher, or lower"
+        raise input_error(argument, expected, repr(value.spelling))
+    return value.info.direction
+
+
+@dataclass(frozen=True)
+class ValuesFigure:
+    """The value of each system, and its confidence interval, NaN where it has none; or of each metric, without `metric`."""
+
+    metric: str
+    confidence: float
+    values: Mapping[str, float]
+    intervals: Mapping[str, MeanInterval]
+    best: tuple[str, ...]  # all that are equal; none if neither direction is better
+
+
+def values_figure(reports: Mapping[str, Report], metric: str | None = None, confidence: float = 0.95) -> ValuesFigure:
+    """Return the values of a metric, by default the first one."""
+    value = value_of_metric(reports, metric)
+    values = {system: report[value.name] for system, report in reports.items()}
+    intervals = {system: interval_of(report, value, confidence) for system, report in reports.items()}
+    return ValuesFigure(value.spelling, confidence, values, intervals, best_systems(values, value.info.direction))
+
+
+def metrics_figure(report: Report, confidence: float = 0.95) -> ValuesFigure:
+    """Return the values of all metrics of one system."""
+    intervals = {value.spelling: interval_of(report, value, confidence) for value in plan_of_state(report.state)}
+    return ValuesFigure("", confidence, dict(report), intervals, ())
+
+
+@dataclass(frozen=True)
+class CurvesFigure:
+    """The value of each system at each cutoff, with its interval, NaN where it has none."""
+
+    metric: str  # without the cutoff
+    confidence: float
+    cutoffs: tuple[int, ...]
+    values: Mapping[str, Sequence[float]]  # by system, then by cutoff
+    intervals: Mapping[str, Sequence[MeanInterval]]
+
+
+def metrics_with_cutoffs(reports: Mapping[str, Report]) -> dict[str, list[Value]]:
+    """Return the values of each metric that was computed at two cutoffs or more, by the metric without the cutoff."""
+    values: dict[str, list[Value]] = {}
+    for value in plan_of_state(next(iter(reports.values())).state):
+        if value.cutoff is not None:
+            values.setdefault(value.label, []).append(value)
+    in_order = {label: sorted(some, key=lambda value: value.cutoff or 0) for label, some in values.items()}
+    return {label: some for label, some in in_order.items() if len({value.cutoff for value in some}) > 1}
+
+
+def curves_figure(reports: Mapping[str, Report], metric: str | None = None, confidence: float = 0.95) -> CurvesFigure:
+    """Return a metric over its cutoffs; by default the first one that was computed at two or more.
+
+    The metric is named without a cutoff, as in ``"ndcg"``, or with any of its cutoffs.
+    """
+    curves = metrics_with_cutoffs(reports)
+    if not curves:
+        raise input_error("metrics", "a metric at two cutoffs or more, such as ndcg@[5,10,20]", "none")
+    label = next(iter(curves)) if metric is None else _label(reports, metric, curves)
+    if label not in curves:
+        raise input_error("metric", f"one that was computed at two cutoffs or more: {', '.join(curves)}", repr(metric))
+    values = curves[label]
+    return CurvesFigure(
+        label,
+        confidence,
+        tuple(value.cutoff or 0 for value in values),
+        {system: [report[value.name] for value in values] for system, report in reports.items()},
+        {system: [interval_of(report, value, confidence) for value in values] for system, report in reports.items()},
+    )
+
+
+def _label(reports: Mapping[str, Report], metric: str, curves: Mapping[str, object]) -> str:
+    return metric if metric in curves else value_of_metric(reports, metric).label
+
+
+@dataclass(frozen=True)
+class DifferencesFigure:
+    """Rows of differences, and the margin of each as a difference, NaN where there is none."""
+
+    rows: Sequence[Difference]
+    margins: Sequence[float]
+    confidence: float
+    caption: str  # how they were tested
+
+
+def differences_figure(comparison: Comparison, metric: str | None = None) -> DifferencesFigure:
+    """Return the differences of all pairs in a metric; by default, in every metric."""
+    differences = comparison.differences
+    if metric is not None:
+        spelling = value_of_metric(comparison.reports, metric).spelling
+        tested = dict.fromkeys(row.metric for row in differences)
+        if spelling not in tested:
+            expected = f"a metric of which differences are tested: {', '.join(tested) or 'none is'}"
+            raise input_error("metric", expected, repr(metric))
+        differences = differences.of(spelling)
+    rows = tuple(differences)
+    margins = margins_of(comparison)
+    sizes = [_size(margins.get(row.metric), row) for row in rows]
+    return DifferencesFigure(rows, sizes, comparison.state.options.confidence, differences.caption)
+
+
+def first_tested(comparison: Comparison) -> str:
+    """Return the first metric of which differences are tested."""
+    first = next(iter(comparison.differences), None)
+    if first is None:
+        asked = ", ".join(next(iter(comparison.reports.values())))
+        raise input_error("metrics", "a metric of which differences are tested", asked)
+    return first.metric
+
+
+def margins_of(comparison: Comparison) -> dict[str, Margin]:
+    """Return the margin of each metric that has one, by its spelling."""
+    first = next(iter(comparison.reports.values()))
+    spellings = {value.name: value.spelling for value in plan_of_state(first.state)}
+    margins = comparison.state.options.margins(first.convention, spellings)
+    found = {spelling: margins.get(name, margins.get("")) for name, spelling in spellings.items()}
+    return {spelling: margin for spelling, margin in found.items() if margin is not None}
+
+
+def _size(margin: Margin | None, row: Difference) -> float:
+    return math.nan if margin is None else margin.difference(row.baseline_value)
+
+
+Opposite = Literal["", "sign", "significant"]
+
+
+@dataclass(frozen=True)
+class GroupsFigure:
+    """A row of each group, and whether the difference is the same in all."""
+
+    metric: str
+    system: str
+    baseline: str
+    rows: Sequence[Difference]
+    heterogeneity: float  # Welch's p-value; NaN for fewer than two groups
+    opposite: Opposite  # whether groups differ in sign, or significantly in both directions
+
+
+def groups_figure(
+    comparison: Comparison, metric: str | None = None, system: str | None = None, baseline: str | None = None
+) -> GroupsFigure:
+    """Return the differences by group of a pair in a metric, by default of the first row of differences."""
+    by_group = comparison.differences.by_group
+    if not by_group:
+        raise input_error("groups", "groups of users, which groups= of exactk.compare names", "none")
+    for argument, name in (("system", system), ("baseline", baseline)):
+        if name is not None:
+            check_system(comparison.reports, argument, name)
+    spelling = value_of_metric(comparison.reports, metric).spelling if metric is not None else by_group[0].metric
+    rows = [
+        row
+        for row in by_group
+        if row.metric == spelling and system in {None, row.system} and baseline in {None, row.baseline}
+    ]
+    if not rows:
+        pair = " against ".join(repr(name) for name in (system, baseline) if name is not None)
+        asked = f"{spelling!r} of {pair}" if pair else repr(spelling)
+        raise input_error("metric", "a metric and a pair of systems that are compared", asked)
+    first = rows[0]
+    rows = [row for row in rows if (row.system, row.baseline) == (first.system, first.baseline)]
+    p = comparison.differences.heterogeneity.get((spelling, first.system, first.baseline), math.nan)
+    level = comparison.state.options.level
+    return GroupsFigure(spelling, first.system, first.baseline, rows, p, opposite_signs(rows, level))
+
+
+_WITH_A_SIDE = {"better", "worse", "higher", "lower", "equivalent"}  # the last by a margin, perhaps significant too
+
+
+def opposite_signs(rows: Sequence[Difference], level: float) -> Opposite:
+    """Return whether some differences are above 0 and others below, and whether both are significant."""
+    defined = [row for row in rows if row.difference and not math.isnan(row.difference)]
+    significant = [row for row in defined if row.p_adjusted <= level and row.verdict in _WITH_A_SIDE]
+    if len({row.difference > 0 for row in significant}) == 2:
+        return "significant"
+    return "sign" if len({row.difference > 0 for row in defined}) == 2 else ""
+
+
+@dataclass(frozen=True)
+class TradeOffFigure:
+    """Two metrics, and the systems that no other one beats in one of them without losing in the other."""
+
+    x: ValuesFigure
+    y: ValuesFigure
+    front: tuple[str, ...]
+
+
+def trade_off_figure(
+    reports: Mapping[str, Report], x: str | None = None, y: str | None = None, confidence: float = 0.95
+) -> TradeOffFigure:
+    """Return two metrics crossed: by default the first two of different names that are better higher, or lower."""
+    of_x = None if x is None else value_of_metric(reports, x)
+    of_y = None if y is None else value_of_metric(reports, y, "against")
+    of_x = of_x or _first_beside(of_y, reports)
+    of_y = of_y or _first_beside(of_x, reports)
+    signs = [1 if directed(value, name) == "higher" else -1 for name, value in (("metric", of_x), ("against", of_y))]
+    figures = tuple(values_figure(reports, value.name, confidence) for value in (of_x, of_y))
+    points = {
+        system: tuple(sign * figure.values[system] for sign, figure in zip(signs, figures, strict=True))
+        for system in reports
+    }
+    defined = {system: point for system, point in points.items() if not any(map(math.isnan, point))}
+    front = tuple(
+        system for system, point in defined.items() if not any(_dominates(other, point) for other in defined.values())
+    )
+    return TradeOffFigure(figures[0], figures[1], front)
+
+
+def _first_beside(other: Value | None, reports: Mapping[str, Report]) -> Value:
+    """Return the first metric of another name that has a better and a worse."""
+    values = plan_of_state(next(iter(reports.values())).state)
+    for value in values:
+        if value.info.direction != "none" and (other is None or value.metric != other.metric):
+            return value
+    raise input_error("metrics", "two metrics, one against the other", ", ".join(value.spelling for value in values))
+
+
+def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one != other and all(a >= b for a, b in zip(one, other, strict=True))
+
+
+LEVELS = np.linspace(0, 1, 101)
+"""The shares of users at which quantiles are taken: a picture has no mark per user."""
+
+_BEST_SHARES = (0.01, 0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class DistributionFigure:
+    """Quantiles of the users' values of a metric, by system. Users count once each, whatever their weights."""
+
+    metric: str
+    quantiles: Mapping[str, NDArray[np.float64]]  # at `LEVELS`
+    users: Mapping[str, int]  # who have a value
+
+
+@dataclass(frozen=True, eq=False)
+class PairFigure:
+    """Quantiles of the users' differences between two systems."""
+
+    metric: str
+    system: str
+    baseline: str
+    quantiles: NDArray[np.float64]  # at `LEVELS`
+    users: int  # who have a value in both
+    gains: tuple[tuple[float, float], ...]  # shares of the users, and of all gains that those who gain most have
+    losses: tuple[tuple[float, float], ...]
+
+
+def distribution_figure(reports: Mapping[str, Report], metric: str | None = None) -> DistributionFigure:
+    """Return the distribution of a metric over users; by default of the first one of which users have values."""
+    value = _value_of_users(reports, metric)
+    of_users = {system: _defined(_users_of(reports, value)[system]) for system in reports}
+    quantiles = {system: _quantiles(numbers) for system, numbers in of_users.items()}
+    return DistributionFigure(value.spelling, quantiles, {system: len(one) for system, one in of_users.items()})
+
+
+def pair_figure(reports: Mapping[str, Report], system: str, baseline: str, metric: str | None = None) -> PairFigure:
+    """Return the distribution of the users' differences; higher is a higher value of the system."""
+    value = _value_of_users(reports, metric)
+    of_users = _users_of(reports, value)
+    check_system(reports, "system", system)
+    check_system(reports, "baseline", baseline)
+    differences = _defined(of_users[system] - of_users[baseline])
+    better = -differences if value.info.direction == "lower" else differences
+    return PairFigure(
+        value.spelling,
+        system,
+        baseline,
+        _quantiles(differences),
+        len(differences),
+        _shares_of_most(better),
+        _shares_of_most(-better),
+    )
+
+
+def _value_of_users(reports: Mapping[str, Report], metric: str | None) -> Value:
+    values: Sequence[Value] = plan_of_state(next(iter(reports.values())).state)
+    if metric is None:
+        values = [value for value in values if _has_users(value)]
+        if not values:
+            raise input_error("metric", "a metric of which users have values", "none")
+        return values[0]
+    value = value_of_metric(reports, metric)
+    if not _has_users(value):
+        raise input_error("metric", "a metric of which users have values", repr(metric))
+    return value
+
+
+def _has_users(value: Value) -> bool:
+    return not value.info.of_collection and value.rules["average"] != "of_means"
+
+
+def _users_of(reports: Mapping[str, Report], value: Value) -> dict[str, NDArray[np.float64]]:
+    """Return the users' values by system, in one order."""
+    matched = matched_users(reports)
+    if matched is None:
+        hint = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
+        raise input_error("reports", "reports with the users' values", "none", hint=hint)
+    row = [one.name for one in plan_of_state(next(iter(reports.values())).state)].index(value.name)
+    return {system: table.values[row] for system, table in matched.tables.items()}
+
+
+def _defined(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    return numbers[~np.isnan(numbers)]
+
+
+def _quantiles(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the quantiles as values of users, without interpolation; NaN without users."""
+    if not len(numbers):
+        return np.full(len(LEVELS), np.nan)
+    percent = np.arange(len(LEVELS))  # as integers, since 0.7 of 120 users is above 84 in doubles
+    ranks = -(-percent * len(numbers) // (len(LEVELS) - 1))
+    return np.asarray(np.sort(numbers)[np.maximum(ranks, 1) - 1])
+
+
+def _shares_of_most(gains: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
+    """Return what the users who gain most have of all gains; nothing if nobody gains."""
+    positive = np.sort(gains[gains > 0])[::-1]
+    total = float(positive.sum())
+    if not total:
+        return ()
+    return tuple((share, float(positive[: _rounded_up(share, len(gains))].sum()) / total) for share in _BEST_SHARES)
+
+
+def _rounded_up(share: float, users: int) -> int:
+    return -(-users * round(100 * share) // 100)
