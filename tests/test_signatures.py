@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from exactk._engine.comparisons import CompareOptions
 from exactk._engine.pipeline import Options
 from exactk._engine.topk import TopKOptions
 from exactk._evaluate import DEFAULTS
+from exactk._sharded.engines import FrameComparisonOptions, FrameOptions, compare_frames, planned_evaluation
 from strategies import parameter_of
 
 METRIC_FUNCTIONS = [name if info.pairwise else f"{name}_at_k" for name, info in exactk.metrics.items()]
@@ -128,6 +130,25 @@ def test_the_defaults_of_evaluate_stand_once() -> None:
         assert of_reports.pop(name) == of_evaluate[name]
     assert of_reports == of_comparisons
     assert dict(DEFAULTS) == {name: of_evaluate[name].default for name in Options.__annotations__}
+
+
+@pytest.mark.parametrize(("name", "frame"), [("spark", "DataFrame"), ("dask", "DataFrame"), ("ray", "Dataset")])
+def test_the_options_of_engines_stand_once(name: str, frame: str) -> None:
+    engine = import_module(f"exactk.{name}")
+    of_frames = parameters_of(planned_evaluation)
+    of_comparisons = {**parameters_of(compare_frames), **of_frames}
+    for function in ("evaluate", "states", "per_user", "compare"):
+        call = getattr(engine, function)
+        declared = FrameComparisonOptions if function == "compare" else FrameOptions
+        source = of_comparisons if function == "compare" else of_frames
+        options = {one.name: one for one in parameters_of(call).values() if one.kind is one.KEYWORD_ONLY}
+        assert set(options) == set(declared.__annotations__)
+        for option, hint in declared.__annotations__.items():
+            annotation = hint.__forward_arg__
+            assert source[option] == options[option].replace(annotation=annotation), option
+            assert options[option].annotation == annotation.replace("Frame", frame), option
+        with pytest.raises(TypeError, match=rf"^{function}\(\) got an unexpected keyword argument 'num_threads'$"):
+            call(None, None, num_threads=2)
 
 
 def test_the_docstring_of_compare_names_all_options() -> None:
