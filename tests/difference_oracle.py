@@ -32,6 +32,12 @@ class Metric:
     beta: float = 1.0
     direction: str = "higher"
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value; of geometric means, of the logarithms of values."""
+        least, most = (math.log(1e-5), 0.0) if self.average == "geometric" else (0.0, 1.0)
+        return (least, most) if self.kind in {"recall", "precision", "f", "rr"} else (least, math.inf)
+
 
 METRICS = [
     Metric("recall@4", "recall", 4),
@@ -176,6 +182,13 @@ class Estimate:
     units: int
     df: float
     is_log: bool
+    effective: float  # number of units, as Kish has it, by what they weigh in the values
+    range: tuple[float, float]
+    differing: int  # units
+
+    @property
+    def has_range(self) -> bool:
+        return math.isfinite(self.range[1])
 
     @property
     def size(self) -> float:
@@ -265,7 +278,19 @@ def estimate(numbers: Numbers, metric: Metric) -> Estimate | None:
     if numbers.is_weighted:
         w = np.bincount(numbers.units, numbers.weights)
         df = float(w.sum() ** 2 / (w**2).sum()) - 1
-    return Estimate(*of_system, *of_baseline, units, df if df > 1e-12 else 0.0, metric.average == "geometric")
+    denominators = [
+        m
+        for one in (numbers.system, numbers.baseline)
+        for _, m in sums_by_unit(one, numbers.weights, numbers.units, metric)
+    ]
+    size = min(float(m.sum() ** 2 / (m**2).sum()) for m in denominators)
+    x, b = numbers.system, numbers.baseline
+    differing = min(units, int((x[:, 0] != b[:, 0]).sum()))
+    if metric.average == "of_means":
+        differing = units if (x[:, 1:] != b[:, 1:]).any() else 0
+    is_log = metric.average == "geometric"
+    df = df if df > 1e-12 else 0.0
+    return Estimate(*of_system, *of_baseline, units, df, is_log, size, metric.range, differing)
 
 
 def value_cells(e: Estimate) -> dict[str, float]:
@@ -296,8 +321,37 @@ def simultaneous_cells(e: Estimate, confidence: float, quantile: float, size: fl
     )
 
 
+def cells_without_variance(e: Estimate, confidence: float) -> dict[str, float]:
+    """Return the intervals where all units differ by the same amount: a share of others may be at the ends of the range."""
+    least, most = e.range
+    share = 1 - level_of({"confidence": (1 + confidence) / 2}) ** (1 / e.effective)
+    gaps = [(1 - share) * e.difference + sign * share * (most - least) for sign in (-1, 1)]
+    if not e.has_range:
+        return {}
+    if e.is_log:
+        relative = {"relative_low": expm1(gaps[0]), "relative_high": expm1(gaps[1])}
+        if not e.df:
+            return relative
+        q = float(stats.t.ppf((1 + confidence) / 2, e.df))
+        added = [((gap - e.difference) / q) ** 2 for gap in gaps]
+        widest = math.exp(most) - math.exp(least)
+        return relative | {
+            "low": max(-widest, -e.mirrored.most(q, added[0])),
+            "high": min(widest, e.most(q, added[1])),
+        }
+    cells = {"low": gaps[0], "high": gaps[1]}
+    if e.baseline_value <= 0:
+        return cells
+    a, b = (1 - share) * e.value, (1 - share) * e.baseline_value
+    ends = (a + share * least) / (b + share * most) - 1, (a + share * most) / (b + share * least) - 1
+    return cells | {"relative_low": ends[0], "relative_high": ends[1]}
+
+
 def interval_cells(e: Estimate, confidence: float, quantile: float | None = None) -> dict[str, Any]:
     """Return the interval of so many standard errors, by default those of t, and the detectable difference of t tests."""
+    if not e.error():
+        of_test = {"detectable": 0.0, "degrees_of_freedom": e.df} if e.df else {}
+        return cells_without_variance(e, confidence) | of_test
     of_t = float(stats.t.ppf((1 + confidence) / 2, e.df))
     q = of_t if quantile is None else quantile
     low, high = e.difference - q * e.error(), e.difference + q * e.error()
@@ -344,9 +398,45 @@ def p_of_less(e: Estimate, margin: float) -> float:
     while sign * excess(sign * most) < 0 and most < 1e6:
         most *= 2
     if most >= 1e6:  # no logarithms have this difference
-        return p_positive(float(sign), 0.0, e)
+        if sign < 0 or not e.error():
+            return p_positive(float(sign), 0.0, e)
+        slope = float((e.influence * e.baseline_influence).sum() / (e.baseline_influence**2).sum())
+        if slope < 1e-12:
+            return LEAST_P
+        t = abs(-math.log(slope) - e.difference) / e.error()  # where a line of that slope touches those of a difference
+        return max(min(2.0**-e.signs, float(stats.t.sf(t, e.df))), LEAST_P)
     t = optimize.brentq(excess, 0.0, sign * most, xtol=1e-13, rtol=np.float64(1e-13))
     return max(float(stats.t.sf(t, e.df)), LEAST_P)
+
+
+def p_bounded(e: Estimate, by_t: float, contrast: float, error: float, factors: tuple[float, float]) -> float:
+    """Return the p-value of the claim that factors times both values, and a constant, are above 0, where few units differ.
+
+    Without variance, it is the level at which a lower bound of the contrast is 0: that of a Beta distribution with the
+    moments of the sample and one more unit of the least contrast, or a share of such units of which none is seen.
+    """
+    if not e.has_range:
+        return by_t if e.differing else 1.0
+    of_values = factors[0] * e.value + factors[1] * e.baseline_value
+    ends = [
+        sum(pick(factor * end for end in e.range) for factor in factors) - of_values + contrast for pick in (min, max)
+    ]
+    least, width, n = ends[0], ends[1] - ends[0], e.effective
+    mean, zero = (contrast - least) / width, -least / width
+    variance = n * error**2 * (e.units - 1) / e.units / width**2
+    if mean <= zero:
+        p = 1.0
+    elif zero <= 0:
+        p = 0.0
+    else:
+        middle = n * mean / (n + 1)
+        spread = (n * variance + n * mean**2) / (n + 1) - middle**2
+        count = max(middle * (1 - middle) / (spread / (n + 2)) - 1, 1.0)
+        p = max(float(stats.beta.cdf(zero, middle * count, (1 - middle) * count)), (zero / mean) ** n, LEAST_P)
+    if not error and not e.error():
+        return max(p, LEAST_P)
+    few = 1 - min(1.0, e.differing / 20)
+    return by_t + few**2 * (3 - 2 * few) * max(0.0, p - by_t)
 
 
 def margin_cells(e: Estimate, margin: float | str, metric: Metric) -> dict[str, float]:
@@ -356,18 +446,23 @@ def margin_cells(e: Estimate, margin: float | str, metric: Metric) -> dict[str, 
 
     def claim(sign: int) -> float:
         """Return p of a difference above -margin (sign -1), or below margin (sign 1)."""
-        if e.is_log and share is not None:
-            r = sign * share
-            if r <= -1:  # geometric means are positive
-                return LEAST_P
-            return p_positive(-sign * (e.difference - math.log1p(r)), e.error(), e)
+        if e.is_log and share is None:
+            return claim_of_curve(e if sign == 1 else e.mirrored)
+        factor = 1.0 if e.is_log or share is None else 1 + sign * share
+        contrast = e.value - factor * e.baseline_value if factor != 1 else e.difference
         if e.is_log:
-            one = e if sign == 1 else e.mirrored
-            return p_of_less(one, float(margin))
-        if share is not None:
-            factor = 1 + sign * share
-            return p_positive(-sign * (e.value - factor * e.baseline_value), e.error(factor), e)
-        return p_positive(-sign * (e.difference - sign * float(margin)), e.error(), e)
+            contrast -= math.log1p(sign * (share or 0))
+        elif share is None:
+            contrast -= sign * float(margin)
+        contrast, error = -sign * contrast, e.error(factor)
+        by_t = p_positive(contrast, error, e) if e.df else math.nan
+        return p_bounded(e, by_t, contrast, error, (-sign, sign * factor))
+
+    def claim_of_curve(one: Estimate) -> float:
+        """Return p of a difference of geometric means below the margin."""
+        by_t = p_of_less(one, float(margin)) if e.df else math.nan
+        gap = math.log1p(float(margin) / math.exp(one.baseline_value)) - one.difference
+        return p_bounded(one, by_t, gap, one.error(), (-1.0, 1.0))
 
     cells = {"p_equivalent": max(claim(-1), claim(1))}
     return cells | ({"p_not_worse": claim(-1)} if metric.direction == "higher" else {})
@@ -439,11 +534,11 @@ def row(numbers: Numbers, metric: Metric, options: dict[str, Any]) -> dict[str, 
     if e is None:
         return cells | {"reason": "the denominators of a system are all 0"}
     cells |= value_cells(e) | {"_estimate": e}
-    if not e.df:
-        return cells | {"reason": "fewer than two users or clusters"}
     cells |= interval_cells(e, options.get("confidence", 0.95))
     if options.get("margin") is not None:
         cells |= margin_cells(e, options["margin"], metric)
+    if not e.df:
+        return cells | {"reason": "fewer than two users or clusters"}
     if test in {"sign", "wilcoxon"} and metric.average == "of_means":
         return cells | {"reason": f"test={test!r} needs values of users, which an F of means has not"}
     of_test: dict[str, Callable[[], dict[str, Any]]] = {

@@ -166,10 +166,9 @@ def rows(case: Case, label: str | None) -> list[dict[str, Any]]:
     if case.options.get("test") == "permutation":
         _test_by_flips(defined, case.options)
     if case.options.get("interval", "t") != "t":
-        for one in result:
-            one.update(dict.fromkeys(("low", "high", "relative_low", "relative_high"), math.nan))
         for one in defined:
-            one.update(bootstrap_cells(one["_numbers"], one["_metric"], one["_estimate"], case.options))
+            if one["_estimate"].error():
+                one.update(bootstrap_cells(one["_numbers"], one["_metric"], one["_estimate"], case.options))
     result = difference_oracle.adjusted(result, case.options)
     if case.options.get("test") == "permutation":
         for metric in {one["metric"] for one in result} if case.options.get("family", "metric") == "metric" else {None}:

@@ -70,7 +70,8 @@ UNDEFINED = ("low", "high", "statistic", "p", "p_adjusted", "p_not_worse", "p_eq
 def assert_undefined(comparison: exactk.Comparison, reason: str) -> None:
     (row,) = comparison.differences
     assert (row.reason, row.verdict, row.exact) == (reason, "undefined", False)
-    assert all(math.isnan(getattr(row, name)) for name in UNDEFINED)
+    of_one_unit = {"low", "high", "p_not_worse", "p_equivalent"} if row.units == 1 else {*()}  # by the range alone
+    assert all(math.isnan(getattr(row, name)) != (name in of_one_unit) for name in UNDEFINED)
     gate = comparison.check(no_worse={row.metric: 0.01}, better=row.metric)
     assert gate.status == "undecided"
     assert all(failure.endswith(reason) for failure in gate.failures)
@@ -120,9 +121,10 @@ def test_denominators_that_are_all_0(truth: Any, lists: Any, metric: str, conven
 def test_differences_that_are_all_equal(users: int, p: float) -> None:
     systems = {"a": [[2]] * users, "b": [[1]] * users}
     (row,) = exactk.compare([[1]] * users, systems, "P@1", margin=0.5).differences
-    assert (row.difference, row.low, row.high, row.statistic, row.effect) == (1, 1, 1, math.inf, math.inf)
-    assert (row.p, row.p_not_worse, row.p_equivalent, row.detectable) == (p, p / 2, 1.0, 0.0)
-    assert row.verdict == ("better" if p < 0.05 else "undecided")
+    assert (row.difference, row.high, row.statistic, row.effect) == (1, 1, math.inf, math.inf)
+    assert row.low == pytest.approx(2 * 0.025 ** (1 / users) - 1)
+    assert (row.p, row.p_not_worse, row.p_equivalent, row.detectable) == (p, 0.25**users, 1.0, 0.0)
+    assert row.verdict == ("better" if p < 0.05 else "not worse" if users > 2 else "undecided")
 
 
 def test_grades_at_the_end_of_their_range() -> None:

@@ -29,8 +29,8 @@ _HELP: dict[Claim, str] = {
     "equivalent": "require every system not to differ from the baseline by more than MARGIN (default: that of --margin)",
 }
 
-_CODES = {"holds": 0, "fails": 1, "undecided": 3}
-_WORDS = {"fails": "fails", "undecided": "is undecided"}
+_CODES = {"holds": 0, "observed": 0, "fails": 1, "undecided": 3}
+_WORDS = {"fails": "fails", "undecided": "is undecided", "observed": "is observed, not shown"}
 
 
 def claim_option(claim: Claim) -> str:
@@ -138,7 +138,7 @@ def check_claims(comparison: exactk.Comparison, claims: Sequence[ClaimedValue]) 
 
 
 def report_gate(gate: Gate) -> int:
-    """Print the claims that fail or are undecided, and how many hold; return the exit code."""
+    """Print the claims that are not shown to hold, and how many pass; return the exit code."""
     for check in gate:
         if check.status != "holds":
             print_message(f"{claim_option(check.claim)} {_WORDS[check.status]}", check.text)

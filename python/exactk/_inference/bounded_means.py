@@ -78,18 +78,14 @@ def one_sided_bounds(sample: Sample, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def p_mean_above(sample: Sample, least: float, differing: int) -> float:
+def p_mean_above(sample: Sample, least: float, by_t: float, differing: float) -> float:
     """Return the p-value of the claim that the mean is above ``least``, of which few ``differing`` units can tell little.
 
-    It is that of Student's t, raised towards the level at which the lower bound reaches ``least``, the more the fewer
-    units differ.
+    It is that of Student's t, ``by_t``, raised towards the level at which the lower bound reaches ``least``, the more the
+    fewer units differ.
     """
-    bounded = _p_by_bound(sample, least)
-    if sample.variance == 0 or sample.size <= 1:
-        return bounded
-    by_t = optional.scipy_special().stdtr(sample.size - 1, (least - sample.mean) / sample.standard_error())
-    raised = (1 - _smooth_step(differing / _MANY_DIFFERING)) * max(0.0, bounded - by_t)
-    return max(float(by_t) + float(raised), LEAST_P)
+    raised = (1 - _smooth_step(differing / _MANY_DIFFERING)) * max(0.0, _p_by_bound(sample, least) - by_t)
+    return max(by_t + raised, LEAST_P)
 
 
 def _p_by_bound(sample: Sample, least: float) -> float:
@@ -97,6 +93,8 @@ def _p_by_bound(sample: Sample, least: float) -> float:
     mean, _, size, _ = sample
     if mean <= least:
         return 1.0
+    if least <= 0:  # the least possible value
+        return 0.0
     by_beta = optional.scipy_special().betainc(*_shape(sample, 0), least)
     return max(float(by_beta), math.pow(least / mean, size), LEAST_P)
 

@@ -88,7 +88,10 @@ class Estimate:
     covariances: Covariances
     units: int
     degrees_of_freedom: Fraction  # of users
+    size: Fraction  # of what units weigh in a value, as Kish has it; the smaller one, if they weigh other amounts in the other
     is_logarithmic: bool  # the values are logarithms of those that are shown, as in geometric means
+    range: tuple[float, float] = (-math.inf, math.inf)  # of a unit's values
+    differing: int = 0  # units whose values differ
     runs: RunVariance = _ONE_RUN
     baseline_runs: RunVariance = _ONE_RUN
 
@@ -114,6 +117,16 @@ class Estimate:
     def sign_flips(self) -> int:
         """The number of signs that sign flips of equal differences choose: the units, or their effective number."""
         return math.floor(self.degrees_of_freedom) + 1
+
+    @property
+    def width(self) -> float:
+        """The width of the range: the most by which a unit may differ."""
+        return self.range[1] - self.range[0]
+
+    @property
+    def has_range(self) -> bool:
+        """Whether that is known."""
+        return self.width < math.inf
 
     @property
     def has_runs(self) -> bool:
@@ -210,7 +223,8 @@ def estimate(
 ) -> Estimate | None:
     """Return the estimate of two systems' values; None if a denominator is 0.
 
-    `weight` is the column of weights: with them, the number of units is n_eff = (sum w)^2 / sum w^2 (Kish).
+    `weight` is the column of weights: with them, the number of units is n_eff = (sum w)^2 / sum w^2 (Kish), as it is of
+    the denominators of units that weigh as much as they have users, or otherwise not the same.
     """
     values = [_value(moments, ratios, function) for ratios in (system, baseline)]
     if None in values or moments.units == 0:
@@ -222,6 +236,7 @@ def estimate(
         _covariances(moments, influence, baseline_influence),
         moments.units,
         Fraction(moments.units - 1) if weight is None else _effective_units(moments, weight) - 1,
+        max(Fraction(1), min(_effective_units(moments, column) for _, column in {*system, *baseline})),
         is_logarithmic,
     )
 
@@ -309,7 +324,7 @@ def _covariances(moments: Moments, one: _Influence, other: _Influence) -> Covari
 
 
 def _effective_units(moments: Moments, weight: int) -> Fraction:
-    """Return n_eff."""
+    """Return n_eff of a column of weights, whose sum is not 0."""
     contrast = [int(column == weight) for column in range(len(moments.sums))]
     square = Fraction(moments.product_of_contrasts(contrast, contrast), 1 << moments.products_scale)
     return moments.sum(weight) ** 2 / square

@@ -212,10 +212,17 @@ def contrast_at_difference(estimate: Estimate, hypothesis: float) -> Contrast:
     logarithms = _Logarithms.of(estimate)
     if not contrast.variance and not (logarithms.gap > 0 and logarithms.baseline_variance):
         # The gap is certain, and no baseline's value makes it the difference D; or all is certain.
-        return contrast._replace(difference=Fraction(shown_difference(estimate)) - Fraction(hypothesis))
+        return contrast._replace(difference=contrast.difference - Fraction(gap_at_difference(estimate, hypothesis)))
     gap = _nearest_gap(logarithms, hypothesis)
     distance = Fraction(_distance(logarithms, hypothesis, gap))
     return estimate.contrast(Fraction(math.exp(-gap)))._replace(difference=distance)
+
+
+def gap_at_difference(estimate: Estimate, hypothesis: float) -> float:
+    """Return the difference of logarithms that a difference is, where the lower value is the one of the sample."""
+    if hypothesis < 0:
+        return -_gap_at(float(estimate.value), -hypothesis)
+    return _gap_at(float(estimate.baseline_value), hypothesis)
 
 
 def _baseline_error(logarithms: _Logarithms, hypothesis: float, gap: float) -> float:

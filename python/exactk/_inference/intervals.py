@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from exactk._inference.bounded_means import Sample, mean_bounds
 from exactk._inference.estimates import is_rounding
 from exactk._inference.geometric_means import difference_interval
+from exactk._inference.levels import level_of
 from exactk._inference.significance import (
     UNDEFINED_INTERVAL,
+    HalfWidth,
     Interval,
     contrast_interval,
     expm1,
@@ -26,16 +28,56 @@ if TYPE_CHECKING:
     from typing import Self
 
     from exactk._inference.estimates import Estimate
-    from exactk._inference.significance import HalfWidth
 
 
 def t_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None = None) -> Interval:
     """Return the interval of the difference: all differences that the t test does not reject.
 
-    A half width takes the place of t * SE.
+    A half width takes the place of t * SE. Where neither has any, it is `_interval_without_variance`.
     """
+    if lacks_width(estimate, half_width):
+        gap = _interval_without_variance(estimate, confidence)
+        return _interval_of_certain_gap(estimate, confidence, gap) if estimate.is_logarithmic else gap
     interval = difference_interval if estimate.is_logarithmic else contrast_interval
     return interval(estimate, confidence, half_width)
+
+
+def lacks_width(estimate: Estimate, half_width: HalfWidth | None = None) -> bool:
+    """Return whether the difference has no variance, as all units differ by the same amount, and no half width."""
+    return not (estimate.contrast().variance or (half_width is not None and half_width.value))
+
+
+def share_unlike(estimate: Estimate, level: float) -> float:
+    """Return the largest share of units unlike all in the sample, of which a sample has none with the probability of the level."""
+    return -math.expm1(math.log(level) / quotient(estimate.size, 1))
+
+
+def _interval_without_variance(estimate: Estimate, confidence: float) -> Interval:
+    """Return the interval of the tested difference d where a share of units is unlike those seen, which all have d.
+
+    In these units it may be anything from -R to R, the width of the values' range; NaN where that is not known.
+    """
+    if not estimate.has_range:
+        return UNDEFINED_INTERVAL
+    share, difference = share_unlike(estimate, level_of(confidence) / 2), float(estimate.contrast().difference)
+    return Interval(
+        difference - (difference + estimate.width) * share, difference + (estimate.width - difference) * share
+    )
+
+
+def _interval_of_certain_gap(estimate: Estimate, confidence: float, gap: Interval) -> Interval:
+    """Return the interval of the difference of geometric means that the interval of the logarithms' gap amounts to.
+
+    The baseline's value has the error that it has in any other sample; differences are within the range.
+    """
+    if estimate.degrees_of_freedom <= 0 or math.isnan(gap.low):
+        return UNDEFINED_INTERVAL
+    difference = float(estimate.contrast().difference)
+    quantile = t_quantile((1 + confidence) / 2, estimate.degrees_of_freedom) or 1.0  # 0 at a confidence of 0
+    half_widths = [HalfWidth(quantile, Fraction((bound - difference) / quantile) ** 2) for bound in gap]
+    low, high = (difference_interval(estimate, confidence, half_width) for half_width in half_widths)
+    most = math.exp(estimate.range[1]) - math.exp(estimate.range[0])
+    return Interval(max(-most, low.low), min(most, high.high))
 
 
 def relative_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None = None) -> Interval:
@@ -44,6 +86,8 @@ def relative_interval(estimate: Estimate, confidence: float, half_width: HalfWid
     NaN where the baseline is not above 0, or does not differ from 0 by the same test, as the factors are then unbounded. The half width of
     the difference in standard errors takes the place of the quantile of the t distribution.
     """
+    if lacks_width(estimate, half_width):
+        return _relative_interval_without_variance(estimate, confidence)
     if estimate.is_logarithmic:
         low, high = contrast_interval(estimate, confidence, half_width)
         return Interval(expm1(low), expm1(high))
@@ -51,6 +95,11 @@ def relative_interval(estimate: Estimate, confidence: float, half_width: HalfWid
         return UNDEFINED_INTERVAL
     if estimate.has_runs:
         return _relative_interval_with_runs(estimate, confidence)
+    return _fieller_interval(estimate, confidence, half_width)
+
+
+def _fieller_interval(estimate: Estimate, confidence: float, half_width: HalfWidth | None) -> Interval:
+    """Return the relative interval where the variances are those of users alone."""
     quantile = standard_errors(estimate, confidence, half_width)
     if math.isinf(quantile):
         return UNDEFINED_INTERVAL
@@ -71,6 +120,18 @@ def relative_interval(estimate: Estimate, confidence: float, half_width: HalfWid
     width = root_of_quotient(max(0, linear**2 - quadratic * constant), quadratic**2)
     middle = quotient(linear - quadratic, quadratic)
     return Interval(middle - width, middle + width) if math.isfinite(middle) else UNDEFINED_INTERVAL
+
+
+def _relative_interval_without_variance(estimate: Estimate, confidence: float) -> Interval:
+    """Return the relative interval where the units that may be unlike all others are at the ends of the range."""
+    if estimate.is_logarithmic or not estimate.has_range:
+        return Interval(*map(expm1, _interval_without_variance(estimate, confidence)))
+    share, (least, most) = share_unlike(estimate, level_of(confidence) / 2), estimate.range
+    value, baseline = ((1 - share) * float(one) for one in (estimate.value, estimate.baseline_value))
+    lowest, highest = baseline + share * least, baseline + share * most
+    if baseline <= 0 or lowest <= 0:
+        return UNDEFINED_INTERVAL
+    return Interval((value + share * least) / highest - 1, (value + share * most) / lowest - 1)
 
 
 _MOST_DOUBLINGS = 100

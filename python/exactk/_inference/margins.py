@@ -1,4 +1,9 @@
-"""Tests against a margin: whether a system is worse, or better, than its baseline by more than a given difference."""
+"""Tests against a margin: whether a system is worse, or better, than its baseline by more than a given difference.
+
+Student's t is not enough where few units differ: it takes units unlike those of the sample for impossible, so that six
+users for whom nothing differs would show any margin. Where the range of the values is known, its p-value is raised towards
+the level at which a lower bound of the mean contrast is 0, whatever the values of users who were not seen.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,18 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._inference.geometric_means import contrast_at_difference
-from exactk._inference.significance import LEAST_P, t_statistic
+from exactk._inference.bounded_means import Sample, p_mean_above
+from exactk._inference.geometric_means import contrast_at_difference, gap_at_difference
+from exactk._inference.levels import level_of
+from exactk._inference.power import units_to_decide
+from exactk._inference.significance import LEAST_P, quotient, root, t_statistic
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from exactk._inference.estimates import Contrast, Estimate
+
+_MOST_UNITS = 1 << 40
+_ROUNDING_BITS = 40  # of the slope of a line, and of its inverse
 
 
 class Margin(NamedTuple):
@@ -37,13 +48,12 @@ def p_above(estimate: Estimate, margin: Margin) -> float:
     A relative margin r is tested by the contrast a - (1 + r) b: no ratio, whose distribution would be an approximation,
     is needed.
     """
-    return _p_positive(contrast_at(estimate, margin), estimate.sign_flips)
+    return _p_beyond(estimate, margin, 1)
 
 
 def p_below(estimate: Estimate, margin: Margin) -> float:
     """Return the one-sided p-value of the claim that the difference is below the margin."""
-    contrast = contrast_at(estimate, margin)
-    return _p_positive(contrast._replace(difference=-contrast.difference), estimate.sign_flips)
+    return _p_beyond(estimate, margin, -1)
 
 
 def p_within(estimate: Estimate, margin: Margin) -> float:
@@ -65,11 +75,86 @@ def contrast_at(estimate: Estimate, margin: Margin) -> Contrast:
     return contrast._replace(difference=contrast.difference - Fraction(math.log1p(margin.size)))
 
 
-def _p_positive(contrast: Contrast, sign_flips: int) -> float:
-    """Return the one-sided p-value of the claim that a contrast is above 0."""
+def _p_beyond(estimate: Estimate, margin: Margin, side: int) -> float:
+    """Return the p-value of the claim that the difference is above (side 1) or below (side -1) the margin."""
+    by_t = p_by_t(estimate, margin, side)
+    if not margin.size:
+        return by_t
+    if not estimate.has_range:
+        return by_t if estimate.differing else 1.0
+    return _bounded_p(estimate, margin, side, by_t)
+
+
+def p_by_t(estimate: Estimate, margin: Margin, side: int) -> float:
+    """Return the p-value of the t test alone."""
+    contrast = contrast_at(estimate, margin)
+    contrast = contrast._replace(difference=side * contrast.difference)
     if contrast.degrees_of_freedom <= 0:
         return math.nan
-    if contrast.variance == 0:  # every unit has this contrast: only one of 2^n sign flips is as extreme
-        return max(math.ldexp(1.0, -sign_flips), LEAST_P) if contrast.difference > 0 else 1.0
-    p = optional.scipy_special().stdtr(float(contrast.degrees_of_freedom), -t_statistic(contrast))
-    return max(float(p), LEAST_P)
+    stdtr = optional.scipy_special().stdtr
+    if contrast.variance:
+        return max(float(stdtr(float(contrast.degrees_of_freedom), -t_statistic(contrast))), LEAST_P)
+    if contrast.difference <= 0:
+        return 1.0
+    p = math.ldexp(1.0, -estimate.sign_flips)  # every unit has this contrast: only one of 2^n sign flips is as extreme
+    variance = estimate.contrast().variance
+    if estimate.is_logarithmic and variance:
+        # The logarithms of all units are on a line, of which no point has a difference as large as the margin. The largest
+        # is where the gap is minus the logarithm of the line's slope, and p is no larger than it is there.
+        _, covariance, baseline_variance, _ = estimate.covariances
+        has_slope = (
+            covariance << _ROUNDING_BITS > baseline_variance and baseline_variance << _ROUNDING_BITS > covariance
+        )
+        gap = math.log(baseline_variance) - math.log(covariance) if has_slope else math.inf
+        distance = abs(gap - float(estimate.contrast().difference)) / root(variance)
+        p = min(p, float(stdtr(float(estimate.degrees_of_freedom), -distance)))
+    return max(p, LEAST_P)
+
+
+def _bounded_p(estimate: Estimate, margin: Margin, side: int, by_t: float, ratio: float = 1.0) -> float:
+    """Return the p-value of the t test, raised where few units differ; the ratio is how often there are all units.
+
+    The bound of an absolute margin of geometric means is that of the ratio which the margin is for these values.
+    """
+    factor = 1 + Fraction(margin.size) if margin.is_relative and not estimate.is_logarithmic else Fraction(1)
+    if estimate.is_logarithmic and not margin.is_relative:
+        contrast = estimate.contrast()
+        gap = Fraction(gap_at_difference(estimate, margin.size))
+        contrast = contrast._replace(difference=contrast.difference - gap)
+    else:
+        contrast = contrast_at(estimate, margin)
+    least, most = map(Fraction, estimate.range)
+    constant = contrast.difference - (estimate.value - factor * estimate.baseline_value)
+    ends = [side * (least - factor * most + constant), side * (most - factor * least + constant)]
+    low, width = min(ends), (1 + factor) * (most - least)
+    variance = contrast.users_variance * estimate.size * Fraction(estimate.units - 1, estimate.units)
+    mean = quotient(side * contrast.difference - low, width)
+    sample = Sample(mean, quotient(variance, width**2), quotient(estimate.size, 1) * ratio, estimate.units)
+    if not (contrast.variance or estimate.contrast().variance):
+        by_t, ratio = 0.0, 0.0
+    return p_mean_above(sample, quotient(-low, width), by_t, estimate.differing * ratio)
+
+
+def units_to_show(estimate: Estimate, margin: Margin, confidence: float) -> float:
+    """Return how many units show on which side of a margin the difference is, if it and the share of units that differ stay.
+
+    Infinite if no number does, and NaN if the difference is the margin.
+    """
+    contrast = contrast_at(estimate, margin)
+    if not (estimate.has_range or estimate.differing):
+        return math.inf
+    by_t = units_to_decide(estimate, contrast, confidence)
+    if not estimate.has_range or not by_t <= _MOST_UNITS:
+        return by_t
+    side = 1 if contrast.difference > 0 else -1
+
+    def is_shown(units: int) -> bool:
+        return _bounded_p(estimate, margin, side, 0.0, units / estimate.units) <= level_of(confidence)
+
+    fewer, enough = estimate.units, estimate.units + 1
+    while not is_shown(enough) and enough < _MOST_UNITS:
+        fewer, enough = enough, 2 * enough
+    while enough - fewer > 1:
+        middle = (fewer + enough) // 2
+        fewer, enough = (fewer, middle) if is_shown(middle) else (middle, enough)
+    return max(by_t if contrast.variance else 0.0, enough)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from exactk._inference.bootstrap import RELATIVE_ROUNDING
 from exactk._inference.geometric_means import shown_difference
-from exactk._inference.intervals import relative_interval, t_interval
+from exactk._inference.intervals import lacks_width, relative_interval, t_interval
 from exactk._inference.margins import Margin, p_above, p_below, p_within
 from exactk._inference.power import detectable_difference
 from exactk._inference.signed_ranks import wilcoxon_test
@@ -22,7 +22,7 @@ from exactk._inference.significance import (
     sign_test,
     t_test,
 )
-from exactk._report.paired_sums import estimate_of
+from exactk._report.paired_sums import estimate_of, have_equal_numbers
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 
@@ -176,7 +176,7 @@ class Compared:
         """The estimate of the difference; None if a value is NaN."""
         if self.undefined or self._lacks_run:
             return None
-        estimate = estimate_of(self.value, self.sums.moments, weighted=self.weighted)
+        estimate = estimate_of(self.value, self.sums, weighted=self.weighted)
         return None if estimate is None else estimate.with_runs(*self.runs)
 
     @property
@@ -202,6 +202,21 @@ class Compared:
         if self.estimate is None:
             return "the denominators of a system are all 0"
         return "fewer than two users or clusters" if self.estimate.degrees_of_freedom <= 0 else ""
+
+    @cached_property
+    def is_identical(self) -> bool:
+        """Whether the systems have the same numbers for every user."""
+        return not (self.sums.greater or self.sums.less) and have_equal_numbers(self.value, self.sums.moments)
+
+    @property
+    def has_no_loss(self) -> bool:
+        """Whether the system is worse for no user, and not worse for all together. Of an F of means users have no values."""
+        is_lower = self.direction == "lower"
+        losses = self.sums.greater if is_lower else self.sums.less
+        if losses or self.estimate is None or self.value.rules["average"] == "of_means":
+            return False
+        gain = self.estimate.contrast().difference
+        return (-gain if is_lower else gain) >= 0
 
     @property
     def direction(self) -> str:
@@ -284,7 +299,7 @@ def _intervals_of(
     estimate: Estimate, options: ComparisonOptions, resampled: Resampled | None
 ) -> tuple[Interval, Interval]:
     """Return the interval of the difference, and that of the relative difference."""
-    if options.interval == "t":
+    if options.interval == "t" or lacks_width(estimate):
         half_width = None if resampled is None else resampled.half_width
         return (
             t_interval(estimate, options.confidence, half_width),

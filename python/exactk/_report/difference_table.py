@@ -222,8 +222,15 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     few = [row for row in rows if not _has_few_clusters(row) and _has_few_users(row, method)]
     if few:
         named = _named(few, rows, method)
-        notes.append(f"few users: fewer than {FEW_USERS} differ, so {_rough(few, method)}{named}")
-    without = [row for row in rows if method.options.interval != "t" and not row.reason and math.isnan(row.low)]
+        has_margin = not all(math.isnan(row.p_equivalent) for row in few)
+        wider = ", and margins are tested by wider bounds if values have a range" if has_margin else ""
+        notes.append(f"few users: fewer than {FEW_USERS} differ, so {_rough(few, method)}{wider}{named}")
+    notes += _notes_of_equal_differences(rows, method)
+    without = [
+        row
+        for row in rows
+        if method.options.interval != "t" and not row.reason and math.isnan(row.low) and row.detectable
+    ]
     if without:
         named = _named(without, rows, method)
         notes.append(f"no bootstrap interval: fewer than {FEWEST_UNITS} users or clusters{named}")
@@ -236,6 +243,18 @@ def _notes(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         named = _named([row for row in rows if row.reason == reason], rows, method)
         notes.append(f"no p-value: {reason}{named}")
+    return notes
+
+
+def _notes_of_equal_differences(rows: Sequence[Difference], method: ComparisonMethod) -> list[str]:
+    """Return which intervals are not those of a sample with variance, and which are missing for it."""
+    equal = [row for row in rows if row.detectable == 0]
+    differing = [row for row in equal if row.difference and not math.isnan(row.low)]
+    without = [row for row in equal if math.isnan(row.low)]
+    users = users_text(differing) or "users"
+    notes = [f"all {users} differ by the same amount{_named(differing, rows, method)}"] if differing else []
+    if without:
+        notes.append(f"no interval: all differences are equal{_named(without, rows, method)}")
     return notes
 
 

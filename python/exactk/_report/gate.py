@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from exactk._inference.intervals import relative_interval, t_interval
+from exactk._inference.intervals import relative_interval, share_unlike, t_interval
 from exactk._inference.levels import level_of
-from exactk._inference.margins import Margin, contrast_at, p_above, p_below
+from exactk._inference.margins import Margin, contrast_at, p_above, p_below, p_by_t, units_to_show
 from exactk._inference.power import units_to_decide
 from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
 from exactk._report.difference_table import FEW_USERS
-from exactk._report.junit import Case, junit_report
+from exactk._report.junit import PASSED, Case, junit_report
 from exactk._runtime.errors import input_error
-from exactk._runtime.faults import Option, plural
+from exactk._runtime.faults import Option
 from exactk._runtime.html_table import HtmlTable, html_of_tables
 from exactk._runtime.printable_text import printable
 
@@ -29,7 +29,7 @@ _MOST_USERS = 10**10
 """A difference that would take more is at the margin, except for rounding."""
 
 Claim = Literal["better", "no_worse", "equivalent"]
-Status = Literal["holds", "fails", "undecided"]
+Status = Literal["holds", "observed", "undecided", "fails"]
 
 
 class Check(NamedTuple):
@@ -42,8 +42,9 @@ class Check(NamedTuple):
         What is compared.
     margin : str
         The margin, such as ``"1%"`` or ``"0.002"``; ``"0%"`` for `better` without a margin.
-    status : {"holds", "fails", "undecided"}
-        Whether the claim holds, surely does not, or needs more users to be decided.
+    status : {"holds", "observed", "undecided", "fails"}
+        Whether the claim is shown to hold; holds in the sample, which is too small to show it, as no user is worse, or
+        none differs where systems are to be equivalent; needs more users to be decided; or surely does not hold.
     text : str
         The finding in words.
     """
@@ -58,19 +59,20 @@ class Check(NamedTuple):
 
 
 class Gate:
-    r"""The result of `exactk.Comparison.check`: true if all claims hold.
+    r"""The result of `exactk.Comparison.check`: true if all claims hold or are observed.
 
     It prints every claim with its finding, first those that do not hold. Write ``assert gate, str(gate)``: pytest
     shortens what it prints of an object, though not a string. A gate tests one side of each claim by a t test and without
-    adjustment, so that it may hold where the verdict of the difference is ``"undecided"``.
+    adjustment, so that it may hold where the verdict of the difference is ``"undecided"``. Where fewer than 20 users
+    differ, claims with a margin need more than a t test: users unlike those of the sample are to be unlikely.
 
     Attributes
     ----------
     checks : tuple of Check
         Every claim about every system, with its ``claim``, ``metric``, ``system``, ``baseline``, ``margin``, ``status``
         and ``text``.
-    status : {"holds", "fails", "undecided"}
-        ``"holds"`` if all claims hold; ``"fails"`` if the contrary of a claim is shown; otherwise ``"undecided"``.
+    status : {"holds", "observed", "undecided", "fails"}
+        That of the first of these which a claim has: ``"fails"``, ``"undecided"``, ``"observed"``, ``"holds"``.
     failures : tuple of str
         The findings about the claims that fail or are undecided; an undecided one says how many users would decide.
 
@@ -90,15 +92,14 @@ class Gate:
 
     @property
     def status(self) -> Status:
-        statuses = {check.status for check in self.checks}
-        return "fails" if "fails" in statuses else "undecided" if "undecided" in statuses else "holds"
+        return min((check.status for check in self.checks), key=_WORST_FIRST.index, default="holds")
 
     @property
     def failures(self) -> tuple[str, ...]:
-        return tuple(check.text for check in self.checks if check.status != "holds")
+        return tuple(check.text for check in self.checks if check.status not in PASSED)
 
     def __bool__(self) -> bool:
-        return self.status == "holds"
+        return self.status in PASSED
 
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)
@@ -130,8 +131,7 @@ class Gate:
 
     def _sorted_checks(self) -> list[Check]:
         """Return the claims that do not hold before the others."""
-        order: tuple[Status, ...] = ("fails", "undecided", "holds")  # pytest shortens the middle
-        return sorted(self.checks, key=lambda check: order.index(check.status))
+        return sorted(self.checks, key=lambda check: _WORST_FIRST.index(check.status))  # pytest shortens the middle
 
     def to_junit(self) -> str:
         """Return a JUnit report, which CI systems show: one test case per claim and system.
@@ -142,8 +142,11 @@ class Gate:
 
 
 def outcome_text(gate: Gate) -> str:
-    """Return how many claims hold, in words."""
-    return f"{sum(check.status == 'holds' for check in gate)} of {len(gate)} hold"
+    """Return how many claims hold, or are shown and observed, in words."""
+    shown, observed = (sum(check.status == status for check in gate) for status in ("holds", "observed"))
+    if not observed:
+        return f"{shown} of {len(gate)} hold"
+    return f"{shown + observed} of {len(gate)} pass: {shown} shown, {observed} observed"
 
 
 def junit_cases(gate: Gate) -> Iterator[Case]:
@@ -154,6 +157,8 @@ def junit_cases(gate: Gate) -> Iterator[Case]:
         yield Case(name, check.status, check.text)
 
 
+_WORST_FIRST: tuple[Status, ...] = ("fails", "undecided", "observed", "holds")
+
 _ANY = Margin(0.0, is_relative=True)
 """The margin of what is to be better by any difference."""
 
@@ -163,14 +168,14 @@ def check_claim(claim: Claim, compared: Compared, margin: Margin, confidence: fl
     metric = compared.value.spelling
     check_direction(claim, compared.value)
     check_size(margin, compared.value, claim)
-    estimate = compared.estimate
-    if estimate is None or estimate.degrees_of_freedom <= 0:
-        status: Status = "undecided"
-        text = f"{metric}: {compared.pair[0]!r} cannot be compared with {compared.pair[1]!r}: {compared.reason}"
-    else:
-        check_share(compared, estimate, margin, claim)
-        status = _status(claim, _Gain(estimate, compared.direction), margin, level_of(confidence))
-        text = _text(claim, status, compared, estimate, margin, confidence)
+    estimate, status = compared.estimate, _WORST_FIRST[1]
+    text = f"{metric}: {compared.pair[0]!r} cannot be compared with {compared.pair[1]!r}: {compared.reason}"
+    if estimate is not None:
+        if estimate.degrees_of_freedom > 0:
+            check_share(compared, estimate, margin, claim)
+        status = _status(claim, compared, _Gain(estimate, compared.direction), margin, level_of(confidence))
+        if status != "undecided" or not compared.reason:
+            text = _text(claim, status, compared, estimate, margin, confidence)
     return Check(claim, metric, *compared.pair, str(margin), status, text)
 
 
@@ -197,17 +202,18 @@ class _Gain(NamedTuple):
         return p_above(self.estimate, -margin) if self.direction == "lower" else p_below(self.estimate, margin)
 
 
-def _status(claim: Claim, gain: _Gain, margin: Margin, level: float) -> Status:
+def _status(claim: Claim, compared: Compared, gain: _Gain, margin: Margin, level: float) -> Status:
     if claim == "equivalent":
         holds = max(gain.p_above(-margin), gain.p_below(margin)) <= level
         fails = min(gain.p_below(-margin), gain.p_above(margin)) <= level
     else:
         least = margin if claim == "better" else -margin
         holds, fails = gain.p_above(least) <= level, gain.p_below(least) <= level
-    return "holds" if holds else "fails" if fails else "undecided"
+    is_seen = claim != "better" and (compared.is_identical or (claim == "no_worse" and compared.has_no_loss))
+    return "holds" if holds else "fails" if fails else "observed" if is_seen else "undecided"
 
 
-HOW_TESTED = "one-sided t tests, not adjusted; verdicts in tables are by the test and adjustment that are named there"
+HOW_TESTED = "one-sided t tests, not adjusted, and stricter where few users differ; verdicts in tables are by the test and adjustment that are named there"
 """What to know of every gate beside a table of differences."""
 
 _FINDINGS: dict[tuple[Claim, Status], str] = {
@@ -215,9 +221,11 @@ _FINDINGS: dict[tuple[Claim, Status], str] = {
     ("better", "fails"): "it is not better{margin}",
     ("better", "undecided"): "it may not be better{margin}",
     ("no_worse", "holds"): "it is not worse{margin}",
+    ("no_worse", "observed"): "",
     ("no_worse", "fails"): "it is worse{margin}",
     ("no_worse", "undecided"): "it may be worse{margin}",
     ("equivalent", "holds"): "they do not differ{margin}",
+    ("equivalent", "observed"): "",
     ("equivalent", "fails"): "they differ{margin}",
     ("equivalent", "undecided"): "they may differ{margin}",
 }
@@ -228,27 +236,48 @@ def _text(
 ) -> str:
     system, baseline = compared.pair
     unit = "user" if estimate.units == compared.sums.users else "cluster"
-    units = plural(estimate.units, unit)
-    if _is_equal(compared, estimate):
-        found = f"{system!r} has the same value as {baseline!r} for every user ({units})"
+    units, users = _counted(estimate.units, unit), _counted(compared.sums.users, "user")
+    beyond = f" by more than {margin}" if margin.size else ""
+    finding, shown = (_FINDINGS[claim, one].format(margin=beyond) for one in (status, "holds"))
+    sample = f"(one-sided bounds at {100 * confidence:g} %, {units})"
+    at_level = f" ({100 * confidence:g} %)" if margin.size and status != "undecided" else ""
+    needed = _Needed.of(claim, compared, estimate, margin, confidence)
+    if compared.is_identical:
+        found = f"{system!r} is identical to {baseline!r} for {'all ' * (compared.sums.users > 1)}{users}"
+    elif status == "observed":
+        found = f"{system!r} is better for {estimate.differing} and worse for none of {users}"
     else:
-        bounds = _bounds_text(estimate, margin, confidence)
-        found = (
-            f"{system!r} differs from {baseline!r} by {bounds} (one-sided bounds at {100 * confidence:g} %, {units})"
+        found = f"{system!r} differs from {baseline!r} by {_bounds_text(estimate, margin, confidence)} {sample}"
+    if status == "observed" and compared.is_identical and not estimate.has_range:
+        parts = [found, f"no number of identical {unit}s bounds a metric without an upper bound"]
+    elif status == "observed":
+        unlike = f": up to {_share_unlike(estimate, confidence)} % of all {unit}s might differ"
+        parts = [found, f"{units} cannot show that {shown}{at_level}{unlike * compared.is_identical}"]
+        parts.append(needed.text(unit, "would", is_identical=compared.is_identical))
+    elif status == "undecided" and needed.is_for_few:
+        differ = "differs" if estimate.differing == 1 else "differ"
+        parts = [
+            found,
+            f"{estimate.differing} of {users} {differ}, too few to show that {shown}",
+            needed.text(unit, "would"),
+        ]
+    else:
+        decides = (
+            needed.text(unit, f"would show that {_DECISIONS[claim, needed.holds]}") if status == "undecided" else ""
         )
-    finding = _FINDINGS[claim, status].format(margin=f" by more than {margin}" if margin.size else "")
-    parts = [f"{compared.value.spelling}: {found}, so {finding}"]
-    if status == "undecided":
-        parts.append(_what_decides(claim, compared, estimate, margin, confidence, unit))
-    parts.append(_few_users_text(compared, estimate.units))
-    return "; ".join(filter(None, parts))
+        few = "" if compared.is_identical else _few_users_text(compared, estimate.units)
+        parts = [f"{found}, so {finding}{at_level * compared.is_identical}", decides, few]
+    return f"{compared.value.spelling}: {'; '.join(filter(None, parts))}"
 
 
-def _is_equal(compared: Compared, estimate: Estimate) -> bool:
-    """Return whether the systems are equal for every user, of whom an F of means has no values."""
-    contrast, sums = estimate.contrast(), compared.sums
-    differs = contrast.difference or contrast.variance or sums.greater or sums.less
-    return not differs and compared.value.rules["average"] != "of_means"
+def _counted(count: int, noun: str) -> str:
+    """Return a count that may be large, and its noun."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _share_unlike(estimate: Estimate, confidence: float) -> str:
+    """Return the share of all units, in percent, that may be unlike those that were seen, with two digits."""
+    return f"{100 * share_unlike(estimate, level_of(confidence)):.2g}"
 
 
 def _few_users_text(compared: Compared, units: int) -> str:
@@ -277,6 +306,41 @@ def _two_digits(number: float) -> str:
     return f"{number:+.2g}" if abs(number) < 99.5 else f"{number:+,.0f}"
 
 
+class _Needed(NamedTuple):
+    """How many units would decide a claim, if the difference stays as it is."""
+
+    units: float  # NaN if the difference is at the margin, infinite if no number decides
+    holds: bool  # what they would show
+    is_for_few: bool  # whether the t test shows it already, of units of which few differ
+    needs_runs: bool
+
+    @classmethod
+    def of(cls, claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float) -> _Needed:
+        edges = {"better": [(margin, 1)], "no_worse": [(-margin, 1)], "equivalent": [(-margin, 1), (margin, -1)]}[claim]
+        if compared.direction == "lower":
+            edges = [(-edge, -side) for edge, side in edges]
+        gaps = [side * contrast_at(estimate, edge).difference for edge, side in edges]
+        nearest, _ = edges[min(range(len(gaps)), key=lambda i: abs(gaps[i]))]
+        needed = (
+            units_to_show(estimate, nearest, confidence)
+            if margin.size
+            else units_to_decide(estimate, contrast_at(estimate, nearest), confidence)
+        )
+        is_for_few = all(p_by_t(estimate, *edge) <= level_of(confidence) for edge in edges)
+        holds = all(gap > 0 for gap in gaps)
+        return cls(needed, holds, is_for_few, math.isinf(needed) and estimate.has_runs)
+
+    def text(self, unit: str, would: str, *, is_identical: bool = False) -> str:
+        """Return it in words; empty if the difference is at the margin."""
+        if self.needs_runs:
+            return f"more training runs would decide, more {unit}s alone would not"
+        if not self.units <= _MOST_USERS:
+            return ""
+        if is_identical:
+            return f"about {self.units:,.0f} identical {unit}s {would}"
+        return f"about {self.units:,.0f} {unit}s {would}, if the difference stays as it is"
+
+
 _DECISIONS: dict[tuple[Claim, bool], str] = {
     ("better", True): "it is",
     ("better", False): "it is not",
@@ -286,21 +350,3 @@ _DECISIONS: dict[tuple[Claim, bool], str] = {
     ("equivalent", False): "they do",
 }
 """What more users would show of an undecided claim, which would then hold or not."""
-
-
-def _what_decides(
-    claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float, unit: str
-) -> str:
-    """Return how many users would decide, and what, if the difference stays as it is; empty if it is at the margin."""
-    edges = {"better": [(margin, 1)], "no_worse": [(-margin, 1)], "equivalent": [(-margin, 1), (margin, -1)]}[claim]
-    sign = -1 if compared.direction == "lower" else 1
-    contrasts = [(contrast_at(estimate, -edge if sign < 0 else edge), sign * side) for edge, side in edges]
-    nearest = min((one for one, _ in contrasts), key=lambda one: abs(one.difference))
-    needed = units_to_decide(estimate, nearest, confidence)
-    if math.isinf(needed) and estimate.has_runs:
-        return f"more training runs would decide, more {unit}s alone would not"
-    if not needed <= _MOST_USERS:
-        return ""
-    holds = all(side * one.difference > 0 for one, side in contrasts)
-    shown = _DECISIONS[claim, holds]
-    return f"about {needed:,.0f} {unit}s would show that {shown}, if the difference stays as it is"

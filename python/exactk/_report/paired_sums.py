@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain, starmap
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from exactk._inference.estimates import Estimate, estimate, f_of_means, mean_of, size_under_exchange
+from exactk._plan.ranges import range_of
 from exactk._runtime.errors import StateMismatchError
 
 if TYPE_CHECKING:
@@ -96,16 +99,45 @@ def _add(one: tuple[PairedSums, ...], other: tuple[PairedSums, ...]) -> tuple[Pa
     return tuple(map(PairedSums.plus, one, other))
 
 
-def estimate_of(value: Value, moments: Moments, *, weighted: bool) -> Estimate | None:
+def estimate_of(value: Value, sums: PairedSums, *, weighted: bool) -> Estimate | None:
     """Return the estimate of a value's difference; None if a value is 0/0.
 
     The columns are the system's numbers, the baseline's, and the weights: of a mean, each user's value; of micro
     averages, numerator and denominator; of F of means, precision and recall.
     """
+    moments = sums.moments
     weight = len(moments.sums) - 1 if weighted else None
     system, baseline, function = _ratios_of(value, moments)
     is_logarithmic = value.rules["average"] == "geometric"
-    return estimate(moments, system, baseline, function, weight=weight, is_logarithmic=is_logarithmic)
+    found = estimate(moments, system, baseline, function, weight=weight, is_logarithmic=is_logarithmic)
+    if found is None:
+        return None
+    differing = min(moments.units, sums.greater + sums.less)
+    if value.rules["average"] == "of_means" and not have_equal_numbers(value, moments):
+        differing = moments.units  # users have no values: all are taken to differ
+    return replace(found, range=_range_of(value, is_logarithmic=is_logarithmic), differing=differing)
+
+
+_LEAST_OF_GEOMETRIC = 1e-5  # what a value of 0 counts as
+
+
+def _range_of(value: Value, *, is_logarithmic: bool) -> tuple[float, float]:
+    """Return the range of what is averaged."""
+    low, high = range_of(value)
+    if is_logarithmic:
+        low, high = (math.log(max(_LEAST_OF_GEOMETRIC, end)) for end in (low, high))
+    return (low, high) if low < high else (-math.inf, math.inf)
+
+
+def have_equal_numbers(value: Value, moments: Moments) -> bool:
+    """Return whether all units have the same numbers in both systems."""
+    system, baseline, _ = _ratios_of(value, moments)
+
+    def are_equal(one: int, other: int) -> bool:
+        contrast = [(column == one) - (column == other) for column in range(len(moments.sums))]
+        return not moments.product_of_contrasts(contrast, contrast)
+
+    return all(starmap(are_equal, zip(chain(*system), chain(*baseline), strict=True)))
 
 
 def square_of_size(value: Value, moments: Moments) -> Fraction:

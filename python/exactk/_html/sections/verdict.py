@@ -51,7 +51,7 @@ def verdict(source: Source) -> Section:
 
 
 def _gate_parts(gate: Gate) -> Iterator[Part]:
-    tones: dict[str, Tone] = {"holds": "better", "fails": "worse", "undecided": ""}
+    tones: dict[str, Tone] = {"holds": "better", "observed": "", "fails": "worse", "undecided": ""}
     yield Paragraph(f"Gate {gate.status}: {outcome_text(gate)}.", is_strong=True)
     yield Findings([(tones[check.status], f"{check.status}: {check.text}") for check in gate])
     yield Paragraph(f"{HOW_TESTED[:1].upper()}{HOW_TESTED[1:]}.")
