@@ -146,11 +146,19 @@ def test_a_table_says_how_many_rows_of_groups_it_leaves_out(run: Run) -> None:
     ("code", "gates", "text"),
     [
         (0, ["--better", "P@10"], ""),
-        (0, ["--no-worse", "P@10=1%", "--equivalent", "P@10=60%"], ""),
-        (1, ["--equivalent", "P@10=0.001"], "--equivalent fails: P@10: 'new' differs from 'base' by "),
+        (0, ["--no-worse", "P@10=5%", "--equivalent", "P@10=80%"], ""),
+        (
+            1,
+            ["--equivalent", "P@10=0.001", "--confidence", "0.9"],
+            "--equivalent fails: P@10: 'new' differs from 'base' by ",
+        ),
         (3, ["--better", "P@10=10%"], "--better is undecided: P@10: 'new' differs from 'base' by "),
         (3, ["--better", "P@10", "--equivalent", "P@10=0.05"], "--equivalent is undecided: P@10: "),
-        (1, ["--better", "P@10=10%", "--equivalent", "P@10=0.001"], "--better is undecided: P@10: "),
+        (
+            1,
+            ["--better", "P@10=10%", "--equivalent", "P@10=0.001", "--confidence", "0.9"],
+            "--better is undecided: P@10: ",
+        ),
     ],
 )
 def test_exit_codes_of_gates(run: Run, code: int, gates: Sequence[str], text: str) -> None:
@@ -161,7 +169,28 @@ def test_exit_codes_of_gates(run: Run, code: int, gates: Sequence[str], text: st
     if code:
         assert lines[0].startswith(f"exactk: {text}")
     for line in lines:
-        assert ("users would show that" in line) == ("undecided" in line)
+        assert ("users would" in line) == ("undecided" in line)
+
+
+def test_an_observed_gate_passes_and_says_so(run: Run) -> None:
+    write_files({"same.run": Path("base.run").read_text(encoding="utf-8")})
+    result = run(*TWO[:3], "same.run", "-m", "P@10", "--no-worse", "P@10=5%", "--junit", "gates.xml")
+    assert result.code == 0
+    (line,) = lines_of_gates(result)
+    text = "P@10: 'same' is identical to 'base' for all 20 users; 20 users cannot show that it is not worse by more than 5%"
+    assert line.startswith(
+        f"exactk: --no-worse is observed, not shown: {text} (95 %): up to 14 % of all users might differ; about 213 "
+    )
+    assert "\nexactk: gates: 1 of 1 pass: 0 shown, 1 observed; one-sided t tests" in result.err
+    suite = ET.parse("gates.xml").getroot()  # noqa: S314 - written by the test
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "0")
+    (output,) = suite.iter("system-out")
+    assert (output.text or "").startswith(text)
+    page = ("report", *TWO[1:3], "same.run", "-m", "P@10", "--no-worse", "P@10=5%", "-o", "page.html")
+    assert run(*page).code == 0
+    assert "Gate observed: 1 of 1 pass: 0 shown, 1 observed." in Path("page.html").read_text(encoding="utf-8")
+    beside = run(*THREE[:3], "same.run", "new.run", "-m", "P@10", "--baseline", "base", "--no-worse", "P@10=1%")
+    assert (beside.code, "gates: 1 of 2 pass: 0 shown, 1 observed" in beside.err) == (3, True)
 
 
 def test_an_undefined_value_is_no_pass(run: Run) -> None:
@@ -179,11 +208,11 @@ def test_an_undefined_value_is_no_pass(run: Run) -> None:
 
 
 def test_a_worse_system_fails_whatever_the_others_do(run: Run) -> None:
-    result = run(*THREE, "--baseline", "new", "--no-worse", "P@10=1%")
+    result = run(*THREE, "--baseline", "new", "--no-worse", "P@10=20%", "--confidence", "0.6")
     assert result.code == 1
     assert [re.findall(r"--no-worse (\w+ ?\w*): P@10: ('\w+')", line)[0] for line in lines_of_gates(result)] == [
-        ("fails", "'base'"),
-        ("is undecided", "'old'"),
+        ("is undecided", "'base'"),
+        ("fails", "'old'"),
     ]
 
 
@@ -297,7 +326,7 @@ def test_without_scipy_differences_are_one_sentence(
 
 
 def test_trec_lines_may_have_gates(run: Run) -> None:
-    result = run(*TWO, "--format", "trec", "--equivalent", "P@10=0.001")
+    result = run(*TWO, "--format", "trec", "--equivalent", "P@10=0.001", "--confidence", "0.9")
     assert result.code == 1
     assert result.out == run(*TWO, "--format", "trec").out
     assert lines_of_gates(result)

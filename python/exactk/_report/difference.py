@@ -210,7 +210,7 @@ class Compared:
 
     @property
     def has_no_loss(self) -> bool:
-        """Whether the system is worse for no user, and not worse for all together. Of an F of means users have no values."""
+        """Whether no user has a worse value, nor all of them together. Of an F of means users have no values."""
         is_lower = self.direction == "lower"
         losses = self.sums.greater if is_lower else self.sums.less
         if losses or self.estimate is None or self.value.rules["average"] == "of_means":
