@@ -77,6 +77,12 @@ def skewed_hits(rng: np.random.Generator, size: int) -> Sample:
     return {"base": np.ones(size, np.int64), "new": np.where(rng.random(size) < 0.2, rng.integers(1, 10, size), 0)}
 
 
+def hits_of_loss(rng: np.random.Generator, size: int, losers: float, kept: int, *, is_binary: bool) -> Sample:
+    """Return a baseline and a system of which a share of users keep so many tenths; each has any value, or 0 or 1."""
+    base = rng.integers(0, 2, size) * TENTHS if is_binary else rng.integers(0, TENTHS + 1, size)
+    return {"base": base, "new": np.where(rng.random(size) < losers, base * kept // TENTHS, base)}
+
+
 def share(chosen: list[bool]) -> float:
     """Return the share of what is chosen."""
     return float(np.mean(chosen))
@@ -237,12 +243,39 @@ def table_of_means() -> str:
     return format_markdown(["values", *(f"{users:,} users" for users in sizes)], rows)
 
 
+LOSSES: dict[str, Callable[[float], dict[str, Any]]] = {
+    "some users lose all": lambda loss: {"losers": loss, "kept": 0, "is_binary": False},
+    "some users lose 30 %": lambda loss: {"losers": loss / 0.3, "kept": 7, "is_binary": True},
+    "some hits are lost": lambda loss: {"losers": loss, "kept": 0, "is_binary": True},
+}
+GATED_USERS, MARGINS = (60, 300, 1000), (1, 5)
+
+
+def gate_errors(case: str, percent_lost: int, users: int, samples: int = SAMPLES) -> float:
+    """Return how often a gate holds although the system is worse by the margin."""
+    how, margin = LOSSES[case](percent_lost / 100), f"{percent_lost}%"
+    rng, at_a_time = np.random.default_rng(users), max(1, USERS_AT_A_TIME // users)
+    p_values = []
+    for first in range(0, samples, at_a_time):
+        hits = hits_of_loss(rng, users * min(at_a_time, samples - first), **how)
+        rows = compare_hits(hits, users, baseline="base", margin=margin).differences.by_group
+        p_values += [row.p_not_worse for row in rows]
+    return share([p <= 0.05 for p in p_values])
+
+
+def gate_row(case: str) -> list[str]:
+    """Return how often gates hold at the margin, in percent, by number of users."""
+    cells = [" / ".join(percent(gate_errors(case, margin, users)) for margin in MARGINS) for users in GATED_USERS]
+    return [case, *cells]
+
+
 def tables() -> str:
     """Return the tables of the page."""
     levels = "1 / 5 / 10 %"
     of_tests = [rejection_row(name, users) for name, (_, sizes) in POPULATIONS.items() for users in sizes]
     coverage = [coverage_row(users) for users in (20, 50, 200, 1000)]
     adjustments = [adjustment_row(*one) for one in ADJUSTMENTS]
+    gates = [gate_row(case) for case in LOSSES]
     names = [f'`test="{test}"`' for test in TESTS]
     return "\n".join(
         [
@@ -256,6 +289,8 @@ def tables() -> str:
             "\nHow often a 95 % interval of one system's value covers its true mean, in percent, and its mean width; first that of",
             f"`report.interval`, then that of t alone. Of 0/1 values by exact sums, of others in {MEAN_SAMPLES:,} samples:\n",
             table_of_means(),
+            "\nHow often `no_worse` holds although the true loss is the margin, 1 / 5 %, in percent, by number of users:\n",
+            format_markdown(["loss", *(f"{users:,}" for users in GATED_USERS)], gates, left=1),
             "",
         ]
     )
