@@ -141,10 +141,10 @@ def units_to_show(estimate: Estimate, margin: Margin, confidence: float) -> floa
     Infinite if no number does, and NaN if the difference is the margin.
     """
     contrast = contrast_at(estimate, margin)
-    if not (estimate.has_range or estimate.differing):
+    if margin.size and not (estimate.has_range or estimate.differing):
         return math.inf
     by_t = units_to_decide(estimate, contrast, confidence)
-    if not estimate.has_range or not by_t <= _MOST_UNITS:
+    if not (margin.size and estimate.has_range and by_t <= _MOST_UNITS):
         return by_t
     side = 1 if contrast.difference > 0 else -1
 

@@ -451,8 +451,10 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     ) -> Gate:
         """Check claims about each system against the baseline, for tests and pipelines.
 
-        A claim holds, fails or is undecided, by one-sided t tests at the comparison's confidence, whatever its ``test``
-        and ``alternative``. All claims must hold, which needs no adjustment for their number [1]_.
+        A claim holds, is observed, fails or is undecided, by one-sided t tests at the comparison's confidence, whatever its
+        ``test`` and ``alternative``; with a margin, it needs more where fewer than 20 users differ. It is observed, and
+        passes, if no user is worse (`no_worse`) or differs (`equivalent`), though too few users show it. All claims must
+        pass, which needs no adjustment for their number [1]_.
 
         Parameters
         ----------
@@ -471,7 +473,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         Returns
         -------
         Gate
-            True if all claims hold; it prints the finding about each.
+            True if all claims hold or are observed; it prints the finding about each.
 
         Raises
         ------
@@ -493,7 +495,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         <Gate fails: 1 of 2 hold>
         fails: P@1: 'b' differs from 'a' by +56 % to +273 % (one-sided bounds at 95 %, 40 users), so they differ by more than 10%; few users: 12 differ, so the bounds are rough
         holds: P@1: 'b' differs from 'a' by +56 % to +273 % (one-sided bounds at 95 %, 40 users), so it is better; few users: 12 differ, so the bounds are rough
-        one-sided t tests, not adjusted; verdicts in tables are by the test and adjustment that are named there
+        one-sided t tests, not adjusted, and stricter where few users differ; verdicts in tables are by the test and adjustment that are named there
         >>> bool(gate), gate.status
         (False, 'fails')
         """

@@ -54,7 +54,8 @@ class Difference(NamedTuple):
     value, baseline_value : float
         The values over the users who have one in both systems.
     difference, low, high : float
-        The value minus that of the baseline, and its confidence interval.
+        The value minus that of the baseline, and its confidence interval. If it is the same for all users, the interval is
+        that of users unlike them, and NaN if the metric has no upper bound.
     relative, relative_low, relative_high : float
         The value divided by that of the baseline, minus 1, and its confidence interval (Fieller's). NaN if the
         baseline's value is not above 0; the interval is also NaN if that value does not differ significantly from 0.
@@ -77,7 +78,8 @@ class Difference(NamedTuple):
         by Satterthwaite's formula with several training runs. NaN if there is no p-value.
     p_not_worse, p_equivalent : float
         The p-values for "not worse than the baseline by more than the margin" and "neither better nor worse by more
-        than the margin", not adjusted; NaN without a margin.
+        than the margin", not adjusted; NaN without a margin. Where fewer than 20 users differ they are larger than those of
+        t tests: users unlike those of the sample must be unlikely.
     effect : float
         The effect size d_z: the difference divided by the standard deviation of the users' differences, or of the
         differences of their means over training runs. With ``clusters=`` it is of the clusters' differences, and usually

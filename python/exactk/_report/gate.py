@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from exactk._inference.intervals import relative_interval, share_unlike, t_interval
 from exactk._inference.levels import level_of
 from exactk._inference.margins import Margin, contrast_at, p_above, p_below, p_by_t, units_to_show
-from exactk._inference.power import units_to_decide
 from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
 from exactk._report.difference_table import FEW_USERS
@@ -217,67 +216,60 @@ HOW_TESTED = "one-sided t tests, not adjusted, and stricter where few users diff
 """What to know of every gate beside a table of differences."""
 
 _FINDINGS: dict[tuple[Claim, Status], str] = {
-    ("better", "holds"): "it is better{margin}",
-    ("better", "fails"): "it is not better{margin}",
-    ("better", "undecided"): "it may not be better{margin}",
-    ("no_worse", "holds"): "it is not worse{margin}",
-    ("no_worse", "observed"): "",
-    ("no_worse", "fails"): "it is worse{margin}",
-    ("no_worse", "undecided"): "it may be worse{margin}",
-    ("equivalent", "holds"): "they do not differ{margin}",
-    ("equivalent", "observed"): "",
-    ("equivalent", "fails"): "they differ{margin}",
-    ("equivalent", "undecided"): "they may differ{margin}",
+    ("better", "holds"): "it is better",
+    ("better", "fails"): "it is not better",
+    ("better", "undecided"): "it may not be better",
+    ("no_worse", "holds"): "it is not worse",
+    ("no_worse", "fails"): "it is worse",
+    ("no_worse", "undecided"): "it may be worse",
+    ("equivalent", "holds"): "they do not differ",
+    ("equivalent", "fails"): "they differ",
+    ("equivalent", "undecided"): "they may differ",
 }
 
 
 def _text(
     claim: Claim, status: Status, compared: Compared, estimate: Estimate, margin: Margin, confidence: float
 ) -> str:
-    system, baseline = compared.pair
-    unit = "user" if estimate.units == compared.sums.users else "cluster"
-    units, users = _counted(estimate.units, unit), _counted(compared.sums.users, "user")
+    (system, baseline), sums, level = compared.pair, compared.sums, f"{100 * confidence:g} %"
+    unit = "user" if estimate.units == sums.users else "cluster"
+    units, users = _counted(estimate.units, unit), _counted(sums.users, "user")
     beyond = f" by more than {margin}" if margin.size else ""
-    finding, shown = (_FINDINGS[claim, one].format(margin=beyond) for one in (status, "holds"))
-    sample = f"(one-sided bounds at {100 * confidence:g} %, {units})"
-    at_level = f" ({100 * confidence:g} %)" if margin.size and status != "undecided" else ""
-    needed = _Needed.of(claim, compared, estimate, margin, confidence)
+    shown = f"show that {_FINDINGS[claim, 'holds']}{beyond}"
     if compared.is_identical:
-        found = f"{system!r} is identical to {baseline!r} for {'all ' * (compared.sums.users > 1)}{users}"
+        found = f"{system!r} is identical to {baseline!r} for {'all ' * (sums.users > 1)}{users}"
     elif status == "observed":
-        found = f"{system!r} is better for {estimate.differing} and worse for none of {users}"
+        found = f"{system!r} is better for {sums.greater + sums.less} and worse for none of {users}"
     else:
-        found = f"{system!r} differs from {baseline!r} by {_bounds_text(estimate, margin, confidence)} {sample}"
-    if status == "observed" and compared.is_identical and not estimate.has_range:
+        bounds = _bounds_text(estimate, margin, confidence)
+        found = f"{system!r} differs from {baseline!r} by {bounds} (one-sided bounds at {level}, {units})"
+    few = "" if compared.is_identical else _few_users_text(compared, estimate.units)
+    if status in {"holds", "fails"}:
+        at_level = f" ({level})" * (compared.is_identical and margin.size > 0)
+        parts = [f"{found}, so {_FINDINGS[claim, status]}{beyond}{at_level}", few]
+    elif status == "observed" and compared.is_identical and not estimate.has_range:
         parts = [found, f"no number of identical {unit}s bounds a metric without an upper bound"]
-    elif status == "observed":
-        unlike = f": up to {_share_unlike(estimate, confidence)} % of all {unit}s might differ"
-        parts = [found, f"{units} cannot show that {shown}{at_level}{unlike * compared.is_identical}"]
-        parts.append(needed.text(unit, "would", is_identical=compared.is_identical))
-    elif status == "undecided" and needed.is_for_few:
-        differ = "differs" if estimate.differing == 1 else "differ"
-        parts = [
-            found,
-            f"{estimate.differing} of {users} {differ}, too few to show that {shown}",
-            needed.text(unit, "would"),
-        ]
     else:
-        decides = (
-            needed.text(unit, f"would show that {_DECISIONS[claim, needed.holds]}") if status == "undecided" else ""
-        )
-        few = "" if compared.is_identical else _few_users_text(compared, estimate.units)
-        parts = [f"{found}, so {finding}{at_level * compared.is_identical}", decides, few]
+        decision = _decision(claim, compared, estimate, margin, confidence)
+        if status == "observed":
+            unlike = f": up to {100 * share_unlike(estimate, level_of(confidence)):.2g} % of all {unit}s might differ"
+            parts = [found, f"{units} cannot {shown} ({level}){unlike * compared.is_identical}"]
+            noun = f"{'identical ' * compared.is_identical}{unit}"
+            parts.append(_needed_text(decision, estimate, noun, "would"))
+        elif decision.is_shown_by_t:
+            differ = "differs" if estimate.differing == 1 else "differ"
+            parts = [found, f"{estimate.differing} of {units} {differ}, too few to {shown}"]
+            parts.append(_needed_text(decision, estimate, unit, "would"))
+        else:
+            would = f"would show that {_DECISIONS[claim, decision.holds]}"
+            parts = [f"{found}, so {_FINDINGS[claim, status]}{beyond}"]
+            parts += [_needed_text(decision, estimate, unit, would), few]
     return f"{compared.value.spelling}: {'; '.join(filter(None, parts))}"
 
 
 def _counted(count: int, noun: str) -> str:
     """Return a count that may be large, and its noun."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
-def _share_unlike(estimate: Estimate, confidence: float) -> str:
-    """Return the share of all units, in percent, that may be unlike those that were seen, with two digits."""
-    return f"{100 * share_unlike(estimate, level_of(confidence)):.2g}"
 
 
 def _few_users_text(compared: Compared, units: int) -> str:
@@ -306,39 +298,35 @@ def _two_digits(number: float) -> str:
     return f"{number:+.2g}" if abs(number) < 99.5 else f"{number:+,.0f}"
 
 
-class _Needed(NamedTuple):
-    """How many units would decide a claim, if the difference stays as it is."""
+class _Decision(NamedTuple):
+    """What would decide a claim, if the difference stays as it is."""
 
-    units: float  # NaN if the difference is at the margin, infinite if no number decides
+    units: float  # that many; NaN if the difference is at the margin, infinite if no number decides
     holds: bool  # what they would show
-    is_for_few: bool  # whether the t test shows it already, of units of which few differ
-    needs_runs: bool
+    is_shown_by_t: bool  # the t test shows it already, of units of which too few differ
 
-    @classmethod
-    def of(cls, claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float) -> _Needed:
-        edges = {"better": [(margin, 1)], "no_worse": [(-margin, 1)], "equivalent": [(-margin, 1), (margin, -1)]}[claim]
-        if compared.direction == "lower":
-            edges = [(-edge, -side) for edge, side in edges]
-        gaps = [side * contrast_at(estimate, edge).difference for edge, side in edges]
-        nearest, _ = edges[min(range(len(gaps)), key=lambda i: abs(gaps[i]))]
-        needed = (
-            units_to_show(estimate, nearest, confidence)
-            if margin.size
-            else units_to_decide(estimate, contrast_at(estimate, nearest), confidence)
-        )
-        is_for_few = all(p_by_t(estimate, *edge) <= level_of(confidence) for edge in edges)
-        holds = all(gap > 0 for gap in gaps)
-        return cls(needed, holds, is_for_few, math.isinf(needed) and estimate.has_runs)
 
-    def text(self, unit: str, would: str, *, is_identical: bool = False) -> str:
-        """Return it in words; empty if the difference is at the margin."""
-        if self.needs_runs:
-            return f"more training runs would decide, more {unit}s alone would not"
-        if not self.units <= _MOST_USERS:
-            return ""
-        if is_identical:
-            return f"about {self.units:,.0f} identical {unit}s {would}"
-        return f"about {self.units:,.0f} {unit}s {would}, if the difference stays as it is"
+def _decision(claim: Claim, compared: Compared, estimate: Estimate, margin: Margin, confidence: float) -> _Decision:
+    edges = {"better": [(margin, 1)], "no_worse": [(-margin, 1)], "equivalent": [(-margin, 1), (margin, -1)]}[claim]
+    if compared.direction == "lower":
+        edges = [(-edge, -side) for edge, side in edges]
+    gaps = [side * contrast_at(estimate, edge).difference for edge, side in edges]
+    nearest, _ = min(zip(edges, gaps, strict=True), key=lambda one: abs(one[1]))
+    return _Decision(
+        units_to_show(estimate, nearest[0], confidence),
+        all(gap > 0 for gap in gaps),
+        all(p_by_t(estimate, *edge) <= level_of(confidence) for edge in edges),
+    )
+
+
+def _needed_text(decision: _Decision, estimate: Estimate, noun: str, would: str) -> str:
+    """Return how many users would decide; empty if the difference is at the margin."""
+    if math.isinf(decision.units) and estimate.has_runs:
+        return f"more training runs would decide, more {noun}s alone would not"
+    if not decision.units <= _MOST_USERS:
+        return ""
+    unless = "" if noun.startswith("identical") else ", if the difference stays as it is"
+    return f"about {decision.units:,.0f} {noun}s {would}{unless}"
 
 
 _DECISIONS: dict[tuple[Claim, bool], str] = {
