@@ -21,6 +21,8 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from exactk._inference.moments import pairs_of_columns
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -88,7 +90,7 @@ class Estimate:
     covariances: Covariances
     units: int
     degrees_of_freedom: Fraction  # of users
-    size: Fraction  # of what units weigh in a value, as Kish has it; the smaller one, if they weigh other amounts in the other
+    size: float  # of the sample, as Kish has it by what units weigh in a value; the smaller one of both systems
     is_logarithmic: bool  # the values are logarithms of those that are shown, as in geometric means
     range: tuple[float, float] = (-math.inf, math.inf)  # of a unit's values
     differing: int = 0  # units whose values differ
@@ -236,7 +238,7 @@ def estimate(
         _covariances(moments, influence, baseline_influence),
         moments.units,
         Fraction(moments.units - 1) if weight is None else _effective_units(moments, weight) - 1,
-        max(Fraction(1), min(_effective_units(moments, column) for _, column in {*system, *baseline})),
+        float(_size(moments, {column for _, column in (*system, *baseline)})),
         is_logarithmic,
     )
 
@@ -323,8 +325,12 @@ def _covariances(moments: Moments, one: _Influence, other: _Influence) -> Covari
     return Covariances(*(number >> zeros for number in numbers))
 
 
+def _size(moments: Moments, columns: set[int]) -> Fraction:
+    """Return the smallest n_eff of some columns, which is from 1 to the number of units."""
+    return max(Fraction(1), min(Fraction(moments.units), *(_effective_units(moments, column) for column in columns)))
+
+
 def _effective_units(moments: Moments, weight: int) -> Fraction:
     """Return n_eff of a column of weights, whose sum is not 0."""
-    contrast = [int(column == weight) for column in range(len(moments.sums))]
-    square = Fraction(moments.product_of_contrasts(contrast, contrast), 1 << moments.products_scale)
-    return moments.sum(weight) ** 2 / square
+    square = moments.products[pairs_of_columns(len(moments.sums)).index((weight, weight))]
+    return Fraction(moments.sums[weight] ** 2 << moments.products_scale, square << 2 * moments.sums_scale)

@@ -49,7 +49,7 @@ def lacks_width(estimate: Estimate, half_width: HalfWidth | None = None) -> bool
 
 def share_unlike(estimate: Estimate, level: float) -> float:
     """Return the largest share of units unlike all in the sample, of which a sample has none with the probability of the level."""
-    return -math.expm1(math.log(level) / quotient(estimate.size, 1))
+    return -math.expm1(math.log(level) / estimate.size)
 
 
 def _interval_without_variance(estimate: Estimate, confidence: float) -> Interval:

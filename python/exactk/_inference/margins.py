@@ -77,24 +77,23 @@ def contrast_at(estimate: Estimate, margin: Margin) -> Contrast:
 
 def _p_beyond(estimate: Estimate, margin: Margin, side: int) -> float:
     """Return the p-value of the claim that the difference is above (side 1) or below (side -1) the margin."""
-    by_t = p_by_t(estimate, margin, side)
+    contrast = contrast_at(estimate, margin)
+    by_t = p_by_t(estimate, contrast, side)
     if not margin.size:
         return by_t
     if not estimate.has_range:
         return by_t if estimate.differing else 1.0
-    return _bounded_p(estimate, margin, side, by_t)
+    return _bounded_p(estimate, contrast, margin, side, by_t)
 
 
-def p_by_t(estimate: Estimate, margin: Margin, side: int) -> float:
-    """Return the p-value of the t test alone."""
-    contrast = contrast_at(estimate, margin)
-    contrast = contrast._replace(difference=side * contrast.difference)
+def p_by_t(estimate: Estimate, contrast: Contrast, side: int) -> float:
+    """Return the p-value of the t test that a contrast is above (side 1) or below (side -1) 0."""
     if contrast.degrees_of_freedom <= 0:
         return math.nan
     stdtr = optional.scipy_special().stdtr
     if contrast.variance:
-        return max(float(stdtr(float(contrast.degrees_of_freedom), -t_statistic(contrast))), LEAST_P)
-    if contrast.difference <= 0:
+        return max(float(stdtr(float(contrast.degrees_of_freedom), -side * t_statistic(contrast))), LEAST_P)
+    if side * contrast.difference <= 0:
         return 1.0
     p = math.ldexp(1.0, -estimate.sign_flips)  # every unit has this contrast: only one of 2^n sign flips is as extreme
     variance = estimate.contrast().variance
@@ -111,28 +110,28 @@ def p_by_t(estimate: Estimate, margin: Margin, side: int) -> float:
     return max(p, LEAST_P)
 
 
-def _bounded_p(estimate: Estimate, margin: Margin, side: int, by_t: float, ratio: float = 1.0) -> float:
+def _bounded_p(
+    estimate: Estimate, contrast: Contrast, margin: Margin, side: int, by_t: float, ratio: float = 1.0
+) -> float:
     """Return the p-value of the t test, raised where few units differ; the ratio is how often there are all units.
 
     The bound of an absolute margin of geometric means is that of the ratio which the margin is for these values.
     """
-    factor = 1 + Fraction(margin.size) if margin.is_relative and not estimate.is_logarithmic else Fraction(1)
-    if estimate.is_logarithmic and not margin.is_relative:
+    factor, constant, difference = 1.0, -margin.size, quotient(contrast.difference, 1)
+    if estimate.is_logarithmic:
+        constant = -math.log1p(margin.size) if margin.is_relative else -gap_at_difference(estimate, margin.size)
         contrast = estimate.contrast()
-        gap = Fraction(gap_at_difference(estimate, margin.size))
-        contrast = contrast._replace(difference=contrast.difference - gap)
-    else:
-        contrast = contrast_at(estimate, margin)
-    least, most = map(Fraction, estimate.range)
-    constant = contrast.difference - (estimate.value - factor * estimate.baseline_value)
-    ends = [side * (least - factor * most + constant), side * (most - factor * least + constant)]
-    low, width = min(ends), (1 + factor) * (most - least)
-    variance = contrast.users_variance * estimate.size * Fraction(estimate.units - 1, estimate.units)
-    mean = quotient(side * contrast.difference - low, width)
-    sample = Sample(mean, quotient(variance, width**2), quotient(estimate.size, 1) * ratio, estimate.units)
+        difference = float(contrast.difference) + constant
+    elif margin.is_relative:
+        factor, constant = 1 + margin.size, 0.0
+    least, most = estimate.range
+    low = min(side * (least - factor * most + constant), side * (most - factor * least + constant))
+    width = (1 + factor) * (most - least)
+    variance = quotient(contrast.users_variance, 1) * estimate.size * (estimate.units - 1) / estimate.units
+    sample = Sample((side * difference - low) / width, variance / width**2, estimate.size * ratio, estimate.units)
     if not (contrast.variance or estimate.contrast().variance):
         by_t, ratio = 0.0, 0.0
-    return p_mean_above(sample, quotient(-low, width), by_t, estimate.differing * ratio)
+    return p_mean_above(sample, -low / width, by_t, estimate.differing * ratio)
 
 
 def units_to_show(estimate: Estimate, margin: Margin, confidence: float) -> float:
@@ -149,7 +148,7 @@ def units_to_show(estimate: Estimate, margin: Margin, confidence: float) -> floa
     side = 1 if contrast.difference > 0 else -1
 
     def is_shown(units: int) -> bool:
-        return _bounded_p(estimate, margin, side, 0.0, units / estimate.units) <= level_of(confidence)
+        return _bounded_p(estimate, contrast, margin, side, 0.0, units / estimate.units) <= level_of(confidence)
 
     fewer, enough = estimate.units, estimate.units + 1
     while not is_shown(enough) and enough < _MOST_UNITS:

@@ -40,7 +40,7 @@ class Moments(NamedTuple):
         """Return the sum over units of the product of two linear combinations of the columns, scaled as products."""
         return sum(
             product * (one[i] * other[j] + (one[j] * other[i] if i != j else 0))
-            for (i, j), product in zip(_pairs(len(self.sums)), self.products, strict=True)
+            for (i, j), product in zip(pairs_of_columns(len(self.sums)), self.products, strict=True)
         )
 
     def are_possible(self) -> bool:
@@ -57,7 +57,7 @@ class Moments(NamedTuple):
 
 
 @cache
-def _pairs(columns: int) -> tuple[tuple[int, int], ...]:
+def pairs_of_columns(columns: int) -> tuple[tuple[int, int], ...]:
     """Return the pairs of columns in the order of the products."""
     return tuple(combinations_with_replacement(range(columns), 2))
 

@@ -310,12 +310,12 @@ def _decision(claim: Claim, compared: Compared, estimate: Estimate, margin: Marg
     edges = {"better": [(margin, 1)], "no_worse": [(-margin, 1)], "equivalent": [(-margin, 1), (margin, -1)]}[claim]
     if compared.direction == "lower":
         edges = [(-edge, -side) for edge, side in edges]
-    gaps = [side * contrast_at(estimate, edge).difference for edge, side in edges]
-    nearest, _ = min(zip(edges, gaps, strict=True), key=lambda one: abs(one[1]))
+    contrasts = [(contrast_at(estimate, edge), side, edge) for edge, side in edges]
+    _, _, nearest = min(contrasts, key=lambda one: abs(one[0].difference))
     return _Decision(
-        units_to_show(estimate, nearest[0], confidence),
-        all(gap > 0 for gap in gaps),
-        all(p_by_t(estimate, *edge) <= level_of(confidence) for edge in edges),
+        units_to_show(estimate, nearest, confidence),
+        all(side * contrast.difference > 0 for contrast, side, _ in contrasts),
+        all(p_by_t(estimate, contrast, side) <= level_of(confidence) for contrast, side, _ in contrasts),
     )
 
 
