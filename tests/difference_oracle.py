@@ -397,7 +397,8 @@ def p_of_less(e: Estimate, margin: float) -> float:
     most = 1.0
     while sign * excess(sign * most) < 0 and most < 1e6:
         most *= 2
-    if most >= 1e6:  # no logarithms have this difference
+    is_largest = sign > 0 and abs(excess(1e6)) < 1e-9  # but for rounding, which the root would depend on
+    if most >= 1e6 or is_largest:  # no logarithms have this difference
         if sign < 0 or not e.error():
             return p_positive(float(sign), 0.0, e)
         slope = float((e.influence * e.baseline_influence).sum() / (e.baseline_influence**2).sum())

@@ -246,6 +246,7 @@ def test_lower_values_are_better_as_higher_ones_are() -> None:
         ([0, 0, 1, 0], [0, 0, 0.25, 0], "dcg@4(average=geometric)", [1, 1, 0.25, 0.25], 4e-6),
         ([0, 0, 1, 0], [0, 0, 0.25, 0], "P@4(average=geometric)", [1, 1, 0.25, 0.25], 4e-6),
         ([0.5, 0, 1], [0, 0, 0], "dcg@4(average=geometric)", [1, 1, 1], 1e-5),
+        ([0.25, 1], [0.5, 0.5], "P@4(average=geometric)", [1, 1], 0.5),
     ],
 )
 def test_p_falls_beyond_the_largest_difference_of_logarithms_on_a_line(
@@ -255,7 +256,7 @@ def test_p_falls_beyond_the_largest_difference_of_logarithms_on_a_line(
 
     Its contrast has no variance. A p-value of sign flips alone, 1/4 of four users, was above those of smaller margins.
     """
-    margins = [largest * factor for factor in (0.01, 0.1, 0.5, 0.9, 1.5, 10, 1000)] + [0.000134, 0.1]
+    margins = [min(largest * factor, 0.9) for factor in (0.01, 0.1, 0.5, 0.9, 1, 1.5, 10, 1000)] + [0.000134, 0.1]
     p_values = [row(new, old, metric, weights=weights, margin=margin).p_not_worse for margin in sorted(margins)]
     assert p_values == sorted(p_values, reverse=True)
 
