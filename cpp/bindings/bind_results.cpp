@@ -224,6 +224,7 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
       .def_readonly("unseen_recommended", &Tally::unseen_recommended)
       .def_readonly("tie_dependent", &Tally::tie_dependent)
       .def_readonly("tie_spread", &Tally::tie_spread)
+      .def_readonly("undefined", &Tally::undefined)
       .def_readonly("candidates", &Tally::candidates)
       .def_readonly("candidate_users", &Tally::candidate_users)
       .def_readonly("fewest_candidates", &Tally::fewest_candidates)

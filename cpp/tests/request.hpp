@@ -188,6 +188,7 @@ inline void check_equal(const Tally& actual, const Tally& expected) {
     CHECK(actual.*count == expected.*count);
   }
   CHECK(actual.tie_dependent == expected.tie_dependent);
+  CHECK(actual.undefined == expected.undefined);
   CHECK(actual.tie_spread == expected.tie_spread);
 }
 

@@ -96,6 +96,9 @@ struct Tally {
   std::vector<Count> tie_dependent;
   // Per value: the difference between the two extremes, summed over these users, in millionths.
   std::vector<Count> tie_spread;
+  // Per value: users whose ratio is 0 / 0 although they have a list and, if the metric reads the
+  // truth, relevant items: what policies of users do not decide. Empty if there are none.
+  std::vector<Count> undefined;
   // Candidates that are not excluded, over the users present in the predictions.
   Count candidates = 0;
   Count candidate_users = 0;

@@ -107,7 +107,8 @@ Violation BatchScorer::score(std::span<const Run> runs, JudgedBatch& batch, Tall
 }
 
 void BatchScorer::score_patterns(const PatternValues& values, Rows rows,
-                                 std::span<const Count> users, const Checkpoint& checkpoint) {
+                                 std::span<const Count> users, Tally& tally,
+                                 const Checkpoint& checkpoint) {
   std::size_t cutoff_set_index = job_.plan.cutoff_sets.size();  // the previous set; none yet
   for (const Run& run : values.runs) {
     if (run.cutoff_set_index != cutoff_set_index) {
@@ -116,6 +117,7 @@ void BatchScorer::score_patterns(const PatternValues& values, Rows rows,
     }
     compute_ratios(run, rows, {}, hit_counts_, ratios_, checkpoint);
     compute_values(run);
+    count_undefined(run, rows, [&](std::size_t row) { return users[row]; }, tally);
     for (const std::size_t output : run.outputs) {
       sums_[output].add_repeated(values_[output].first(rows.size()), users, job_.kernels);
     }
@@ -144,6 +146,10 @@ Violation BatchScorer::score_under(std::size_t rules_index, std::span<const Run>
         std::min({apply_policies(run, rows), check_item_count(run, rows),
                   check_items(run, rows, lists), check_item_values(run, rows)});
     if (violation == Violation::none) reduce(run, rows);  // otherwise the values may be anything
+    const auto is_counted = [&](std::size_t user) {
+      return Count{is_in_population(run.rules.users, presence_of(job_.request, users_[user]))};
+    };
+    count_undefined(run, rows, is_counted, tally);
     if (reads_list(*run.info)) {
       count_tied_lists(run, rows, lists, tally);
     } else if (is_strict(run.rules.ties) && !batch.tied_users.empty() && !run.info->is_given) {
@@ -303,6 +309,23 @@ Violation BatchScorer::count_lists(std::size_t list_count_index, Rows rows, List
     }
   }
   return gravest;
+}
+
+// Counts the users, as many as `users_of` says of each row, who have 0 / 0 though neither their
+// list nor their truth is empty.
+template <class UsersOf>
+void BatchScorer::count_undefined(const Run& run, Rows rows, UsersOf users_of, Tally& tally) const {
+  for (std::size_t output = 0; output < run.outputs.size(); ++output) {
+    const auto divisors = std::span(ratios_.denominators[output]).first(rows.size());
+    if (std::ranges::count(divisors, 0.0) == 0) continue;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const bool is_empty =
+          rows[row].recommended == 0 || (run.info->reads_truth && rows[row].relevant == 0);
+      if (divisors[row] != 0 || is_empty) continue;
+      tally.undefined.resize(job_.request.values.size());
+      tally.undefined[run.outputs[output]] += users_of(row);
+    }
+  }
 }
 
 void BatchScorer::reduce(const Run& run, Rows rows) {

@@ -33,10 +33,10 @@ class BatchScorer {
   // meaningless.
   Violation score(std::span<const Run> runs, JudgedBatch& batch, Tally& tally,
                   const Checkpoint& checkpoint);
-  // Adds users to the sums of these values: as many as `users` says of each row. No convention
-  // overrides their values.
+  // Adds users to the sums of these values: as many as `users` says of each row; and those whose
+  // ratio is 0 / 0 to the tally. No convention overrides their values.
   void score_patterns(const PatternValues& values, std::span<const HitRow> rows,
-                      std::span<const Count> users, const Checkpoint& checkpoint);
+                      std::span<const Count> users, Tally& tally, const Checkpoint& checkpoint);
 
   // Counts of the items of all users scored.
   [[nodiscard]] const std::vector<ItemCounter>& item_counters() const noexcept {
@@ -69,6 +69,8 @@ class BatchScorer {
   [[nodiscard]] Violation check_item_values(const Run& run, Rows rows) const;
   Violation count_lists(std::size_t list_count_index, Rows rows, Lists lists,
                         const Checkpoint& checkpoint);
+  template <class UsersOf>
+  void count_undefined(const Run& run, Rows rows, UsersOf users_of, Tally& tally) const;
   void reduce(const Run& run, Rows rows);
   void write_per_user(std::size_t output);
   void write_ratios(const Run& run, std::size_t output_index, Rows rows);

@@ -257,6 +257,8 @@ void Tally::add(const Tally& other) {
     tie_dependent[i] += other.tie_dependent[i];
     tie_spread[i] += other.tie_spread[i];
   }
+  undefined.resize(std::max(undefined.size(), other.undefined.size()));
+  for (std::size_t i = 0; i < other.undefined.size(); ++i) undefined[i] += other.undefined[i];
   candidates += other.candidates;
   candidate_users += other.candidate_users;
   fewest_candidates = std::min(fewest_candidates, other.fewest_candidates);

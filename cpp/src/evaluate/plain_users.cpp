@@ -81,7 +81,8 @@ void PatternCounts::add(std::size_t relevant, HitBits hits) {
   patterns_.push_back({static_cast<std::uint32_t>(relevant), pattern});
 }
 
-void PatternCounts::score(Count length, BatchScorer& scorer, const Checkpoint& checkpoint) {
+void PatternCounts::score(Count length, BatchScorer& scorer, Tally& tally,
+                          const Checkpoint& checkpoint) {
   std::array<Count, kBatchSize> users;  // NOLINT(*-member-init): filled as far as it is read
   for (std::size_t begin = 0; begin < patterns_.size(); begin += kBatchSize) {
     const std::size_t size = std::min(kBatchSize, patterns_.size() - begin);
@@ -91,7 +92,7 @@ void PatternCounts::score(Count length, BatchScorer& scorer, const Checkpoint& c
       users[i] = std::exchange(users_[relevant][hits], 0);
       rows_.add(Count{relevant}, length, example_of(values_, hits));
     }
-    scorer.score_patterns(values_, rows_.rows(), std::span(users).first(size), checkpoint);
+    scorer.score_patterns(values_, rows_.rows(), std::span(users).first(size), tally, checkpoint);
   }
   patterns_.clear();
 }
@@ -190,7 +191,7 @@ void PlainUsers::score(BatchScorer& scorer, Tally& tally, const Checkpoint& chec
   others_.score(scorer, tally, checkpoint);
   for (PatternCounts& counts : counts_) {
     checkpoint();
-    counts.score(length_, scorer, checkpoint);
+    counts.score(length_, scorer, tally, checkpoint);
   }
 }
 

@@ -28,7 +28,7 @@ class PatternCounts {
 
   void add(std::size_t relevant, HitBits hits);
   // Adds the values of the users, whose lists have `length` items, to the sums; forgets the users.
-  void score(Count length, BatchScorer& scorer, const Checkpoint& checkpoint);
+  void score(Count length, BatchScorer& scorer, Tally& tally, const Checkpoint& checkpoint);
 
  private:
   struct Pattern {

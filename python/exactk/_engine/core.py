@@ -223,7 +223,8 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
         foreign, unseen = tally.foreign_recommended, tally.unseen_recommended if problem.knows_train else None
     if not isinstance(problem.predictions, Rankings):
         ties = tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread))
-    return Counts(len(problem.truth), *tally.counts, candidates, None, 0, foreign, unseen, ties)
+    undefined = tuple(tally.undefined) if any(tally.undefined) else None
+    return Counts(len(problem.truth), *tally.counts, candidates, None, 0, foreign, unseen, ties, undefined)
 
 
 _FEW_ITEMS = 1000  # in less time than it takes to read the environment

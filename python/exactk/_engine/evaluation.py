@@ -392,6 +392,10 @@ def state_of_outcome(
     counts, unknown_actual, rank_gaps = outcome.counts, problem.truth.unknown_actual, _users_with_closed_gaps(problem)
     if counts.ties is not None:
         counts = counts._replace(ties=_ties_of_values(counts.ties, values, problem, outcome))
+    if counts.undefined is not None:
+        of_parts = counts.undefined
+        of_values = [max((of_parts[part] for part in parts), default=0) for parts in values.part_indices]
+        counts = counts._replace(undefined=tuple(of_values))
     if unknown_actual is not None or rank_gaps:
         counts = counts._replace(unknown_actual=unknown_actual, rank_gaps=rank_gaps)
     return State.of_values(

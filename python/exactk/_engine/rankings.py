@@ -146,6 +146,7 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: Sequence[list[int]
         foreign_recommended=_sum_of_present([one.foreign_recommended for one in counts]),
         unseen_recommended=_sum_of_present([one.unseen_recommended for one in counts]),
         ties=_join_ties(counts, indices, size),
+        undefined=_join_undefined(counts, indices, size),
     )
     per_user = ratios = None
     if problem.per_user:
@@ -163,6 +164,15 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: Sequence[list[int]
 def _sum_of_present(counts: list[int | None]) -> int | None:
     present = [count for count in counts if count is not None]
     return sum(present) if present else None
+
+
+def _join_undefined(counts: list[Counts], indices: Sequence[list[int]], size: int) -> tuple[int, ...] | None:
+    """Return how many users have 0 / 0, of all values."""
+    joined = [0] * size
+    for one, part in zip(counts, indices, strict=True):
+        for index, users in zip(part, one.undefined or (), strict=False):
+            joined[index] = users
+    return tuple(joined) if any(joined) else None
 
 
 def _join_ties(counts: list[Counts], indices: Sequence[list[int]], size: int) -> tuple[TieCounts, ...] | None:

@@ -23,6 +23,7 @@ from exactk._report.counts import count_text
 from exactk._report.display import DIGITS, format_number
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
+from exactk._report.undefined_users import describe_undefined, is_undefined_set
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import warn
 
@@ -250,7 +251,7 @@ def has_counts_to_warn_of(report: Report) -> bool:
         or plan.walks_lists
         or plan.of_collections
         or not all(map(_USERS, state.totals))
-        or bool(counts.rank_gaps or counts.relevant_excluded or counts.relevant_not_rankable)
+        or bool(counts.undefined or counts.rank_gaps or counts.relevant_excluded or counts.relevant_not_rankable)
     )
 
 
@@ -269,6 +270,7 @@ def _warn_of_counts(reports: Mapping[str, Report], examples: Mapping[str, str]) 
         warn_of_systems({system: _describe_empty_lists_at_best(report) for system, report in reports.items()})
         warn_of_systems({system: _describe_groups_left_out(report) for system, report in reports.items()})
         warn_of_systems({system: _describe_groups_of_nothing(report) for system, report in reports.items()})
+    warn_of_systems({system: describe_undefined(report.state) for system, report in reports.items()})
     warn_of_systems({system: describe_values_without_weight(report) for system, report in reports.items()})
     gaps = _describe_count(reports, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps")
     if any(gaps.values()):
@@ -320,7 +322,8 @@ def warn_of_item_use(values: Sequence[Value], use: ItemUse, systems: int) -> Non
     count = use.without_items // systems
     for value in values:
         is_of_users = value.needs.history and not value.info.of_collection
-        if count and is_of_users and value.info.direction == "lower" and value.rules["undefined"] == "zero":
+        is_zero = value.rules["undefined"] == "zero" and "undefined" not in value.spelling
+        if count and is_of_users and value.info.direction == "lower" and is_zero:
             kind = "item with features" if use.need_features else "item"
             have = (
                 f"user has no {kind} in train and counts" if count == 1 else f"users have no {kind} in train and count"
@@ -349,6 +352,8 @@ def _describe_groups_of_nothing(report: Report) -> str:
     for value in plan_of_state(report.state):
         if not value.info.reads_groups or value.rules["undefined"] != "zero":
             continue
+        if is_undefined_set(value, report.convention):
+            continue
         if not report.counts["evaluated"][value.name]:
             continue
         numbers = [row[value.name] for row in report.by_item_group.values()]
@@ -364,7 +369,8 @@ def _describe_empty_lists_at_best(report: Report) -> str:
     """Return a warning if lists without items have 0 where lower values are better."""
     for value in plan_of_state(report.state):
         users = _users_of_empty_lists(report, value)
-        if users and value.info.direction == "lower" and value.rules["undefined"] == "zero":
+        is_zero = value.rules["undefined"] == "zero" and not is_undefined_set(value, report.convention)
+        if users and value.info.direction == "lower" and is_zero:
             have = (
                 "user has no item in the list and counts"
                 if users == 1

@@ -118,13 +118,14 @@ class Convention(FieldValues):
     list_mean_over : {'list', 'cutoff'}, default 'list'
         The divisor of a mean over the list: its items, or the cutoff.
     tail : {'head_share', 'lowest_share', 'at_most'}, default 'head_share'
-        The tail of aplt: the items outside the most popular ones that have the share `head` of the total popularity,
-        the least popular ones beside the share `head` of the items of train, or the items of popularity `head` or less.
+        The tail of aplt: the items less popular than the fewest that have the share `head` of the total popularity, the
+        least popular ones beside the share `head` of the items of train, or the items of popularity `head` or less.
     distance : {'cosine', 'dot', 'euclidean', 'hamming', 'jaccard', 'matrix'}, default 'cosine'
         The distance of two items: 1 minus the cosine or the product of their vectors, the length of the difference, the
         number of unequal columns, 1 minus the share of common tags, or the entry of a matrix of distances.
-    ild_over : {'pairs', 'list'}, default 'pairs'
-        The divisor of ild: the pairs of items of the list, or its items.
+    ild_over : {'pairs', 'list', 'pairs_or_one'}, default 'pairs'
+        The divisor of ild: the pairs of items of the list, its items, or the pairs, but 1 for a list of fewer than two
+        items.
     serendipity_of : {'features', 'popularity'}, default 'features'
         What serendipity is measured by: the distance of an item from what the user has in train, or how far the list
         has it above its place among the most popular items.
@@ -133,8 +134,8 @@ class Convention(FieldValues):
     missing_features : {'raise', 'skip'}, default 'raise'
         An item without features, recommended or, where a metric reads it, in train: an error, or left out.
     list_users : {'lists', 'users'}, default 'lists'
-        Whose lists count in metrics of all lists: all of them, or those of the users in the mean, without relevant
-        items only if empty_truth is not skip.
+        Whose lists count in metrics of all lists: all of them, or those of the users in the mean, whom neither
+        empty_truth nor empty_list skips.
     gini_over : {'items', 'items_less_one'}, default 'items'
         The divisor of gini beside the recommendations: the items, or one fewer.
     gini_items : {'catalogue', 'recommended'}, default 'catalogue'
@@ -243,6 +244,9 @@ class Convention(FieldValues):
         changed = replace(self, **_by_name(of_fields, _checked_field_name), **others)
         if "name" not in others:
             name = "custom" if base_of(self) is None else description(changed)
+            is_confirmed = "undefined" in map(field_name, changes) or confirms_undefined(self)
+            if is_confirmed and base_of(self) is not None and not confirms_undefined(name):
+                name += f"{', ' if _WITH in name else _WITH}undefined={changed.undefined!r}"  # the preset's, but chosen
             object.__setattr__(changed, "name", name)  # it is nobody else's yet
         return changed
 
@@ -337,6 +341,12 @@ def base_of(convention: Convention) -> Convention | None:
     """Return the preset that the convention is, or was changed from, by its name."""
     name = conventions.name_of(convention.name.partition(_WITH)[0])
     return None if name is None else conventions[name]
+
+
+def confirms_undefined(convention: Convention | str) -> bool:
+    """Return whether the name of the convention, or this name, says that somebody chose what 0 / 0 is."""
+    name = convention if isinstance(convention, str) else convention.name
+    return any(part.startswith("undefined=") for part in name.partition(_WITH)[2].split(", "))
 
 
 def description(convention: Convention) -> str:

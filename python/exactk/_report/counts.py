@@ -122,6 +122,7 @@ class Counts(NamedTuple):
     foreign_recommended: int | None = None  # where a metric reads the items of the list
     unseen_recommended: int | None = None  # likewise, and it is known what is in train
     ties: tuple[TieCounts, ...] | None = None  # by value, for scores
+    undefined: tuple[int, ...] | None = None  # by value: users with 0 / 0, if any; not for an empty list or truth
 
     def merge(self, other: Counts) -> Counts:
         """Return the counts of both sets of users, for the same values."""
@@ -142,6 +143,7 @@ class Counts(NamedTuple):
             foreign_recommended=_merge_optional(self.foreign_recommended, other.foreign_recommended, int.__add__),
             unseen_recommended=_merge_optional(self.unseen_recommended, other.unseen_recommended, int.__add__),
             ties=_merge_optional(self.ties, other.ties, _merge_ties),
+            undefined=_merge_optional(self.undefined, other.undefined, _add_by_value),
         )
 
     def scalars(self) -> dict[str, int]:
@@ -158,6 +160,7 @@ class Counts(NamedTuple):
         if self.ties is not None:
             for metric, ties in zip(metrics, self.ties, strict=True):
                 counts.update(zip(_tie_names(metric), ties, strict=True))
+        counts.update(zip(map(_undefined_name, metrics), self.undefined or (), strict=False))
         return counts
 
     def to_plain(self, metrics: Sequence[str]) -> dict[str, int]:
@@ -176,10 +179,12 @@ class Counts(NamedTuple):
         counts = _read_counts(data, _all_names(metrics))
         _check_names(counts, [(name, "") for name in _REQUIRED])
         candidates, ties = _select(counts, _CANDIDATES), _select(counts, tie_names)
+        undefined = _select(counts, list(map(_undefined_name, metrics)))
         result = cls(
             **{name: counts[name, ""] for name in _SCALARS if (name, "") in counts},
             candidates=CandidateCounts(*candidates) if candidates else None,
             ties=tuple(map(TieCounts, ties[::2], ties[1::2])) if ties else None,
+            undefined=tuple(undefined) or None,
         )
         _check_users(result, metrics)
         return result
@@ -196,13 +201,22 @@ def _merge_ties(one: tuple[TieCounts, ...], other: tuple[TieCounts, ...]) -> tup
     return tuple(map(TieCounts.merge, one, other))
 
 
+def _add_by_value(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(int.__add__, one, other))
+
+
+def _undefined_name(metric: str) -> CountName:
+    return "undefined", metric
+
+
 def _tie_names(metric: str) -> tuple[CountName, CountName]:
     """Return the names of the fields of `TieCounts`."""
     return ("tie_dependent", metric), ("tie_spread", metric)
 
 
 def _all_names(metrics: Sequence[str]) -> list[CountName]:
-    return [*((name, "") for name in _SCALARS), *_CANDIDATES, *chain.from_iterable(map(_tie_names, metrics))]
+    by_metric = chain.from_iterable((*_tie_names(metric), _undefined_name(metric)) for metric in metrics)
+    return [*((name, "") for name in _SCALARS), *_CANDIDATES, *by_metric]
 
 
 def _plain_name(name: CountName) -> str:
@@ -244,6 +258,7 @@ def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
         of_users["candidates", "users"] = counts.candidates.users
     for metric, ties in zip(metrics, counts.ties or (), strict=False):
         of_users["tie_dependent", metric] = ties.dependent
+    of_users.update(zip(map(_undefined_name, metrics), counts.undefined or (), strict=False))
     for name, count in of_users.items():
         checked_integer(count, _plain_name(name), 0, counts.users)
     if counts.missing_predictions + counts.missing_truth > counts.users:

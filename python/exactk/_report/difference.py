@@ -23,6 +23,7 @@ from exactk._inference.significance import (
     t_test,
 )
 from exactk._report.paired_sums import estimate_of, have_equal_numbers
+from exactk._report.undefined_users import undefined_case
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 
@@ -196,7 +197,7 @@ class Compared:
     def reason(self) -> str:
         """Why there is no p-value; empty if there is one."""
         if self.undefined:
-            return f"undefined for {plural(self.undefined, 'user')}"
+            return f"undefined for {plural(self.undefined, 'user')}{undefined_case(self.value)}"
         if not self.sums.users:
             return f"no user has a value in both systems{self._excluded}"
         if self._lacks_run:

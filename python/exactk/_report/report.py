@@ -43,6 +43,7 @@ from exactk._report.statistics import (
 )
 from exactk._report.table_display import DisplayTable
 from exactk._report.tables import TextTable, metric_columns, text_of_columns, unknown_table
+from exactk._report.undefined_users import undefined_case, undefined_values
 from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
 from exactk._report.user_table import UserTable
 from exactk._report.validation import checked_fields, plain_data
@@ -150,6 +151,8 @@ class Report(Exports, Mapping[str, float]):
           at the ranks that these metrics read;
         - ``tie_dependent``, for scores: a mapping from metric to the number of users whose value depends on the order
           of ties; of metrics that read the items of the list, the users whose items at the ranks down to the cutoff do;
+        - ``undefined``, if there are any: a mapping from metric to the number of users whose value is 0 / 0, whatever the
+          convention makes of it, although they have a list and, where the metric reads the truth, relevant items;
         - ``candidates``, with ``candidates=``, sparse scores, or scored rows of a mapping, data frame or file: the
           ``min``, ``mean`` and ``max`` number per user of items that have a score, less exclusions;
         - ``unknown_actual``, from `exactk.from_ratings`: rows dropped for an unknown rating.
@@ -487,6 +490,8 @@ class Report(Exports, Mapping[str, float]):
         by_metric: dict[str, Any] = {"evaluated": evaluated}
         if counts.ties is not None:
             by_metric["tie_dependent"] = self._by_metric([ties.dependent for ties in counts.ties])
+        if counts.undefined is not None:
+            by_metric["undefined"] = self._by_metric(counts.undefined)
         candidates = {} if counts.candidates is None else {"candidates": _summarize_candidates(counts.candidates)}
         return MappingProxyType({"users": counts.users, **by_metric, **counts.scalars(), **candidates})
 
@@ -849,6 +854,11 @@ class Report(Exports, Mapping[str, float]):
         dependent = self.counts.get("tie_dependent", {})
         remarks += [
             f"{plural(count, 'user')} whose {name} depends on ties" for name, count in dependent.items() if count
+        ][:1]
+        remarks += [
+            f"{plural(users, 'user')} whose {value.spelling} is 0 / 0{undefined_case(value)}"
+            for value, users in undefined_values(self._state)
+            if value.rules["undefined"] != "skip"
         ][:1]
         candidates = self._state.counts.candidates
         if candidates is not None and candidates.users:

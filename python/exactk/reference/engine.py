@@ -58,7 +58,11 @@ def _checked_users(problem: Problem) -> JudgedUsers:
 def _evaluate(problem: Problem) -> Outcome:
     """Evaluate by the definitions."""
     users = _checked_users(problem)
-    ratios = _ratios_by_value(problem, users)
+    raw_ratios = _ratios_by_value(problem, users)
+    ratios = [
+        [None if _leaves_out(ratio, value.rules) else ratio for ratio in row]
+        for value, row in zip(problem.values, raw_ratios, strict=True)
+    ]
     per_user = np.array(
         [
             [_value_of_ratio(ratio, value.rules) for ratio in row]
@@ -73,7 +77,8 @@ def _evaluate(problem: Problem) -> Outcome:
     sums = list(map(Sums.over_groups, by_value))
     parts = [PartColumns.of_sums(total.scales, of_groups) for total, of_groups in zip(sums, by_value, strict=True)]
     group_sums = None if problem.groups is None else SumTable.of_parts(parts, problem.group_count)
-    counts = _problem_counts(problem, users)
+    undefined = tuple(_undefined_users(users, *one) for one in zip(problem.values, raw_ratios, strict=True))
+    counts = _problem_counts(problem, users, undefined if any(undefined) else None)
     item_counts = tuple(
         ItemCounts(*count_items(users, tally.rules, tally.cutoffs, has_short_lists=tally.has_short_lists))
         for tally in problem.item_tallies
@@ -167,10 +172,19 @@ def _ratio_of_user(users: JudgedUsers, user: int, value: Value) -> Ratio | None:
         numerator, denominator = expected_ratio(value.metric, judged, value.cutoff, rules, value.parameter)
     else:
         numerator, denominator = METRICS[value.metric](judged, value.cutoff, rules, value.parameter)
-    undefined = denominator == 0 and value.rules["undefined"] == "skip"
-    if undefined and value.rules["average"] != "micro":
-        return None
     return float(numerator), float(denominator)
+
+
+def _leaves_out(ratio: Ratio | None, rules: Rules) -> bool:
+    is_undefined = ratio is not None and ratio[1] == 0
+    return is_undefined and rules["undefined"] == "skip" and rules["average"] != "micro"
+
+
+def _undefined_users(users: JudgedUsers, value: Value, ratios: Sequence[Ratio | None]) -> int:
+    """Return how many users have 0 / 0 although they have a list and, if the value reads the truth, relevant items."""
+    undefined = [user for user, ratio in enumerate(ratios) if ratio is not None and ratio[1] == 0]
+    judged = [users.judged_user(user, resolved_rules(value)) for user in undefined]
+    return sum(bool(one.ranking) and (one.relevant > 0 or not value.info.reads_truth) for one in judged)
 
 
 def _value_of_ratio(ratio: Ratio | None, rules: Rules) -> float:
@@ -213,7 +227,7 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
     return Sums(users, undefined, total, _SCALE, squares, _SCALE, weight_sum, _SCALE)
 
 
-def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
+def _problem_counts(problem: Problem, users: JudgedUsers, undefined: tuple[int, ...] | None) -> Counts:
     # A NaN that a value refuses has been refused by now.
     rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "weight": "one", "nan": "last"}
     counts: dict[str, int] = dict.fromkeys(
@@ -261,6 +275,7 @@ def _problem_counts(problem: Problem, users: JudgedUsers) -> Counts:
         candidates=_candidate_counts(problem, users),
         **count_unusual_items(problem, users),
         ties=None if ties is None else tuple(ties),
+        undefined=undefined,
     )
 
 
