@@ -30,8 +30,8 @@ EXPECTED = exactk.evaluate(
 class Data:
     """As ``lightgbm.Dataset`` and ``xgboost.DMatrix``."""
 
-    def __init__(self, labels: Any = LABELS, sizes: Any = SIZES) -> None:
-        self.labels, self.sizes, self.reads = labels, sizes, 0
+    def __init__(self, labels: Any = LABELS, sizes: Any = SIZES, weight: Any = None) -> None:
+        self.labels, self.sizes, self.weight, self.reads = labels, sizes, weight, 0
 
     def get_label(self) -> Any:
         self.reads += 1
@@ -39,6 +39,9 @@ class Data:
 
     def get_group(self) -> Any:
         return self.sizes
+
+    def get_weight(self) -> Any:
+        return self.weight
 
     def get_uint_info(self, name: str) -> Any:
         assert name == "group_ptr"
@@ -55,6 +58,38 @@ def test_the_values_are_those_of_evaluate() -> None:
     assert metric.get_final_error(error, weight) == EXPECTED[METRICS[0]]
     assert metric.is_max_optimal()
     assert str(metric) == METRICS[0]
+
+
+WEIGHTS = np.array([1, 2, 0.5, 0, 4], np.float32)
+
+
+@pytest.mark.parametrize("weight", [WEIGHTS, np.repeat(WEIGHTS, SIZES)], ids=["by group", "by row"])
+def test_weights_of_the_data_set_weight_its_groups(weight: Any) -> None:
+    truth = exactk.Truth(OFFSETS, np.arange(len(LABELS)), LABELS.astype(float))
+    scores = exactk.SparseScores(OFFSETS, np.arange(len(LABELS)), SCORES)
+    weighted = list(exactk.evaluate(truth, scores, METRICS, weights=WEIGHTS.astype(float)).items())
+    assert dict(weighted) != EXPECTED
+    data = Data(weight=weight)
+    assert [(name, value) for name, value, _ in lightgbm_feval(METRICS)(SCORES, data)] == weighted
+    assert xgboost_metric(METRICS)(SCORES, data) == weighted
+    metric = catboost_metric(METRICS[0], (LABELS, np.repeat(range(5), SIZES)))
+    assert metric.get_final_error(*metric.evaluate([SCORES], LABELS, weight)) == weighted[0][1]
+    assert metric.get_final_error(*metric.evaluate([SCORES], LABELS, None)) == EXPECTED[METRICS[0]]
+
+
+@pytest.mark.parametrize(
+    ("weight", "expected"),
+    [
+        (np.arange(27), "expected equal weights in a group, found 0 and 1 in group 0"),
+        ([1, 2], r"expected one per group \(5\) or one per row \(27\), found 2"),
+    ],
+)
+def test_weights_are_those_of_groups(weight: Any, expected: str) -> None:
+    for function in (lightgbm_feval, xgboost_metric):
+        with pytest.raises(exactk.InputError, match=expected):
+            function(METRICS)(SCORES, Data(weight=weight))
+    with pytest.raises(exactk.InputError, match=expected):
+        catboost_metric("mrr", (LABELS, np.repeat(range(5), SIZES))).evaluate([SCORES], LABELS, weight)
 
 
 def test_a_data_set_is_read_once() -> None:

@@ -1,7 +1,10 @@
 """Metrics of exactk after each round of LightGBM, XGBoost and CatBoost, while they learn to rank.
 
-None of these libraries is imported. Each function here returns what a library calls with the scores of a data set. The labels
-and groups of a data set are read once, and kept as long as the data set itself.
+None of these libraries is imported. Each function here returns what a library calls with the scores of a data set. The labels,
+groups and weights of a data set are read once, and kept as long as the data set itself.
+
+The mean over groups is weighted as the data set is. A weight is that of a group: one per group, or one per row, if those of a
+group are equal.
 """
 
 from __future__ import annotations
@@ -49,12 +52,14 @@ def lightgbm_feval(
     -------
     function
         Takes the scores and the ``lightgbm.Dataset``, which must have groups, and returns the name, the value and whether
-        higher is better, for each metric. A value that is undefined is NaN.
+        higher is better, for each metric. A value that is undefined is NaN. Weights of the data set weight the mean over its
+        groups.
 
     Raises
     ------
     InputError
-        If a metric is invalid; and, when the function is called, if the data set has no groups.
+        If a metric is invalid; and, when the function is called, if the data set has no groups, or weights that differ inside
+        a group, or weights for a metric that has none, such as coverage.
 
     Warns
     -----
@@ -69,10 +74,12 @@ def lightgbm_feval(
     ...         return [0, 2, 1, 0, 1]
     ...     def get_group(self):
     ...         return [3, 2]
+    ...     def get_weight(self):
+    ...         return [1, 1, 1, 3, 3]
     >>> data = Dataset()
     >>> feval = lightgbm_feval(["mrr", "recall@1"])
     >>> feval([0.5, 0.9, 0.1, 0.3, 0.2], data)
-    [('mrr', 0.75, True), ('recall@1', 0.25, True)]
+    [('mrr', 0.625, True), ('recall@1', 0.125, True)]
 
     ``lightgbm.train(parameters, train, valid_sets=[valid], feval=feval)`` calls it after each round.
     """
@@ -98,7 +105,7 @@ def xgboost_metric(
     -------
     function
         Takes the scores and the ``xgboost.DMatrix``, which must have groups or ``qid``, and returns the name and the value of
-        each metric. A value that is undefined is NaN. XGBoost stops early by the last one, and takes lower values for better unless
+        each metric. A value that is undefined is NaN. Weights are as in `lightgbm_feval`. XGBoost stops early by the last one, and takes lower values for better unless
         ``maximize=True`` says otherwise.
 
     Raises
@@ -120,6 +127,8 @@ def xgboost_metric(
     ...         return [0, 2, 1, 0, 1]
     ...     def get_uint_info(self, name):
     ...         return [0, 3, 5]
+    ...     def get_weight(self):
+    ...         return []
     >>> data = DMatrix()
     >>> custom_metric = xgboost_metric("ndcg@2(gain=exp2)")
     >>> custom_metric(np.array([0.5, 0.9, 0.1, 0.3, 0.2]), data)
@@ -151,7 +160,8 @@ class catboost_metric:  # noqa: N801 - as the functions
     Raises
     ------
     InputError
-        If the metric is invalid, labels and groups differ in length, or two data sets have the same labels.
+        If the metric is invalid, labels and groups differ in length, or two data sets have the same labels; and, when
+        CatBoost evaluates, if weights differ inside a group.
 
     Notes
     -----
@@ -193,13 +203,14 @@ class catboost_metric:  # noqa: N801 - as the functions
         self,
         approxes: Sequence[ArrayLike],
         target: ArrayLike,
-        weight: ArrayLike | None,  # noqa: ARG002 - as CatBoost calls it
+        weight: ArrayLike | None,
     ) -> tuple[float, float]:
-        """Return the value, and 1 as its weight."""
+        """Return the value, whose mean has the weights of the groups, and 1 as its weight."""
         graded = self._data.get(_key(np.asarray(target)))
         if graded is None:
             self._warn_once(len(np.asarray(target)))
             return 0.0, 1.0
+        graded = graded._replace(weights=_weights_of_groups(weight, graded.offsets))
         ((_, value),) = self._evaluator.values_of(np.asarray(approxes[0]), graded, is_first=False)
         return value, 1.0
 
@@ -226,6 +237,7 @@ class _Graded(NamedTuple):
     truth: Truth
     offsets: NDArray[np.int64]
     rows: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None  # of the groups
 
 
 class _RoundEvaluator:
@@ -262,16 +274,17 @@ class _RoundEvaluator:
                 self._metrics,
                 convention=self._convention,
                 num_threads=self._num_threads,
+                weights=graded.weights,
             )
         return list(report.items())
 
 
 def _of_dataset(data: Any) -> _Graded:  # noqa: ANN401 - a Dataset of LightGBM
-    return _graded(data.get_label(), _with_zero(data.get_group()))
+    return _graded(data.get_label(), _with_zero(data.get_group()), data.get_weight())
 
 
 def _of_matrix(data: Any) -> _Graded:  # noqa: ANN401 - a DMatrix of XGBoost
-    return _graded(data.get_label(), np.asarray(data.get_uint_info("group_ptr"), np.int64))
+    return _graded(data.get_label(), np.asarray(data.get_uint_info("group_ptr"), np.int64), data.get_weight())
 
 
 def _of_rows(labels: ArrayLike, groups: ArrayLike) -> _Graded:
@@ -288,14 +301,33 @@ def _with_zero(group: ArrayLike | None) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(() if group is None else np.asarray(group, np.int64))]).astype(np.int64)
 
 
-def _graded(labels: ArrayLike, offsets: NDArray[np.int64]) -> _Graded:
+def _graded(labels: ArrayLike, offsets: NDArray[np.int64], weight: ArrayLike | None = None) -> _Graded:
     grades = np.asarray(labels, np.float64)
     if len(offsets) < 2 or offsets[-1] != len(grades):
         found = int(offsets[-1]) if len(offsets) else 0
         message = f"data: expected groups of {len(grades)} rows in all, found {found}: a data set to rank has groups"
         raise InputError(message)
     rows = np.arange(len(grades))
-    return _Graded(Truth(offsets, rows, grades), offsets, rows)
+    return _Graded(Truth(offsets, rows, grades), offsets, rows, _weights_of_groups(weight, offsets))
+
+
+def _weights_of_groups(weight: ArrayLike | None, offsets: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    """Return the weight of each group: XGBoost has one per group, LightGBM and CatBoost have one per row."""
+    weights = np.asarray(() if weight is None else weight, np.float64)
+    sizes = np.diff(offsets)
+    if not len(weights) or len(weights) == len(sizes):
+        return weights if len(weights) else None
+    if len(weights) != offsets[-1]:
+        expected = f"weight: expected one per group ({len(sizes)}) or one per row ({offsets[-1]}), found {len(weights)}"
+        raise InputError(expected)
+    of_groups = weights[np.minimum(offsets[:-1], len(weights) - 1)]  # an empty group at the end has no row
+    differs = weights != np.repeat(of_groups, sizes)
+    if differs.any():
+        row = int(np.argmax(differs))
+        group = int(np.searchsorted(offsets, row, side="right")) - 1
+        expected = f"weight: expected equal weights in a group, found {of_groups[group]:g} and {weights[row]:g} in group {group}"
+        raise InputError(f"{expected}; the mean over groups has one weight per group")
+    return of_groups
 
 
 def _key(labels: NDArray[Any]) -> bytes:
