@@ -143,14 +143,9 @@ def _tail(popularity: Mapping[Item, int], tail: str, head: float) -> set[Item]:
             order.sort(key=lambda item: popularity[item])
             in_head = -(-share.numerator * len(order) // share.denominator)
             return {*order[: max(1, len(order) - in_head)]}
-    order.sort(key=lambda item: -popularity[item])
-    outside: set[Item] = set()
-    total = 0
-    for item in order:
-        if total >= share * sum(popularity.values()):
-            outside.add(item)
-        total += popularity[item]
-    return outside
+    counts = popularity.values()
+    levels = {p for p in counts if sum(q for q in counts if q > p) >= share * sum(counts)}
+    return {item for item in order if popularity[item] in levels}
 
 
 def sum_of_distances(items: Sequence[Item], catalogue: Catalogue, rules: Mapping[str, Any]) -> tuple[Fraction, int]:

@@ -45,7 +45,9 @@ def test_one_user_of_train_has_no_surprise() -> None:
     [
         ([4, 4, 1, 1], "head_share", 0.8, {2, 3}),  # 8 of 10
         ([7, *[1] * 93], "head_share", 0.07, {*range(1, 94)}),  # 0.07 * 100 is above 7
-        ([4, 4, 1, 1], "head_share", 0.81, {3}),  # of equal items, the first is in the head
+        ([4, 4, 1, 1], "head_share", 0.81, set()),  # equal items stay together: all are in the head
+        ([5, 3, 3, 2, 1, 1], "head_share", 0.5, {3, 4, 5}),  # 8 of 15 are enough without the second of 3
+        ([8, 2], "head_share", 0.8, {1}),
         ([1, 4, 1, 4], "head_share", 0.0, {0, 1, 2, 3}),
         ([1, 4, 0, 4], "head_share", 1.0, set()),
         ([5, 3, 3, 3], "lowest_share", 0.5, {1, 2}),  # of equal items, the first is in the tail
@@ -61,7 +63,9 @@ def test_the_tail(popularity: list[int], tail: str, head: float, expected: set[i
 def test_the_least_popular_item_is_in_the_tail_if_any_of_its_equals_is() -> None:
     for popularity in ([2, 2, 0], [0, 2, 2]):
         counts = TrainCounts(popularity, popularity, 4)
-        numbers = item_numbers("aplt", counts, {**RULES, "unseen_items": "least_popular"}, head=0.5)
+        numbers = item_numbers(
+            "aplt", counts, {**RULES, "tail": "lowest_share", "unseen_items": "least_popular"}, head=0.5
+        )
         assert numbers.foreign == 1
 
 

@@ -3132,7 +3132,7 @@ def aplt_at_k(
     >>> predictions = [[1, 2, 4], [2, 3, 21]]
     >>> train = [[1, 2], [1, 3, 4], [1, 21]]
     >>> exactk.aplt_at_k(truth, predictions, k=3, items=train)
-    0.16666666666666666
+    0.0
     """
     return metric_value(
         metric_string("aplt", k, head=head),

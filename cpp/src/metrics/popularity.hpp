@@ -133,15 +133,19 @@ class PopularityView {
     return items;
   }
 
-  // Returns the items of train outside the fewest that have the share `head` of the total. Of equal
-  // ones, the first of the catalogue are in the head.
+  // Returns the items of train outside the fewest that have the share `head` of the total. Equal
+  // ones stay together, in the head if any of them is needed there.
   [[nodiscard]] std::vector<std::size_t> outside_head(double head) const {
     std::vector<std::size_t> items = items_where([](Count) { return true; });
     std::ranges::stable_sort(items, std::greater<>(), [&](std::size_t i) { return counts_[i]; });
     const Count enough = least_count(head, total_);
     Count sum = 0;
     std::size_t size = 0;
-    while (sum < enough && size < items.size()) sum += counts_[items[size++]];
+    Count last = 0;  // popularity of the last item of the head
+    while (size < items.size() && (sum < enough || counts_[items[size]] == last)) {
+      last = counts_[items[size++]];
+      sum += last;
+    }
     items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(size));
     return items;
   }

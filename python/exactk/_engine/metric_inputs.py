@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from exactk._inputs.items import Items
 from exactk._plan.metric_strings import as_plan
@@ -27,6 +30,7 @@ def items_of_metrics(
     table = Items.from_argument(items, columns, threads).table
     if any(map(reads_items, values)):
         warn_of_items_outside(table, values)
+        warn_of_split_tail(table, values)
         return table
     warn("items has no effect on the requested metrics: leave it out")
     return None
@@ -140,3 +144,25 @@ def _compares_with_all_items(value: Value) -> bool:
     own_fields = value.info.own_fields
     fields = [field for field in _OF_ALL_ITEMS if field in own_fields]
     return "popularity" in own_fields and all(value.rules[field] in _OF_ALL_ITEMS[field] for field in fields)
+
+
+def warn_of_split_tail(items: CanonicalItems, values: Sequence[Value]) -> None:
+    """Warn if the order of the catalogue decides which of equally popular items are in a tail.
+
+    RecBole, whose tail has no unseen item, cuts so too.
+    """
+    for value in values:
+        rules = value.rules
+        if "tail" not in value.info.own_fields or rules["tail"] != "lowest_share" or rules["unseen_items"] == "zero":
+            continue
+        counts = items.interactions if rules["popularity"] == "interactions" else items.users
+        levels = np.sort(counts[counts > 0]) if counts is not None else np.zeros(0, np.int64)
+        share = value.parameter * len(levels)
+        in_tail = max(len(levels) - math.ceil(share - 1e-9 * max(1.0, share)), 1)
+        if in_tail < len(levels) and levels[in_tail - 1] == levels[in_tail]:
+            found = f"{plural(int((levels == levels[in_tail]).sum()), 'item')} of popularity {levels[in_tail]}"
+            warn(
+                f"items: the order of the catalogue decides which of {found} are in the tail of {value.spelling}; "
+                "tail=head_share keeps equal items together"
+            )
+            return

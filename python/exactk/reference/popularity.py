@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -210,10 +209,9 @@ def tail_items(popularity: Sequence[int], tail: str, head: float) -> set[int]:
     if tail == "lowest_share":
         size = max(1, len(seen) - _least_integer(head * len(seen)))
         return {*sorted(seen, key=lambda i: (popularity[i], i))[:size]}
-    falling = sorted(seen, key=lambda i: (-popularity[i], i))
-    above = accumulate((popularity[i] for i in falling), initial=0)  # the sum over the items before
     enough = _least_integer(head * sum(popularity))
-    return {i for i, before in zip(falling, above, strict=False) if before >= enough}
+    above = {p: sum(other for other in popularity if other > p) for p in set(popularity)}
+    return {i for i in seen if above[popularity[i]] >= enough}
 
 
 def _least_integer(number: float) -> int:
