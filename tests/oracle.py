@@ -437,6 +437,8 @@ def _ratio_of_items(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:
         if rules["duplicate_items"] != "count":
             items = list(dict.fromkeys(items))
         total, n = sum_of_distances(items, asked.catalogue, rules)
+        if rules["ild_over"] == "pairs_or_one" and len(top) < 2:
+            return total, Fraction(1)
         return total, Fraction(n if rules["ild_over"] == "list" else n * (n - 1) // 2)
     numbers = [item_number(asked.metric, slot.item, asked.catalogue, rules, asked.parameter) for slot in top]
     is_repeat = [any(slot.item == above.item for above in top[:i]) for i, slot in enumerate(top)]

@@ -79,7 +79,7 @@ CHOICES: dict[str, list[Any]] = {
     "list_mean_over": ["list", "cutoff"],
     "tail": ["head_share", "lowest_share", "at_most"],
     "distance": ["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"],
-    "ild_over": ["pairs", "list"],
+    "ild_over": ["pairs", "list", "pairs_or_one"],
     "missing_features": ["raise", "skip"],
     "discount": ["log2", "log2_floored"],
     "users": ["truth", "both", "predictions", "union"],

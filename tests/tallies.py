@@ -119,7 +119,10 @@ class DrawnLists(NamedTuple):
         is_counted = is_of_users and (bool(truth) or self.rules["empty_truth"] != "skip")
         if listed is None or (self.rules["list_users"] == "users" and not is_counted):
             return None
-        rest = [item for item in listed if item not in excluded][:cutoff]
+        rest = [item for item in listed if item not in excluded]
+        if not rest and self.rules["list_users"] == "users" and self.rules["empty_list"] == "skip":
+            return None
+        rest = rest[:cutoff]
         counts_repeats = self.rules["duplicate_items"] == "count"
         return [(rank, item) for rank, item in enumerate(rest, 1) if counts_repeats or item not in rest[: rank - 1]]
 
@@ -133,6 +136,6 @@ def drawn_lists(draw: st.DrawFn, ids: st.SearchStrategy[int]) -> DrawnLists:
     truth, lists, exclude = (draw(st.lists(kind, min_size=size, max_size=size)) for kind in kinds)
     rules = {
         "foreign_items": ["ignore", "count"], "duplicate_items": ["first", "count"], "list_users": ["lists", "users"],
-        "users": ["truth", "both", "predictions", "union"], "empty_truth": ["skip", "compute"], "undefined": ["nan"],
+        "users": ["truth", "both", "predictions", "union"], "empty_truth": ["skip", "compute"], "empty_list": ["skip", "compute"], "undefined": ["nan"],
     }  # fmt: skip
     return DrawnLists(truth, lists, exclude, {name: draw(st.sampled_from(some)) for name, some in rules.items()})

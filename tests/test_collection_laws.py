@@ -198,6 +198,28 @@ def test_which_items_and_lists_are_counted(evaluate: Any, foreign: str, list_use
         assert tally.short_lists[1].tolist() == [[0, 2, 1], [1, 2, 1]]
 
 
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_users_whom_the_convention_skips_have_no_list_that_counts(evaluate: Any) -> None:
+    truth, lists = [[1], [], [2]], [[], [1], [2, 1]]
+    options: Any = {"items": exactk.Items([1, 2], item_groups=["x", "y"])}
+    lengths = {
+        (): [[0, 1], [1, 1], [2, 1]],
+        ("list_users=users",): [[0, 1], [2, 1]],
+        ("list_users=users", "empty_list=skip"): [[2, 1]],
+        ("list_users=users", "empty_list=skip", "empty_truth=zero"): [[1, 1], [2, 1]],
+        ("list_users=users", "empty_list=zero"): [[0, 1], [2, 1]],
+        ("empty_list=skip",): [[0, 1], [1, 1], [2, 1]],
+    }
+    for fields, expected in lengths.items():
+        convention = dict(field.split("=") for field in fields)
+        (tally,) = evaluate(truth, lists, "personalization", convention=convention, **options).state.item_tallies
+        assert tally.list_lengths[0].tolist() == expected
+    nobody = {"list_users": "users", "empty_list": "skip"}
+    for metric in ("gini", "coverage", "exposure"):
+        assert math.isnan(evaluate([[1]], [[]], metric, convention={**nobody, "undefined": "one"}, **options)[metric])
+
+
 def test_items_of_no_list_are_in_no_tally() -> None:
     (tally,) = exactk.evaluate([[1]] * 2, [[1, 2], [2]], "coverage@2", items=exactk.Items(1000)).state.item_tallies
     assert list(tally.keys) == [1, 2]

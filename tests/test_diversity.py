@@ -90,6 +90,26 @@ def test_items_without_features(evaluate: Any) -> None:
     assert ild(evaluate, features, "", [[0, 2]]) == 1.0  # nobody has the item
 
 
+@ENGINES
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [
+        ([[1, 2], [3], [3, 9]], 0.5),  # as rectools 0.19.0 returned: the last list is NaN
+        ([[1, 2], [3], [9]], 1 / 3),
+        ([[1, 2], [9, 8]], 1.0),
+        ([[1, 2], [1, 2, 9]], 1.0),
+        ([[1, 3], [1], [1, 9]], 0.0),
+        ([[9]], 0.0),
+    ],
+)
+def test_rectools_leaves_out_lists_without_a_pair_of_features(
+    evaluate: Any, lists: list[list[int]], expected: float
+) -> None:
+    items = exactk.Items([1, 2, 3, 4, 8, 9], features={1: [0.0], 2: [1.0], 3: [0.0], 4: [1.0]})
+    report = evaluate(None, lists, "ild@3(distance=hamming)", items=items, convention="rectools")
+    assert report["ild@3(distance=hamming)"] == pytest.approx(expected)
+
+
 def test_the_message_names_the_item_and_what_to_write() -> None:
     items = exactk.Items(["film", "song"], features={"film": [1.0]})
     with pytest.raises(exactk.InputError, match=r"item 'song' without features at row 0.*'missing_features': 'skip'"):

@@ -297,9 +297,13 @@ def test_faults_name_the_argument_and_the_item(arguments: Callable[[], exactk.It
 def test_what_the_items_do_not_say_is_no_zero() -> None:
     """Popularity alone says nothing of the rows of train, and train without rows nothing of popularity."""
     items = exactk.Items(popularity={1: 4, 2: 2}, train_users=5)
-    for text in ("arp(arp_over=interactions)", "novelty(novelty_over=interactions)"):
-        with pytest.raises(exactk.InputError, match=r"items: expected .* to have the popularity of items, found none"):
-            exactk.evaluate(None, {"u": [1]}, text, items=items)
+    message = r"items: expected (arp|novelty|aplt) to have the interactions with items, found popularity=, which has the users"
+    calls: list[tuple[str, Any]] = [("arp(arp_over=interactions)", {}), ("novelty(novelty_over=interactions)", {})]
+    calls += [("arp@2", "recbole"), ("aplt@2", "recbole"), ("aplt@2", {"popularity": "interactions"})]
+    for text, convention in calls:
+        for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+            with pytest.raises(exactk.InputError, match=message):
+                evaluate(None, {"u": [1]}, text, items=items, convention=convention)
     with pytest.raises(exactk.InputError, match="train: expected at least one interaction, found none"):
         exactk.Items([1, 2], train={"a": [], "b": []})
 

@@ -50,7 +50,7 @@ enum class ItemDistance : std::uint8_t { cosine, dot, euclidean, hamming, jaccar
 enum class SerendipityOf : std::uint8_t { features, popularity };
 // Of an item from what a user had: to the nearest item, or on average.
 enum class HistoryDistance : std::uint8_t { nearest, mean };
-enum class IldOver : std::uint8_t { pairs, list };
+enum class IldOver : std::uint8_t { pairs, list, pairs_or_one };
 enum class MissingFeatures : std::uint8_t { raise, skip };
 enum class Tail : std::uint8_t { head_share, lowest_share, at_most };
 enum class Discount : std::uint8_t { log2, log2_floored };

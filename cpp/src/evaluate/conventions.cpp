@@ -56,7 +56,7 @@ constexpr std::array<std::string_view, 2> kNames<SerendipityOf> = {"features", "
 template <>
 constexpr std::array<std::string_view, 2> kNames<HistoryDistance> = {"nearest", "mean"};
 template <>
-constexpr std::array<std::string_view, 2> kNames<IldOver> = {"pairs", "list"};
+constexpr std::array<std::string_view, 3> kNames<IldOver> = {"pairs", "list", "pairs_or_one"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<MissingFeatures> = {"raise", "skip"};
 template <>
@@ -173,7 +173,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "list_mean_over", "the divisor of a mean over the list: its items, or the cutoff"),
     choice<&Rules::tail, Tail::head_share, Tail::lowest_share, Tail::at_most>(
         "tail",
-        "the tail of aplt: the items outside the most popular ones that have the share `head` of "
+        "the tail of aplt: the items less popular than the fewest that have the share `head` of "
         "the total popularity, the least popular ones beside the share `head` of the items of "
         "train, or the items of popularity `head` or less"),
     choice<&Rules::distance, ItemDistance::cosine, ItemDistance::dot, ItemDistance::euclidean,
@@ -183,8 +183,10 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "of the difference, the number of unequal columns, 1 minus the share of common tags, "
         "or "
         "the entry of a matrix of distances"),
-    choice<&Rules::ild_over, IldOver::pairs, IldOver::list>(
-        "ild_over", "the divisor of ild: the pairs of items of the list, or its items"),
+    choice<&Rules::ild_over, IldOver::pairs, IldOver::list, IldOver::pairs_or_one>(
+        "ild_over",
+        "the divisor of ild: the pairs of items of the list, its items, or the pairs, but 1 for a "
+        "list of fewer than two items"),
     choice<&Rules::serendipity_of, SerendipityOf::features, SerendipityOf::popularity>(
         "serendipity_of",
         "what serendipity is measured by: the distance of an item from what the user has in train, "
@@ -200,8 +202,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
     choice<&Rules::list_users, ListUsers::lists, ListUsers::users>(
         "list_users",
         "whose lists count in metrics of all lists: all of them, or those of the users in the "
-        "mean, "
-        "without relevant items only if empty_truth is not skip"),
+        "mean, whom neither empty_truth nor empty_list skips"),
     choice<&Rules::gini_over, GiniOver::items, GiniOver::items_less_one>(
         "gini_over", "the divisor of gini beside the recommendations: the items, or one fewer"),
     choice<&Rules::gini_items, GiniItems::catalogue, GiniItems::recommended>(

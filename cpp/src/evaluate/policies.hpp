@@ -60,7 +60,8 @@ struct UserPolicy {
   if (!presence.in_predictions || rules.list_users == ListUsers::lists)
     return presence.in_predictions;
   return is_in_population(rules.users, presence) &&
-         (row.relevant > 0 || rules.empty_truth != Empty::skip);
+         (row.relevant > 0 || rules.empty_truth != Empty::skip) &&
+         (row.recommended > 0 || rules.empty_list != Empty::skip);
 }
 
 // Returns the value of 0 / 0.

@@ -45,9 +45,12 @@ struct CutoffCounts {
   return over == Over::list ? items : divisor(over, counts);
 }
 
-// Returns the divisor of a sum over the pairs of the items of a list.
-[[nodiscard]] inline Count pair_divisor(IldOver over, Count items) noexcept {
-  return over == IldOver::list ? items : items * (items - 1) / 2;
+// Returns the divisor of a sum over the pairs of the items of a list that count.
+[[nodiscard]] inline Count pair_divisor(IldOver over, Count items,
+                                        const CutoffCounts& counts) noexcept {
+  if (over == IldOver::list) return items;
+  if (over == IldOver::pairs_or_one && counts.list_length < 2) return 1;
+  return items * (items - 1) / 2;
 }
 
 // Returns the distance from several items, by their distances. Requires at least one.

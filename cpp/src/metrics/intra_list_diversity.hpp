@@ -40,8 +40,8 @@ class IntraListDiversity {
       if (!distances_.has_features(items_[next_])) continue;
       total_ = distances_.add(sum_, items_[next_], checkpoint_);
     }
-    return {total_, static_cast<double>(
-                        pair_divisor(rules.ild_over, static_cast<Count>(sum_.items.size())))};
+    const auto counted = static_cast<Count>(sum_.items.size());
+    return {total_, static_cast<double>(pair_divisor(rules.ild_over, counted, counts))};
   }
 
  private:

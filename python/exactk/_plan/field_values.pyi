@@ -20,7 +20,7 @@ class FieldValues:
     list_mean_over: Literal["list", "cutoff"] = "list"
     tail: Literal["head_share", "lowest_share", "at_most"] = "head_share"
     distance: Literal["cosine", "dot", "euclidean", "hamming", "jaccard", "matrix"] = "cosine"
-    ild_over: Literal["pairs", "list"] = "pairs"
+    ild_over: Literal["pairs", "list", "pairs_or_one"] = "pairs"
     serendipity_of: Literal["features", "popularity"] = "features"
     history_distance: Literal["nearest", "mean"] = "nearest"
     missing_features: Literal["raise", "skip"] = "raise"

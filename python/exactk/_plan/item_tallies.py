@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
 
 
-_COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth")
+_COUNTING_FIELDS = ("foreign_items", "list_users", "users", "empty_truth", "empty_list")
 """The fields that decide which lists and items are counted, beside those that decide how lists are read."""
 
 

@@ -189,7 +189,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                     "popularity": "interactions",
                 },
                 "coverage": {"foreign_items": "ignore"},
-                "ild": {"users": "predictions", "missing_features": "skip"},
+                "ild": {
+                    "users": "predictions",
+                    "missing_features": "skip",
+                    "ild_over": "pairs_or_one",
+                    "undefined": "skip",
+                },
             },
         },
         "replay": {

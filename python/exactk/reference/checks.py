@@ -188,7 +188,10 @@ def _check_walk(problem: Problem, value: Value) -> None:
     _check_features_and_histories(problem, value)
     counts = items.users if rules["popularity"] == "users" else items.interactions
     over = [rules[field] for field in ("novelty_over", "arp_over") if field in value.info.own_fields]
-    lacks_interactions = "interactions" in over and items.interactions is None
+    lacks_interactions = "interactions" in (rules["popularity"], *over) and items.interactions is None
+    if needs.popularity and lacks_interactions and items.users is not None:
+        found = "popularity=, which has the users of each item alone"
+        raise input_error("items", f"{value.metric} to have the interactions with items", found)
     if needs.popularity and (counts is None or lacks_interactions):
         raise input_error("items", f"{value.metric} to have the popularity of items", "none")
     if needs.popularity and items.train_users is None and _divides_by_users(value):

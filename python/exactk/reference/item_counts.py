@@ -72,9 +72,11 @@ def is_counted_list(users: JudgedUsers, user: int, rules: Rules) -> bool:
     """Return whether the user has a list that counts."""
     if not users.presence(user)[1] or rules["list_users"] == "lists":
         return users.presence(user)[1]
-    return users.is_counted(user, rules) and (
-        users.judged_user(user, list_rules(rules)).relevant > 0 or rules["empty_truth"] != "skip"
+    judged = users.judged_user(user, list_rules(rules))
+    is_skipped = (not judged.relevant and rules["empty_truth"] == "skip") or (
+        not judged.ranking and rules["empty_list"] == "skip"
     )
+    return users.is_counted(user, rules) and not is_skipped
 
 
 def _listed_items(

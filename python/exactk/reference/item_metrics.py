@@ -96,4 +96,7 @@ def ild(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     distances = user.catalogue.distances(rules["distance"])
     items = [item for _, item, _ in user.listed(k) if user.catalogue.has_features(item, rules["distance"])]
     total = distances.sum_of_pairs([user.catalogue.positions[item] for item in items])
-    return total, len(items) if rules["ild_over"] == "list" else len(items) * (len(items) - 1) // 2
+    pairs = len(items) * (len(items) - 1) // 2
+    if rules["ild_over"] == "pairs_or_one":
+        return total, pairs if len(user.top(k)) > 1 else 1
+    return total, len(items) if rules["ild_over"] == "list" else pairs

@@ -139,10 +139,18 @@ void check_needs(const Request& request, const Run& run) {
   }
   if (!run.needs.popularity) return;
   const bool by_users = run.rules.popularity == Popularity::users;
-  const bool lacks_interactions = needs_interactions(run) && request.items->interactions.empty();
+  const bool reads_interactions = !by_users || needs_interactions(run);
+  const bool lacks_interactions = reads_interactions && request.items->interactions.empty();
+  if (lacks_interactions && !request.items->users.empty()) {
+    throw InputError(
+        {.argument = "items",
+         .expected = std::string(run.info->name) + " to have the interactions with items",
+         .found = "popularity=, which has the users of each item alone",
+         .hint = "items=exactk.Items(train=...) has both, and popularity=users, with "
+                 "divisors other than interactions, needs users alone"});
+  }
   if (!request.items->ids.empty() &&
-      (lacks_interactions ||
-       (by_users ? request.items->users : request.items->interactions).empty())) {
+      (lacks_interactions || (by_users && request.items->users.empty()))) {
     refuse_missing(run, "the popularity of items", "items=exactk.Items(train=...) counts it");
   }
   if (request.items->train_users == kUnknownUsers && needs_train_users(run)) {
