@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from exactk import _core
@@ -13,6 +14,8 @@ from exactk._runtime.html_table import HtmlTable, html_of_tables
 from exactk._runtime.names import Registry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from exactk._plan.custom_metric import CustomInfo
 
 
@@ -77,22 +80,43 @@ agreement_metrics = _select(compares_lists=True)
 
 _OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
-_TRUTH_FIELDS = frozenset({"empty_truth", "min_grade"})
-_USER_POLICIES = frozenset({"average", "missing_list", "empty_list"})
+_TRUTH_FIELDS = frozenset({"empty_truth", "min_grade", "negative_grades"})
+_USERS_FIELDS = frozenset({"users", "empty_list", *_TRUTH_FIELDS})  # what `list_users` reads
 _LIST_POLICIES = frozenset({"missing_list", "empty_list", "undefined"})
+_ALWAYS_DIVIDED = (
+    "hit_rate",
+    "reciprocal_rank",
+    "dcg",
+    "rbp",
+    "err",
+    "num_hits",
+    "num_recommended",
+    "num_items",
+    "coverage",
+)
+_IGNORED_BY_NAME: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        **dict.fromkeys(_ALWAYS_DIVIDED, frozenset({"undefined"})),  # by a number above 0
+        "num_relevant": frozenset({"undefined", "score_dtype", "negative_infinity", "rank_gaps"}),  # of no list
+    }
+)
 
 
-def ignored_fields(info: _core.MetricInfo | CustomInfo) -> frozenset[str]:
-    """Return the fields of a convention that the metric does not read, such as the gain for precision."""
+def ignored_fields(info: _core.MetricInfo | CustomInfo, list_users: str = "users") -> frozenset[str]:
+    """Return the fields of a convention that the metric does not read, such as the gain for precision.
+
+    Metrics of all lists together read which users are in a mean only where `list_users` says so.
+    """
     ignored = _OWN_FIELDS - set(info.own_fields)
     if not info.uses_gains or info.takes_max_grade:
         ignored |= _GAIN_FIELDS
     if not info.discounted:
         ignored |= {"discount"}
-    if not info.reads_truth:
-        ignored |= _TRUTH_FIELDS
     if info.of_collection:
-        ignored |= _USER_POLICIES
+        ignored |= {"average", "missing_list"} | (_USERS_FIELDS if list_users == "lists" else frozenset())
+    elif not info.reads_truth:
+        ignored |= _TRUTH_FIELDS
+    ignored |= _IGNORED_BY_NAME.get(info.name, frozenset())
     return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored
 
 

@@ -32,7 +32,7 @@ def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> No
         changed = _fields_of_metric(value, convention)
         if not changed and not value.unused_fields:
             continue
-        ignored = ignored_fields(value.info)
+        ignored = ignored_fields(value.info, value.rules["list_users"])
         for name in changed:
             text = f"{name} has no effect on {value.metric}: leave it out"
             if name not in ignored or text in warned or not _is_of_metric(name, value, convention):
