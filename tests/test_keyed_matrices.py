@@ -222,7 +222,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
         lambda: evaluate(predictions={"ann": np.array([0.5])}), r"found float64 at row 0; predictions=exactk\.Scores\(list\(predictions\.values\(\)\), users=list\(predictions\)\)"
     ),
     "rows of a frame": (
-        lambda: evaluate([["film"]], [("ann", "film", 1.0)]), r"predictions: expected strings as ids, found float 1\.0 at row 0, position 2$"
+        lambda: evaluate([["film"]], [("ann", "film", 1.0)]), r"predictions: expected strings as ids, found float 1\.0 at row 0, position 2; predictions=pd\.DataFrame"
     ),
     "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
     "negative items": (lambda: scores(items=[3, -1, 5, 6]), r"items: expected item ids in \[0, 2\^63\), found -1 at position 1"),

@@ -393,15 +393,6 @@ def test_f85_the_truth_is_neither_excluded_nor_the_base() -> None:
             exactk.evaluate(truth, lists, "unexpectedness@1", **{"base_predictions": lists, **options})  # type: ignore[arg-type]
 
 
-def test_f85_predictions_are_not_their_own_base() -> None:
-    lists, message = {"a": ["x", "y"]}, "^base_predictions: expected another input than the predictions, found the same"
-    with pytest.raises(exactk.InputError, match=message):
-        exactk.evaluate(None, lists, "unexpectedness@1", base_predictions=lists)
-    systems = {"one": {"a": ["x", "z"]}, "popular": lists}
-    both = exactk.compare({"a": ["x"]}, systems, "unexpectedness@1", base_predictions=lists)
-    assert both.reports["popular"]["unexpectedness@1"] == 0
-
-
 def test_f85_a_frame_with_grades_and_scores_is_both() -> None:
     frame = FRAME.assign(grade=[1.0, 0, 0, 0, 1, 0, 0], score=[0.9, 0.5, 0.1, 0.8, 0.7, 0.3, 0.2])
     assert evaluated("mrr", truth=frame, predictions=frame) == (0.75, [])

@@ -14,7 +14,7 @@ from exactk import _files as files
 from exactk._cli.stdin import STDIN
 from exactk._engine.systems import in_system
 from exactk._files.arguments import read_argument
-from exactk._inputs.readings import check_other_than
+from exactk._inputs.readings import check_not_truth
 from exactk._plan.fields import FIELDS, field_name, within_spelling
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -133,7 +133,7 @@ def check_inputs(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None
     for one in inputs:
         if inputs[0].argument == "truth" and one.argument in {"predictions", "exclude", "base_predictions"}:
             with in_system(one.system or ""):
-                check_other_than("truth", inputs[0].path, [(one.argument, one.path)], columns)
+                check_not_truth(inputs[0].path, [(one.argument, one.path)], columns)
     for name in dict.fromkeys(chain.from_iterable(_ROLE_COLUMNS.values())):
         if getattr(arguments, name, None) is None:
             continue

@@ -12,7 +12,7 @@ from exactk._inputs.conversions import truth_input
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import opened
-from exactk._inputs.readings import check_other_than
+from exactk._inputs.readings import check_not_truth
 from exactk._inputs.registry import classify
 from exactk._runtime.errors import input_error
 
@@ -53,9 +53,7 @@ def convert_block(
 ) -> Block:
     """Return the block, in the evaluation's encoding; `restrictions` are those of the call."""
     columns = evaluation.columns
-    check_other_than(
-        "truth", truth, [*(("predictions", one.value) for one in systems.values()), ("exclude", exclude)], columns
-    )
+    check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), ("exclude", exclude)], columns)
     systems = open_systems(systems, columns)
     shapes = shapes_of_systems(systems.values())
     classified_exclude = opened(classify(exclude, "exclude"), "exclude", columns)

@@ -50,7 +50,7 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import count_users
 from exactk._inputs.paths import open_path, opened
-from exactk._inputs.readings import NO_READINGS, check_other_than, lines_of_ranks
+from exactk._inputs.readings import NO_READINGS, check_not_truth, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_histories import ItemUse
 from exactk._inputs.user_values import Groups, Weights
@@ -220,10 +220,7 @@ def prepare_call(
         **({} if pairing is None else pairing.clusters),
     )
     sources: Iterable[tuple[str, object]] = (("exclude", exclude), ("base_predictions", base_predictions))
-    check_other_than("truth", truth, [*(("predictions", one.value) for one in systems.values()), *sources], columns)
-    if len(systems) == 1:  # beside others, one may be the base
-        (system,) = systems.values()
-        check_other_than("predictions", system.value, [("base_predictions", base_predictions)], columns)
+    check_not_truth(truth, [*(("predictions", one.value) for one in systems.values()), *sources], columns)
     systems = open_systems(systems, columns)
     if base.value is not None:
         with naming_base():

@@ -285,17 +285,17 @@ def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:
     return ("; ", *ranks, f" if they are ranks, {scores} if they are scores")
 
 
-def check_other_than(name: str, one: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
-    """Raise InputError if another argument is the same object or file as this, or a copy of it, by the same columns."""
+def check_not_truth(truth: object, others: Iterable[tuple[str, object]], columns: ColumnNames) -> None:
+    """Raise InputError if another argument is the truth, or the file that the truth is or a copy of it, by the same columns."""
     for argument, value in others:
-        if not _are_same(one, value) or (argument == "predictions" and _has_own_grades(one, columns)):
+        if not _are_same(truth, value) or (argument == "predictions" and _has_own_grades(truth, columns)):
             continue
         hint: Text = ()
         if argument == "predictions":
             names = Option("grade", "NAME"), " and ", Option("score", "NAME")
             hint = ("pass what the system recommends, or name columns of both: ", *names)
-        source = f"the same {'file' if is_path(one) else 'object'}"
-        raise input_error(argument, f"another input than the {name}", source, hint=hint)
+        source = f"the same {'file' if is_path(truth) else 'object'}"
+        raise input_error(argument, "another input than the truth", source, hint=hint)
 
 
 def _has_own_grades(truth: object, columns: ColumnNames) -> bool:
