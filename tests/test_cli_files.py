@@ -18,7 +18,7 @@ import pytest
 import exactk
 from commands import QRELS, RUN, assert_refused, write_files
 from exactk._cli import main
-from exactk._cli.output_files import write_file
+from exactk._runtime.written_files import write_file
 from strategies import latin
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,69 @@ def test_f35_other_files_in_the_folder_are_refused(name: str, content: bytes | N
     assert message in evaluate(run, *folder, code=2)
 
 
+def put_another_shard(path: Path) -> None:
+    Path("shards/shard-2-of-2.state").rename(path)
+
+
+FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "notes": (lambda path: path.write_bytes(b"notes"), "a state file, found a file that begins with b'notes'"),
+    "an empty file": (Path.touch, "a state file, found an empty file"),
+    "a link to nothing": (lambda path: path.symlink_to("outside"), "no file at"),
+    "a link to a file": (lambda path: path.symlink_to("../outside.csv"), "a state file, found a file that begins with"),
+    "a link to a damaged state": (lambda path: path.symlink_to("../damaged"), "which is a link"),
+    "a name of a damaged state": (lambda path: path.hardlink_to("damaged"), "which has 2 hard links"),
+    "a link to an input": (lambda path: path.symlink_to("../truth.csv"), "a state file, found a file that begins with"),
+    "a name of an input": (lambda path: path.hardlink_to("truth.csv"), "a state file, found a file that begins with"),
+    "a folder": (Path.mkdir, "a regular file, found a directory"),
+    "another shard": (put_another_shard, "which is none of it"),
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_f92_a_shard_replaces_its_own_state_alone(what: str, run: Run) -> None:
+    """The error comes before anything is evaluated."""
+    make, message = FOREIGN[what]
+    folder = ["--shards", "2", "--shard-folder", "shards"]
+    evaluate(run, *folder)
+    state = Path("shards/shard-1-of-2.state").read_bytes()
+    Path("damaged").write_bytes(state[:-1])
+    Path("outside.csv").write_bytes(b"outside")
+    Path("shards/shard-1-of-2.state").unlink()
+    make(Path("shards/shard-1-of-2.state"))
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    assert message in evaluate(run, *folder, code=2)
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+    assert not Path("shards/outside").exists()
+
+
+@pytest.mark.parametrize("what", ["notes", "a link to nothing", "a link to an input", "a name of an input"])
+def test_f92_what_appears_during_a_run_is_kept(what: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluate_part = exactk.evaluate
+
+    def evaluate_and_make(*arguments: Any, **named: Any) -> exactk.Report:
+        with suppress(FileExistsError):
+            FOREIGN[what][0](Path("shards/shard-1-of-2.state"))
+        return evaluate_part(*arguments, **named)
+
+    monkeypatch.setattr(exactk, "evaluate", evaluate_and_make)
+    before = Path("truth.csv").read_bytes()
+    text = evaluate(run, "--shards", "2", "--shard-folder", "shards", code=2)
+    assert "--shard-folder: expected shard 1/2 or no file, found 'shards/shard-1-of-2.state', which is" in text
+    assert (Path("truth.csv").read_bytes(), names_in("shards")) == (before, ["shard-1-of-2.state"])
+    assert not Path("shards/outside").exists()
+
+
+def test_f92_stdout_is_no_shard(folder: Path) -> None:
+    """A state that is damaged, because the shell has emptied it, is not that of a shard."""
+    code = "import sys; from exactk._cli import main; sys.exit(main(sys.argv[1:]))"
+    Path("shards").mkdir()
+    with Path("shards/shard-1-of-2.state").open("wb") as stream:
+        command = [sys.executable, "-c", code, "evaluate", *INPUTS, "--shards", "2", "--shard-folder", "shards"]
+        ended = subprocess.run(command, check=False, stdout=stream, stderr=subprocess.PIPE, cwd=folder)  # noqa: S603 - our own code
+    assert (ended.returncode, Path("shards/shard-1-of-2.state").read_bytes()) == (2, b"")
+    assert b"found an empty file" in ended.stderr
+
+
 @pytest.mark.parametrize("name", ["pipe", "shard-2-of-2.state"])
 def test_f54_pipes_in_the_folder_are_not_waited_for(name: str, run: Run) -> None:
     folder = ["--shards", "2", "--shard-folder", "shards"]
@@ -389,8 +453,9 @@ def test_f35_a_kill_at_each_step_of_a_write(run: Run) -> None:
     """The run killed leaves whole files alone, and hidden ones; the next removes these, and has the same bits."""
     cases = [(step, shard) for step in ("before", "fsync", "replace", "after") for shard in (1, 2, 3)]
     code = (  # runs in forks of one process, each with a folder of its own
-        "import os, signal, sys, tempfile, pathlib\n"
-        "from exactk._cli import main, output_files\n"
+        "import os, signal, sys, pathlib\n"
+        "from exactk._cli import main, shards\n"
+        "from exactk._runtime import written_files\n"
         "def killing(call, shard, at_end):\n"
         "    calls = []\n"
         "    def wrapped(*arguments, **options):\n"
@@ -400,7 +465,7 @@ def test_f35_a_kill_at_each_step_of_a_write(run: Run) -> None:
         "        return result\n"
         "    return wrapped\n"
         "def run_to_the_kill(step, shard, folder):\n"
-        "    steps = {'before': (tempfile, 'mkstemp'), 'fsync': (output_files, '_copy_attributes')}\n"
+        "    steps = {'before': (shards, 'replace_file'), 'fsync': (written_files, '_copy_attributes')}\n"
         "    owner, name = steps.get(step, (pathlib.Path, 'replace'))\n"
         "    setattr(owner, name, killing(getattr(owner, name), shard, at_end=step == 'after'))\n"
         "    os._exit(main([*sys.argv[1:], folder]))\n"

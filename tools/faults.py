@@ -179,8 +179,11 @@ ROWS = {
     89: Row("intervals have a width and stay in the metric's range", later="the work on what a number claims"),
     90: Row("trec_eval's program is followed, not its message"),
     91: Row("a table says which metric reads which option", later="the work on what a number claims"),
-    92: Row("shards replace valid states of the same run alone", later="the work on what a write destroys"),
-    93: Row("what is written by path replaces the old file when whole", later="the work on what a write destroys"),
+    92: Row("a shard replaces its own state alone: no other file, no link, no input"),
+    93: Row(
+        "what is written by path replaces the old file when whole, which else stays: on a full disk, after any error",
+        "a small disk where the test may mount one, else a limit of the size of files",
+    ),
     94: Row("a child forked during an update does not hang", later="the work on what a write destroys"),
     95: Row("containers that lie or change are refused with their location", later="the work on what a write destroys"),
     96: Row("reports that contradict their sums are refused", later="the work on what a write destroys"),

@@ -25,7 +25,7 @@ from exactk._cli.gates import (
     add_gate_options,
 )
 from exactk._cli.output import print_text
-from exactk._cli.output_files import check_outputs, write_file
+from exactk._cli.output_files import check_outputs
 from exactk._cli.result import DATA_FORMATS, format_result
 from exactk._cli.shards import (
     NO_SHARDS,
@@ -35,6 +35,7 @@ from exactk._cli.stdin import path_text
 from exactk._cli.systems import find_files, find_systems, name_systems
 from exactk._report.junit import Case, junit_report
 from exactk._runtime.printable_text import printable
+from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -41,7 +41,7 @@ from exactk._cli.gates import (
     report_gate,
 )
 from exactk._cli.items import naming_item_options, read_base, read_items
-from exactk._cli.output_files import check_outputs, write_file
+from exactk._cli.output_files import check_outputs
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import check_user_table_path, user_table_file
 from exactk._cli.shards import (
@@ -61,6 +61,7 @@ from exactk._plan.metric_strings import plan
 from exactk._report.gate import Gate, junit_cases
 from exactk._report.junit import Case, junit_report
 from exactk._runtime import optional
+from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     import argparse

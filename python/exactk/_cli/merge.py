@@ -6,7 +6,7 @@ import exactk
 from exactk._cli.arguments import add_command, add_format_option, add_state_option, check_inputs
 from exactk._cli.bounds import add_bound_options, bound_cases, check_bounded, report_violations
 from exactk._cli.output import print_text
-from exactk._cli.output_files import check_outputs, file_identities, write_file
+from exactk._cli.output_files import check_outputs, file_identities
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import DATA_FORMATS, format_result
 from exactk._cli.shards import check_shards
@@ -14,6 +14,7 @@ from exactk._cli.state_files import find_states, read_state
 from exactk._cli.stdin import input_path, path_text
 from exactk._report.state import check_same_plan
 from exactk._runtime.errors import StateMismatchError, input_error
+from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     import argparse

@@ -13,7 +13,6 @@ from exactk._cli.evaluation import Evaluated, check_comparison, evaluate_systems
 from exactk._cli.evaluation_options import FORMATS, GATE_CODES, add_options, add_truth
 from exactk._cli.gates import add_gate_options
 from exactk._cli.output import print_message
-from exactk._cli.output_files import write_file
 from exactk._cli.shards import NO_SHARDS
 from exactk._cli.stdin import input_path
 from exactk._cli.systems import find_systems
@@ -21,6 +20,7 @@ from exactk._files.arguments import read_item_names
 from exactk._report.presentation import html_page, page_request
 from exactk._runtime import optional
 from exactk._runtime.errors import without_warnings
+from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     import argparse

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import exactk
 from exactk._cli.output import print_message
-from exactk._cli.output_files import write_file
-from exactk._cli.state_files import read_state
+from exactk._cli.output_files import check_outputs
+from exactk._cli.state_files import is_state, read_state
 from exactk._files.faults import File
 from exactk._files.formats import format_of
 from exactk._inputs.users_of_shard import Shard
 from exactk._report.shards import MOST_SHARDS, ShardedRun, Shards, listed, united_shards
 from exactk._runtime.errors import EvaluationWarning, InputError, input_error
 from exactk._runtime.faults import plural
+from exactk._runtime.written_files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -151,6 +152,11 @@ class FilesOfRun:
         self._inputs = inputs
         self._before = [_version(one.path) for one in inputs]
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [one.path for one in self._inputs]
+
     def check(self) -> None:
         """Raise InputError if a file was changed since, so that what was read may not be what was hashed."""
         for one, before in zip(self._inputs, self._before, strict=True):
@@ -195,6 +201,8 @@ def evaluate_shards(task: Task, folder: Path) -> exactk.Report:
     folder.mkdir(exist_ok=True)
     states = _states_of_folder(task, folder)
     missing = _missing_shards(task.run, states)
+    for shard in missing:
+        _check_replaced(task, shard, folder)
     if states:
         kept = f"kept {plural(task.run.shards - len(missing), 'shard')} of {folder}"
         print_message("note", f"{kept}; warnings about their users were printed when they were evaluated")
@@ -203,9 +211,9 @@ def evaluate_shards(task: Task, folder: Path) -> exactk.Report:
         with of_shards.of(shard):
             report = task.evaluate(shard)
         task.files.check()
-        path = folder / _file_name(shard)
+        path = _check_replaced(task, shard, folder)
         states[path] = report.of_shards(Shards((str(shard),), task.run)).state
-        write_file(path, states[path].to_bytes(), _TEMPORARY)
+        replace_file(path, states[path].to_bytes(), _TEMPORARY)
     _remove_leftovers(folder)
     of_shards.tell_others()
     return exactk.merge(list(states.values()))
@@ -222,7 +230,7 @@ def _states_of_folder(task: Task, folder: Path) -> dict[Path, exactk.State]:
         try:
             state = read_state(path)
         except InputError as error:
-            if path.name not in own_names:
+            if path.name not in own_names or not is_state(path):
                 raise
             print_message("warning", f"{error}; exactk evaluates this shard again")
             continue
@@ -232,6 +240,25 @@ def _states_of_folder(task: Task, folder: Path) -> dict[Path, exactk.State]:
             raise input_error("--shard-folder", "shards of this evaluation alone", found, hint=hint)
         states[path] = state
     return states
+
+
+def _check_replaced(task: Task, shard: Shard, folder: Path) -> Path:
+    """Return the file of a shard. Raise InputError if it has anything but a state of this shard, whole or damaged."""
+    path, found = folder / _file_name(shard), "which is none of it"
+    if path.is_symlink():
+        found = "which is a link"
+    elif not path.exists():
+        return path
+    elif is_state(path):
+        check_outputs({"--shard-folder": path}, task.files.paths)
+        try:
+            state = read_state(path)
+        except InputError:  # damaged
+            return path
+        if state.shards == Shards((str(shard),), task.run) and not task.difference(state):
+            return path
+    hint = "name another folder, or remove the file"
+    raise input_error("--shard-folder", f"shard {shard} or no file", f"{str(path)!r}, {found}", hint=hint)
 
 
 def _missing_shards(run: ShardedRun, states: Mapping[Path, exactk.State]) -> list[Shard]:

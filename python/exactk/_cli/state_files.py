@@ -42,6 +42,12 @@ def files_of_folder(folder: Path) -> list[Path]:
     return paths
 
 
+def is_state(path: Path) -> bool:
+    """Return whether a file begins as a state, which may be damaged."""
+    with path.open("rb") as stream:
+        return stream.read(len(STATE_PREFIX)) == STATE_PREFIX
+
+
 def read_state(path: Path) -> exactk.State:
     """Return the state of a file. Raise InputError, which names the file, if it is damaged or of another kind."""
     file = File(path, "states")

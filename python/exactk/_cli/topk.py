@@ -18,12 +18,13 @@ from exactk._cli.arguments import (
     read_file,
 )
 from exactk._cli.output import print_text
-from exactk._cli.output_files import check_outputs, write_file
+from exactk._cli.output_files import check_outputs
 from exactk._cli.provenance import Input
 from exactk._cli.result import json_object
 from exactk._cli.stdin import input_path
 from exactk._report import display
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from exactk._report import display
@@ -16,6 +15,7 @@ from exactk._report.tables import TABLES, plain_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
+from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -246,5 +246,5 @@ def return_or_write(text: str, path: FilePath | None) -> str | None:
     if path in TABLES:
         raise input_error("path", "the path of a file", f"{path!r}, the name of a table", hint=Option("table", path))
     ending = "" if text.endswith("\n") else "\n"
-    Path(path).write_bytes((text + ending).encode(errors="backslashreplace"))
+    write_file(path, (text + ending).encode(errors="backslashreplace"))
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import locale
 from collections import defaultdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar
@@ -11,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar
 import numpy as np
 
 from exactk._runtime.optional import lz4_and_cbor2, pandas, pandas_frame
+from exactk._runtime.written_files import write_file
 from exactk.compat._ranked_dicts import in_order
 
 if TYPE_CHECKING:
@@ -143,14 +145,16 @@ class RanxEntries(Generic[Number]):
         """
         kind = self._kind_of(path, kind)
         if kind == "json":
-            Path(path).write_text(json.dumps(self._entries, indent=2, ensure_ascii=False), encoding="utf-8")
+            content = json.dumps(self._entries, indent=2, ensure_ascii=False).encode()
         elif kind == "lz4":
-            _write_lz4(path, self._entries)
+            content = _as_lz4(self._entries)
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
         elif kind == "parquet":
-            self.to_dataframe().to_parquet(path, index=False)
+            content = self.to_dataframe().to_parquet(index=False) or b""  # bytes without a path
         else:
-            with open(path, "w") as file:  # noqa: PTH123 - a path of any kind, in the encoding of the system
-                file.write("".join(self._trec_lines())[: None if self._ends_empty() else -1])
+            text = "".join(self._trec_lines())[: None if self._ends_empty() else -1]
+            content = text.encode(locale.getencoding())
+        write_file(path, content)
 
     def _ends_empty(self) -> bool:
         """Return whether the last query has no document: then, ranx ends the last line."""
@@ -609,8 +613,7 @@ def _read_lz4(path: str) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _write_lz4(path: str, entries: dict[str, dict[str, Any]]) -> None:
+def _as_lz4(entries: dict[str, dict[str, Any]]) -> bytes:
     lz4, cbor2 = lz4_and_cbor2()
-    content = lz4.compress(lz4.compress(cbor2.dumps(entries), compression_level=_COMPRESSION_LEVEL))
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_bytes(content)
+    content: bytes = lz4.compress(lz4.compress(cbor2.dumps(entries), compression_level=_COMPRESSION_LEVEL))
+    return content

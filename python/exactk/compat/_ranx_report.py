@@ -6,10 +6,10 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exactk._runtime.optional import pandas_frame
+from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -292,7 +292,7 @@ class Report:
         path : str
             The file.
         """
-        Path(path).write_text(json.dumps(self.to_dict(), indent=4))
+        write_file(path, json.dumps(self.to_dict(), indent=4).encode())
 
     def print_results(self) -> None:
         """Print the means as JSON."""
