@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import exactk
 from children import assert_ratio, cpu_seconds, raising, run_child
@@ -195,7 +196,80 @@ RESAMPLES: dict[str, Callable[[], Call]] = {
     "bootstrap": lambda: resampled_reports(200_000, None, **BOOTSTRAP),
     "bootstrap of clusters": lambda: resampled_reports(200_000, np.arange(200_000) // 2, **BOOTSTRAP),
 }
-FAMILIES = {"lists": LISTS, "rows": ROWS, "vectors": VECTORS, "pairs": PAIRS, "resamples": RESAMPLES}
+
+
+def distinct_ids(users: int, length: int) -> Any:
+    """Return lists of distinct items in an order of memory that the core does not read."""
+    return np.asfortranarray(np.arange(length) * 1000 + np.arange(users)[:, None] % 1000)
+
+
+def copied_lists(call: Callable[..., object]) -> Call:
+    truth, lists = distinct_ids(1_000_000, 5), distinct_ids(1_000_000, 40)
+    return lambda threads: call(truth, lists, threads)
+
+
+def copied_scores(call: Callable[..., object], users: int = 6000) -> Call:
+    """Return a call with scores of another byte order, which take no memory but for a row."""
+    truth = exactk.Truth(np.arange(users + 1), np.arange(users))
+    scores = np.broadcast_to(random_numbers(20_000).astype(">f4"), (users, 20_000))
+    return lambda threads: call(truth, scores, threads)
+
+
+def copied_vectors(call: Callable[..., object]) -> Call:
+    vectors = np.asfortranarray(random_numbers(1_000_000, 64))
+    return lambda threads: call(vectors, threads)
+
+
+def copied_sparse(form: str) -> Call:
+    matrix = sparse.random(100_000, 1000, 0.1, form, np.float32, np.random.default_rng(7))
+    return lambda _: exactk.as_predictions(matrix)
+
+
+def update(truth: Any, predictions: Any, threads: int) -> None:
+    exactk.Evaluator(FEW, num_threads=threads).update(truth, predictions)
+
+
+def compare(truth: Any, predictions: Any, threads: int) -> object:
+    return exactk.compare(truth, {"one": predictions, "other": predictions[::-1]}, FEW, num_threads=threads)
+
+
+def evaluate(truth: Any, predictions: Any, threads: int) -> object:
+    return exactk.evaluate(truth, predictions, FEW, num_threads=threads)
+
+
+# Inputs that are copied in Python: strided, of another byte order, of another type, or grouped anew.
+COPIES: dict[str, Callable[[], Call]] = {
+    "evaluate lists": lambda: copied_lists(evaluate),
+    "compare lists": lambda: copied_lists(compare),
+    "judge lists": lambda: copied_lists(
+        lambda truth, lists, threads: exactk.judge(truth, lists, 10, num_threads=threads)
+    ),
+    "update by lists": lambda: copied_lists(update),
+    "agreement": lambda: copied_lists(
+        lambda _, lists, threads: exactk.agreement(lists[:, :20], lists[:, 20:], "overlap@10", num_threads=threads)
+    ),
+    "lists of int16": lambda: partial(
+        evaluate, *(distinct_ids(n, k).astype(np.int16) for n, k in ((1_000_000, 5), (1_000_000, 30)))
+    ),
+    "evaluate scores": lambda: copied_scores(evaluate),
+    "topk": lambda: copied_scores(lambda _, scores, threads: exactk.topk(scores, 10, num_threads=threads)),
+    "mask of exclusions": lambda: copied_scores(
+        lambda truth, scores, threads: exactk.evaluate(truth, scores, FEW, exclude=scores < 0.01, num_threads=threads)
+    ),
+    "dense grades": lambda: copied_scores(lambda _, grades, __: exactk.Truth.from_dense(grades), 2000),
+    "topk of vectors": lambda: copied_vectors(
+        lambda vectors, threads: exactk.topk(exactk.Embeddings(vectors[:9], vectors), 10, num_threads=threads)
+    ),
+    "evaluate vectors": lambda: copied_vectors(
+        lambda vectors, threads: evaluate([[5]] * 9, exactk.Embeddings(vectors[:9], vectors), threads)
+    ),
+    "neighbors": lambda: copied_vectors(
+        lambda vectors, threads: exactk.neighbors(vectors[:20_000], 10, num_threads=threads)
+    ),
+    "CSC": lambda: copied_sparse("csc"),
+    "COO": lambda: copied_sparse("coo"),
+}
+FAMILIES = {"lists": LISTS, "rows": ROWS, "vectors": VECTORS, "pairs": PAIRS, "resamples": RESAMPLES, "copies": COPIES}
 MOST_SECONDS = 0.5  # of CPU time that are looked at of a call, which may take hours
 
 

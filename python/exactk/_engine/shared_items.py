@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._inputs.keys.columns import NumberColumn
+from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
@@ -111,9 +113,14 @@ def share_item(ones: Ids, others: Ids) -> bool:
     """Return whether two arrays of ids have one in common; some of each mostly tell."""
     if not set(ones[:_FEW].tolist()).isdisjoint(others[:_FEW].tolist()):
         return True
-    # NumPy compares int64 and uint64 as floats.
-    first, second = ones.astype(np.int64, copy=False), others.astype(np.int64, copy=False)
-    return max(len(ones), len(others)) > _FEW and bool(np.isin(first, second).any())
+    if max(len(ones), len(others)) <= _FEW:
+        return False
+    first, second = Vocabulary.of_kinds(["int"]), Vocabulary.of_kinds(["int"])  # Ctrl-C cannot interrupt np.isin
+    for distinct, ids in ((first, ones), (second, others)):
+        distinct.encode([NumberColumn(ids)], "items")
+    size = len(first) + len(second)
+    first.extend(second.snapshot(), "items")
+    return len(first) < size
 
 
 _FEW = 1000
@@ -138,8 +145,8 @@ def first_predicted(inputs: AlignedInputs) -> str:
     predicted = predicted_items(inputs.predictions)
     if isinstance(predicted, int):
         return inputs.item_text(0) if predicted else ""
-    held = predicted[predicted >= 0]  # without padding
-    return inputs.item_text(int(held[0])) if len(held) else ""
+    first = predicted[np.argmax(predicted >= 0)] if len(predicted) else -1  # without padding
+    return inputs.item_text(int(first)) if first >= 0 else ""
 
 
 def _distinct_keys(lists: Lists | Rows) -> set[Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._inputs.base_messages import ARGUMENT, naming_base
+from exactk._inputs.checks import elements_at
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Rankings
@@ -101,7 +102,7 @@ def in_shared_vocabularies(rows: Rows, argument: str, encoding: Encoding) -> Row
     if rows.item_vocabulary is not None:
         keys, codes = _encode_again(rows.item_vocabulary, f"items of {argument}", encoding.items)
         is_unchanged = np.array_equal(codes, np.arange(len(codes)))
-        items = rows.items if is_unchanged else codes.astype(rows.items.dtype)[rows.items]
+        items = rows.items if is_unchanged else elements_at(codes.astype(rows.items.dtype), rows.items)
         rows = rows._replace(items=items, item_vocabulary=keys)
     return rows
 
@@ -336,7 +337,7 @@ class Alignment:
             return rows
         items = rows.items
         if self._item_ids is not None and self._shared_items.has(rows.item_vocabulary):
-            items = self._item_ids.astype(items.dtype)[items]
+            items = elements_at(self._item_ids.astype(items.dtype), items)
         return rows._replace(items=items, item_vocabulary=None)
 
     def _check_item_kinds(self, predictions: Rows | MatrixScores) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from itertools import repeat
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Ids: TypeAlias = NDArray[np.integer[Any]]
 Offsets: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint32]
 
+_PART = 1 << 19  # elements
 _MOST_TYPES = 3  # in a message
 _DTYPE_NOUNS = {"O": "objects", "S": "bytes", "T": "strings", "U": "strings"}
 _ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
@@ -80,11 +84,45 @@ def describe_dtype(array: NDArray[Any]) -> str:
     return _DTYPE_NOUNS.get(array.dtype.kind) or str(array.dtype)
 
 
+def parts(array: NDArray[Any], axis: int = 0) -> Iterator[slice]:
+    """Yield slices along an axis, each of which NumPy copies in some milliseconds.
+
+    Python runs the handlers of signals between two steps of a loop, but not inside of NumPy.
+    """
+    step = max(1, _PART * array.shape[axis] // max(1, array.size))
+    for begin in range(0, array.shape[axis], step):
+        yield slice(begin, begin + step)
+
+
+def converted(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
+    """Return a contiguous copy in a type, which Ctrl-C can interrupt."""
+    if array.size <= _PART:
+        return array.astype(dtype, order="C")
+    copy: NDArray[Any] = np.empty(array.shape, dtype)
+    axis = 0 if array.size <= _PART * len(array) else int(np.argmax(array.shape))
+    for part in parts(array, axis):
+        where = (slice(None),) * axis + (part,)
+        copy[where] = array[where]
+    return copy
+
+
+def elements_at(array: NDArray[Any], positions: NDArray[Any]) -> NDArray[Any]:
+    """Return the elements at the positions, which Ctrl-C can interrupt."""
+    elements: NDArray[Any] = np.empty(len(positions), array.dtype)
+    for part in parts(positions):
+        elements[part] = array[positions[part]]
+    return elements
+
+
 def _as_contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the array itself if the core can read it in place, or an exact copy."""
-    if array.dtype == dtype and array.flags.carray:  # which `np.require` takes longer to see
-        return array
-    return np.require(array, dtype=dtype, requirements=["C_CONTIGUOUS", "ALIGNED"])
+    flags = array.flags
+    return array if array.dtype == dtype and flags.c_contiguous and flags.aligned else converted(array, dtype)
+
+
+def _as_native(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array itself, with any strides, if it is aligned and in native byte order, or a copy."""
+    return array if array.dtype.isnative and array.flags.aligned else converted(array, array.dtype.newbyteorder("="))
 
 
 def _id_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -133,7 +171,7 @@ def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise type_error(argument, "integer or float scores of at most 64 bits", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
-    return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
+    return _as_native(array)
 
 
 def vector_array(value: object, argument: str) -> NDArray[Any]:
@@ -151,9 +189,9 @@ def _float_array(value: object, argument: str, dimensions: int) -> NDArray[Any]:
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
         raise type_error(argument, "float16, float32 or float64", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
-    array = np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
+    array = _as_native(array)
     is_contiguous = dimensions == 1 or array.shape[1] <= 1 or array.strides[1] == array.itemsize
-    return array if is_contiguous else np.ascontiguousarray(array)
+    return array if is_contiguous else converted(array, array.dtype)
 
 
 def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
@@ -198,7 +236,7 @@ def key_array(value: object, argument: str, size: int | None = None, *, hint: st
     _check_dimensions(array, argument, 1)
     if size is not None and len(array) != size:
         raise input_error(argument, f"one key per user ({size})", str(len(array)))
-    return array.copy()
+    return converted(array, array.dtype)
 
 
 def _check_dimensions(array: NDArray[Any], argument: str, dimensions: int, row: int | None = None) -> None:

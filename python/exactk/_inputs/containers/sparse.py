@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.checks import id_array, number_array, offset_array
+from exactk import _core
+from exactk._inputs.checks import converted, elements_at, id_array, number_array, offset_array
 from exactk._inputs.model.rows import Rows, TruthColumns
 from exactk._runtime.errors import input_error, type_error, warn
 
@@ -91,9 +92,13 @@ def _elements_by_row(users: Ids, items: Ids, matrix: Any, argument: str) -> Stor
     count = int(matrix.shape[0])
     if len(users) and not 0 <= users.min() <= users.max() < count:
         raise input_error(argument, f"row numbers from 0 to {count - 1}", f"from {users.min()} to {users.max()}")
-    order = np.argsort(users, kind="stable")
-    indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(users, minlength=count))])
-    return StoredElements(Rows(indptr, items[order]), values[order])
+    indptr, grouped = _core.group_by_user(
+        converted(users, np.uint32), count, [np.arange(len(users)), items], 1, argument
+    )
+    if grouped is None:  # they are in this order
+        return StoredElements(Rows(indptr, items), values)
+    order, items = grouped
+    return StoredElements(Rows(indptr, items), elements_at(values, order))
 
 
 def _check_columns(rows: Rows, columns: int, argument: str) -> None:

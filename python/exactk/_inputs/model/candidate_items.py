@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
+from exactk._inputs.checks import converted
 from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.model.lists import Lists
@@ -42,7 +43,7 @@ class CandidateItems(Lists):
             user, count = int(np.argmin(rows.present)), int((~rows.present).sum())
             raise input_error(cls._argument, "a sequence of ids for every user", "None", row=user, count=count)
         rows = remove_padding(rows)
-        return cls._from_unsorted(rows._replace(items=rows.items.astype(np.int64)), for_all=for_all)
+        return cls._from_unsorted(rows._replace(items=converted(rows.items, np.int64)), for_all=for_all)
 
     @classmethod
     def _from_unsorted(cls, rows: Rows, *, for_all: bool, is_absent: NDArray[np.bool_] | None = None) -> CandidateItems:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
+from exactk._inputs.checks import converted, parts
 from exactk._inputs.model.rows import Rows, reindex
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class ItemFeatures:
         is_missing[positions] = self.is_missing
         if self.vectors is not None:
             vectors = np.zeros((size, self.width), self.vectors.dtype)
-            vectors[positions] = self.vectors
+            for part in parts(self.vectors):
+                vectors[positions[part]] = self.vectors[part]
             item_columns = np.full(size, -1, np.int64)
             item_columns[positions] = np.arange(len(positions))
             is_square = self.width == len(positions)
@@ -69,12 +71,12 @@ class ItemFeatures:
         columns, ends = self.columns.tolist(), self.indptr.tolist()
         return [columns[begin:end] for begin, end in pairwise(ends)]
 
-    def canonical_parts(self) -> Iterator[bytes]:
+    def canonical_parts(self) -> Iterator[bytes | memoryview]:
         """Yield the features as bytes, the same on any machine."""
         yield json.dumps([self.width, self.tags, self.weights is None]).encode()
         yield self.is_missing.tobytes()
         for numbers in (self.vectors, self.weights):
-            yield b"none" if numbers is None else numbers.astype("<f8").tobytes()
+            yield b"none" if numbers is None else converted(numbers, "<f8").reshape(-1).view(np.uint8).data
         for integers in (self.indptr, self.columns, self.item_columns):
             yield b"none" if integers is None else integers.astype("<i8").tobytes()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import Snapshot
 
+_CHUNK = 1 << 20  # bytes
 CatalogueSource: TypeAlias = Literal["catalogue", "train", "popularity"]
 """The argument of `exactk.Items` that has the items of the catalogue."""
 
@@ -106,7 +107,8 @@ class CanonicalItems:
         features = () if self.features is None else self.features.canonical_parts()
         for part in (*self.keys.canonical_bytes(), *map(_canonical_bytes, numbers), *features):
             digest.update(len(part).to_bytes(8, "little"))
-            digest.update(part)
+            for begin in range(0, len(part), _CHUNK):  # which Ctrl-C can interrupt
+                digest.update(part[begin : begin + _CHUNK])
         digest.update(json.dumps([self.train_users, *self.group_labels]).encode())
         return int.from_bytes(digest.digest(), "little")
 

@@ -14,6 +14,7 @@ from exactk import _core
 from exactk._inputs.checks import (
     Ids,
     Offsets,
+    converted,
     flag_array,
     offset_array,
     read_only,
@@ -66,7 +67,7 @@ class Lists:
         for name in names:
             array = getattr(rows, name)
             if array is not None:
-                array = array.view() if rows.is_owned else array.copy()
+                array = array.view() if rows.is_owned else converted(array, array.dtype)
                 array.flags.writeable = False
             object.__setattr__(self, name, array)
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import Ids, Offsets, as_ndarray, flag_array, id_array, number_array
+from exactk._inputs.checks import (
+    Ids,
+    Offsets,
+    as_ndarray,
+    converted,
+    elements_at,
+    flag_array,
+    id_array,
+    number_array,
+    parts,
+)
 from exactk._inputs.keys.columns import NumberColumn
 from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary, vocabulary_of_labels
 from exactk._inputs.model.frame_rows import FindRow, of_first_rows, reindexed, with_location
@@ -101,11 +111,11 @@ def validated_copy(rows: Rows, argument: str) -> Rows:
         raise with_location(error, rows.user_vocabulary, rows.find_row) from None
     rows = remove_padding(rows)
     if rows.is_owned:
-        return rows._replace(items=rows.items.astype(np.int64, copy=False))
+        return rows if rows.items.dtype == np.int64 else rows._replace(items=converted(rows.items, np.int64))
     return rows._replace(
-        indptr=rows.indptr.copy(),
-        items=rows.items.astype(np.int64),
-        grades=None if rows.grades is None else rows.grades.copy(),
+        indptr=converted(rows.indptr, np.int64),
+        items=converted(rows.items, np.int64),
+        grades=None if rows.grades is None else converted(rows.grades, rows.grades.dtype),
         present=None if rows.present is None else rows.present.copy(),
         is_owned=True,
     )
@@ -219,21 +229,27 @@ def graded_rows(grades: object, argument: str) -> Rows:
     matrix = as_ndarray(grades, argument)
     if matrix.dtype.kind == "b":
         flags = flag_array(matrix, argument, dimensions=2)
-        return Rows(*_selected_columns(flags), column_count=flags.shape[1], is_owned=True)
+        return _selected(flags)
     numbers = number_array(matrix, argument, dimensions=2)
     if (infinite := np.isinf(numbers)).any():
         row, column = divmod(int(np.argmax(infinite)), numbers.shape[1])
         found, count = str(numbers[row, column]), int(infinite.sum())
         raise input_error(argument, "finite grades, or NaN", found, row=row, position=column, count=count)
-    is_judged = ~np.isnan(numbers)
-    columns = numbers.shape[1]
-    return Rows(*_selected_columns(is_judged), grades=numbers[is_judged], column_count=columns, is_owned=True)
+    return _selected(~np.isnan(numbers), numbers)
 
 
-def _selected_columns(mask: NDArray[np.bool_]) -> tuple[Offsets, Ids]:
-    """Return the row offsets and the indices of the True columns."""
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask.sum(axis=1), dtype=np.int64)])
-    return indptr, np.ascontiguousarray(np.nonzero(mask)[1], np.int64)
+def _selected(mask: NDArray[np.bool_], numbers: NDArray[np.float64] | None = None) -> Rows:
+    """Return the indices of the True columns, with their numbers as grades."""
+    lengths = [mask[part].sum(axis=1) for part in parts(mask)]
+    indptr = np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]), dtype=np.int64)
+    columns = np.empty(int(indptr[-1]), np.int64)
+    grades = None if numbers is None else np.empty(len(columns), np.float64)
+    for part in parts(mask):
+        where = slice(indptr[part.start], indptr[min(part.stop, len(mask))])
+        columns[where] = np.nonzero(mask[part])[1]
+        if grades is not None and numbers is not None:
+            grades[where] = numbers[part][mask[part]]
+    return Rows(indptr, columns, grades=grades, column_count=mask.shape[1], is_owned=True)
 
 
 def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
@@ -249,4 +265,4 @@ def remove_padding(rows: Rows) -> Rows:
         return rows
     indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
     offsets = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
-    return rows._replace(indptr=indptr, items=rows.items[offsets], lengths=None, is_owned=True)
+    return rows._replace(indptr=indptr, items=elements_at(rows.items, offsets), lengths=None, is_owned=True)
