@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
+import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from loky import get_reusable_executor
 
 import exactk
-from children import run_child
+from children import call_after_signal, run_child
+from exactk import _core
+from exactk._engine.updates import UpdateSums
 from exactk._runtime import threads as threads_module
 from exactk._runtime.threads import MAX_THREADS, _cgroup_quota, default_threads
 from jobs import growing_evaluations
@@ -98,6 +105,101 @@ def fork_during_calls() -> None:
 @pytest.mark.native  # what watches the process from inside may not survive this
 def test_f27_a_child_works_that_is_forked_during_a_call() -> None:
     run_child(fork_during_calls)
+
+
+def waiting(call: Callable[..., Any], begun: threading.Event, may_end: threading.Event) -> Callable[..., Any]:
+    def wait(*arguments: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            may_end.wait()
+        return call(*arguments)
+
+    return wait
+
+
+def exit_code_of_child(call: Callable[[], bool]) -> int:
+    """Fork, and return 0 if the call is true in the child, another code if it is false, raises or never ends."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        with suppress(BaseException):
+            os._exit(0 if call() else 1)
+        os._exit(2)
+    return os.waitpid(child, 0)[1]
+
+
+def fork_during(owner: Any, name: str, call: Callable[[], Any], in_child: Callable[[], bool]) -> None:
+    """Fork while another thread is in a function that the call reaches; the child has no such thread."""
+    begun, may_end, original = threading.Event(), threading.Event(), getattr(owner, name)
+    setattr(owner, name, waiting(original, begun, may_end))
+    caller = threading.Thread(target=call)
+    caller.start()
+    begun.wait()
+    code = exit_code_of_child(in_child)
+    may_end.set()
+    caller.join()
+    setattr(owner, name, original)
+    assert code == 0
+
+
+def use_an_evaluator_after_a_fork() -> None:
+    evaluator = exactk.Evaluator("mrr")
+    evaluator.update({"u": [1]}, {"u": [1, 2]})
+
+    def update() -> None:
+        evaluator.update({"v": [2]}, {"v": [1, 2]})
+
+    def reset() -> bool:
+        evaluator.reset()
+        return True
+
+    def use() -> bool:
+        other = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - our own
+        update()
+        evaluator.merge(exactk.Evaluator("mrr"))
+        values = evaluator.compute()["mrr"], other.compute()["mrr"]
+        evaluator.reset()
+        return values == (0.75, 1.0)
+
+    fork_during(UpdateSums, "plus", update, use)
+    assert evaluator.compute()["mrr"] == 0.75
+    fork_during(UpdateSums, "merged", partial(evaluator.merge, exactk.Evaluator("mrr")), reset)
+    report = evaluator.compute()
+    counts = vars(exactk.Report)["counts"]
+    fork_during(counts, "func", lambda: report.counts, lambda: evaluator.compute().counts["users"] == 2)
+
+
+def use_keys_after_a_fork() -> None:
+    """Fork in another thread, while this one is in a call that adds keys; with ever more keys, until there is time for it."""
+    vocabulary, outcomes = _core.Vocabulary(True), []
+
+    def is_refused() -> bool:
+        with pytest.raises(
+            exactk.InputError, match=r"keys: expected keys that no thread was reading .* make the object"
+        ):
+            len(vocabulary)
+        return True
+
+    def handle(*_: object) -> None:
+        try:
+            len(vocabulary)
+        except exactk.InputError:  # of a nested call
+            with ThreadPoolExecutor(1) as pool:
+                outcomes.append(pool.submit(exit_code_of_child, is_refused).result())
+
+    signal.signal(signal.SIGUSR1, handle)
+    for doublings in range(16, 25):
+        numbers = np.random.default_rng(1).integers(0, 2**62, 1 << doublings)
+        call_after_signal(signal.SIGUSR1, partial(vocabulary.encode_integers, numbers, 1, "keys"))
+        if outcomes:
+            break
+    assert outcomes == [0]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("use", [use_an_evaluator_after_a_fork, use_keys_after_a_fork])
+def test_f94_a_child_forked_during_a_call_of_another_thread_never_hangs(use: Callable[[], None]) -> None:
+    run_child(use)
 
 
 def evaluate_in_workers_of_joblib() -> None:

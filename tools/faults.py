@@ -184,7 +184,7 @@ ROWS = {
         "what is written by path replaces the old file when whole, which else stays: on a full disk, after any error",
         "a small disk where the test may mount one, else a limit of the size of files",
     ),
-    94: Row("a child forked during an update does not hang", later="the work on what a write destroys"),
+    94: Row("a child forked while another thread is in a call has what it needs, or an error at once: it never hangs"),
     95: Row("containers that lie or change are refused with their location", later="the work on what a write destroys"),
     96: Row("reports that contradict their sums are refused", later="the work on what a write destroys"),
     97: Row("values of other libraries, and paths without a file, are refused with a line that works when pasted"),

@@ -212,6 +212,7 @@ PyColumnsByUser group_by_user(const py::array& codes, Count users,
 }  // namespace
 
 void bind_vocabulary(py::module_& module) {
+  pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
   bind_class<OwnedVocabulary>(module, "Vocabulary",
                               "Distinct keys and their codes; see exactk/vocabulary.hpp.")
       .def(py::init<bool>(), py::arg("of_integers").noconvert())

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -22,6 +23,11 @@ using Codes = py::array_t<Code>;
 
 class VocabularyLock;
 
+// How often this process and its ancestors were forked: a child has none of its parent's other
+// threads, so that what they had locked stays locked in it.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): counted by a handler of forks
+inline std::atomic<std::uint64_t> fork_count = 0;
+
 class OwnedVocabulary {
  public:
   explicit OwnedVocabulary(bool of_integers) : vocabulary_(of_integers) {}
@@ -35,6 +41,7 @@ class OwnedVocabulary {
   Vocabulary vocabulary_;
   std::timed_mutex mutex_;                // guards the vocabulary
   std::atomic<std::thread::id> owner_{};  // of the mutex
+  std::atomic<std::uint64_t> forks_ = 0;  // when the mutex was last locked
 };
 
 // Excludes other threads while a vocabulary is read or extended, with or without the GIL. Waits
@@ -47,8 +54,18 @@ class VocabularyLock {
                         .expected = "no nested call that reads or adds keys",
                         .found = "a nested call"});
     }
-    while (!try_lock()) poll_signals();
+    for (int tries = 1; !try_lock(); ++tries) {
+      if (tries >= kTries && owned_.forks_ != fork_count) {
+        throw InputError({.argument = "keys",
+                          .expected = "keys that no thread was reading or adding to when this "
+                                      "process was forked",
+                          .found = "keys in use",
+                          .hint = "make the object that has them in the child"});
+      }
+      poll_signals();
+    }
     owned_.owner_ = std::this_thread::get_id();
+    owned_.forks_ = fork_count.load();
   }
   ~VocabularyLock() {
     owned_.owner_ = std::thread::id();
@@ -60,6 +77,8 @@ class VocabularyLock {
   [[nodiscard]] Vocabulary& vocabulary() const noexcept { return owned_.vocabulary_; }
 
  private:
+  static constexpr int kTries = 5;  // after which an owner of this process has counted the forks
+
   [[nodiscard]] bool try_lock() const {
     if (owned_.mutex_.try_lock()) return true;
     const GilRelease release;

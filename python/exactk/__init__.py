@@ -116,6 +116,7 @@ def _load_plotter() -> Plotter:
     return draw
 
 
+import_module("exactk._runtime.forks")  # which says what a fork does
 register_page(_load_page)
 register_plot(_load_plotter)
 

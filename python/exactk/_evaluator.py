@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,7 @@ class Evaluator:
     Notes
     -----
     An evaluator can be pickled, with its sums. Several threads may call its methods; updates are added one after another.
+    A child process that is forked meanwhile has the users of the updates that had ended.
 
     Examples
     --------
@@ -106,7 +108,7 @@ class Evaluator:
         self._num_threads = num_threads
         self._evaluation = evaluation_of_updates(core_engine, values, convention, table, num_threads)
         self._sums = UpdateSums()
-        self._lock = Lock()
+        self._locks: dict[int, Lock] = {}
 
     def update(
         self,
@@ -141,7 +143,7 @@ class Evaluator:
             If columns of the truth look misread. Warnings about values come with `compute`.
         """
         update = Update(truth, predictions, exclude, candidates, weights, groups)
-        with self._lock:
+        with self._updating():
             self._sums = self._sums.plus(self._evaluation, update)
 
     def compute(self) -> Report:
@@ -158,7 +160,7 @@ class Evaluator:
 
     def reset(self) -> None:
         """Forget all users, as at the start of an epoch."""
-        with self._lock:
+        with self._updating():
             self._sums = UpdateSums()
 
     def merge(self, other: Evaluator) -> None:
@@ -179,8 +181,12 @@ class Evaluator:
         if other is self:
             raise input_error("other", "another evaluator", "this one, whose users would count twice")
         sums, evaluation = other._sums, other._evaluation
-        with self._lock:
+        with self._updating():
             self._sums = self._sums.merged(self._evaluation, sums, evaluation)
+
+    def _updating(self) -> Lock:
+        """Return the lock of this process: a thread that had locked another stays in the parent, for good."""
+        return self._locks.setdefault(os.getpid(), Lock())
 
     @property
     def state(self) -> State:
@@ -203,6 +209,6 @@ class Evaluator:
         """Set what `__getstate__` returned."""
         metrics, convention, items, num_threads, sums = state
         table = None if items is None else items.table
-        self._metrics, self._num_threads, self._lock = metrics, num_threads, Lock()
+        self._metrics, self._num_threads, self._locks = metrics, num_threads, {}
         self._evaluation = evaluation_of_updates(core_engine, plan(metrics, convention), convention, table, num_threads)
         self._sums = UpdateSums.from_plain(sums)
