@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -419,3 +420,114 @@ def test_f59_a_sequence_that_changes_while_it_is_read() -> None:
     growing.append(Item(7))
     rows = _core.integer_rows([growing], None, "truth", "grades")
     assert rows.indptr.tolist() == [0, len(rows.items)]
+
+
+def raising(*_: object, **__: object) -> None:
+    message = "no"
+    raise LookupError(message)
+
+
+def liar(**members: Any) -> Any:
+    return type("Liar", (), members)()
+
+
+LIARS: dict[str, Callable[[], Any]] = {
+    "a stream that raises": lambda: liar(__arrow_c_stream__=raising),
+    "a stream without an attribute": lambda: liar(__arrow_c_stream__=lambda self, _=None: self.nothing),
+    "an integer as a stream": lambda: liar(__arrow_c_stream__=lambda _, __=None: 5),
+    "no stream": lambda: liar(__arrow_c_stream__=lambda _, __=None: None),
+    "a schema as a stream": lambda: liar(__arrow_c_stream__=lambda _, __=None: pa.int64().__arrow_c_schema__()),
+    "a stream that cannot be called": lambda: liar(__arrow_c_stream__=5),
+    "a frame that raises": lambda: liar(__arrow_c_stream__=raising, columns=["user", "item"], to_numpy=raising),
+    "a series that raises": lambda: liar(__arrow_c_stream__=raising, to_numpy=raising),
+    "a series that is none": lambda: liar(to_numpy=raising),
+    "a tensor that raises": lambda: liar(__dlpack__=raising, __dlpack_device__=lambda _: (1, 0)),
+    "a tensor without a device": lambda: liar(__dlpack__=raising),
+    "an integer as a tensor": lambda: liar(__dlpack__=lambda _, **__: 5, __dlpack_device__=lambda _: (1, 0)),
+    "a stream as a tensor": lambda: liar(
+        __dlpack__=lambda _, **__: pa.table({"x": [1]}).__arrow_c_stream__(), __dlpack_device__=lambda _: (1, 0)
+    ),
+    "an array that raises": lambda: liar(__array__=raising),
+    "a list as an array": lambda: liar(__array__=lambda *_, **__: [1, 2]),
+    "an interface that is none": lambda: liar(__array_interface__=5),
+    "an interface beyond its buffer": lambda: liar(
+        __array_interface__={"version": 3, "shape": (10**6,), "typestr": "<i8", "data": b"123"}
+    ),
+    "a data frame that raises": lambda: liar(__dataframe__=raising),
+}
+DOORS: dict[str, Callable[[Any], object]] = {
+    "truth": lambda lie: exactk.evaluate(lie, [[1], [2]], "mrr"),
+    "predictions": lambda lie: exactk.evaluate([[1], [2]], lie, "mrr"),
+    "rows": lambda lie: exactk.evaluate([[1], [2]], [lie, lie], "mrr"),
+    "rows by user": lambda lie: exactk.evaluate({"a": [1]}, {"a": lie}, "mrr"),
+    "exclude": lambda lie: exactk.evaluate([[1], [2]], [[1], [2]], "mrr", exclude=lie),
+    "weights": lambda lie: exactk.evaluate([[1], [2]], [[1], [2]], "mrr", weights=lie),
+    "groups": lambda lie: exactk.evaluate([[1], [2]], [[1], [2]], "mrr", groups=lie),
+    "candidates": lambda lie: exactk.evaluate([[1], [2]], np.ones((2, 3)), "mrr", candidates=lie),
+    "catalogue": exactk.Items,
+    "values": lambda lie: exactk.Items([1, 2], values=lie),
+    "users": lambda lie: exactk.Scores(np.ones((2, 2)), users=lie),
+    "scores": exactk.Scores,
+    "vectors": lambda lie: exactk.Embeddings(lie, np.ones((2, 2))),
+    "topk": lambda lie: exactk.topk(lie, 1),
+    "update": lambda lie: exactk.Evaluator("mrr").update([[1], [2]], lie),
+}
+
+
+@pytest.mark.parametrize("lie", LIARS)
+def test_f95_an_object_that_lies_about_what_it_is_is_refused(lie: str) -> None:
+    for name, door in DOORS.items():
+        if (lie, name) == ("a series that raises", "candidates"):
+            continue
+        with pytest.raises(exactk.InputTypeError) as caught:
+            door(LIARS[lie]())
+        assert "\n" not in str(caught.value), name
+
+
+def text_array(kind: str) -> Any:
+    """Return the strings "a", b"\\xff\\xfe" and "c" of Arrow, which says that they are text."""
+    if kind == "string_view":
+        row = struct.Struct("<i12s").pack
+        return pa.Array.from_buffers(
+            pa.string_view(), 3, [None, pa.py_buffer(row(1, b"a") + row(2, b"\xff\xfe") + row(1, b"c"))]
+        )
+    is_large = kind == "large_string"
+    offsets = pa.py_buffer(np.array([0, 1, 3, 4], np.int64 if is_large else np.int32).tobytes())
+    array = pa.Array.from_buffers(
+        pa.large_string() if is_large else pa.string(), 3, [None, offsets, pa.py_buffer(b"a\xff\xfec")]
+    )
+    return array if kind != "dictionary" else pa.DictionaryArray.from_arrays(pa.array([0, 2, 1], pa.int32()), array)
+
+
+TEXT = pa.array(["a", "b", "c"])
+NUMBERS = pa.array([0.5, 0.25, 0.125])
+OF_TEXT = pa.table({"user": TEXT, "item": TEXT})
+SCORED = pa.table({"user": TEXT, "item": TEXT, "score": NUMBERS})
+WITH_TEXT: dict[str, Callable[[Any], object]] = {
+    "predictions": lambda text: exactk.evaluate(OF_TEXT, pa.table({"user": TEXT, "item": text, "score": NUMBERS}), "mrr"),
+    "users": lambda text: exactk.evaluate(OF_TEXT, pa.table({"user": text, "item": TEXT, "score": NUMBERS}), "mrr"),
+    "truth": lambda text: exactk.evaluate(pa.table({"user": TEXT, "item": text}), SCORED, "mrr"),
+    "exclude": lambda text: exactk.evaluate(OF_TEXT, SCORED, "mrr", exclude=pa.table({"user": TEXT, "item": text})),
+    "groups": lambda text: exactk.evaluate(OF_TEXT, SCORED, "mrr", groups=pa.table({"user": TEXT, "group": text})),
+    "weights": lambda text: exactk.evaluate(OF_TEXT, SCORED, "mrr", weights=pa.table({"user": text, "weight": NUMBERS})),
+    "lists": lambda text: exactk.as_predictions(pa.table({"user": TEXT[:1], "item": pa.ListArray.from_arrays([0, 3], text)})),
+    "values": lambda text: exactk.Items(TEXT, values=pa.table({"item": text, "value": NUMBERS})),
+    "train": lambda text: exactk.Items(train=pa.table({"user": TEXT, "item": text})),
+    "pandas": lambda text: exactk.as_truth(pd.DataFrame({"user": [1, 2, 3], "item": pd.arrays.ArrowExtensionArray(text)})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
+def test_f95_text_of_arrow_that_is_not_utf_8_is_refused_where_it_is(kind: str) -> None:
+    at = 2 if kind == "dictionary" else 1
+    for name, call in WITH_TEXT.items():
+        if (kind, name) == ("string_view", "pandas"):
+            continue  # which has no such type
+        where = f"row 0 of the frame, position {at}" if name == "lists" else f"(position|row) {at}"
+        with pytest.raises(exactk.InputError, match=rf"\w+: expected UTF-8, found invalid bytes at {where}"):
+            call(text_array(kind))
+    for call in (exactk.Items, lambda text: exactk.Scores(np.eye(3), users=text)):
+        with pytest.raises(exactk.InputError, match=r"expected UTF-8, found invalid bytes \(b'\\xff\\xfe'\)"):
+            call(text_array(kind))
+    table = pa.table({"user": TEXT, "item": pa.array([b"a", b"\xff\xfe", b"c"])})
+    assert len(exactk.as_truth(table)) == 3  # bytes are bytes

@@ -185,7 +185,11 @@ ROWS = {
         "a small disk where the test may mount one, else a limit of the size of files",
     ),
     94: Row("a child forked while another thread is in a call has what it needs, or an error at once: it never hangs"),
-    95: Row("containers that lie or change are refused with their location", later="the work on what a write destroys"),
+    95: Row(
+        "containers that another thread changes are read or refused; text of Arrow that is not UTF-8, and objects that "
+        "lie about what they are, are refused",
+        "a change comes between two lines of Python, at some of them by day; a class whose own `__getattr__` raises is not caught",
+    ),
     96: Row("reports that contradict their sums are refused", later="the work on what a write destroys"),
     97: Row("values of other libraries, and paths without a file, are refused with a line that works when pasted"),
 }

@@ -125,6 +125,26 @@ void ArrowColumn::encode_piece(const Piece& piece, Vocabulary& vocabulary, std::
   }
 }
 
+namespace {
+
+constexpr Count kKeysBetweenSignals = 1 << 16;
+
+// Arrow's producers rarely check what they call text. Each new string is looked at once.
+void check_new_texts(const Vocabulary& vocabulary, Count old_size, std::span<const Code> codes,
+                     const std::string& argument) {
+  for (Count code = old_size; code < vocabulary.size(); ++code) {
+    if (code % kKeysBetweenSignals == 0) interruptible_execution().poll();
+    if (is_utf8(vocabulary.string(static_cast<Code>(code)))) continue;
+    const auto first = std::ranges::find(codes, static_cast<Code>(code));
+    throw InputError({.argument = argument,
+                      .expected = "UTF-8",
+                      .found = "invalid bytes",
+                      .position = first - codes.begin()});
+  }
+}
+
+}  // namespace
+
 Codes ArrowColumn::encode_strings(OwnedVocabulary& owned, int threads,
                                   const std::string& argument) const {
   if (type() != "string" && type() != "bytes") refuse_arrow(argument, "strings or bytes", type());
@@ -134,11 +154,13 @@ Codes ArrowColumn::encode_strings(OwnedVocabulary& owned, int threads,
   std::span<Code> remaining = writable_span(codes);
   const VocabularyLock lock(owned);
   Vocabulary& vocabulary = lock.vocabulary();
+  const Count old_size = vocabulary.size();
   const GilRelease release;
   for (const Piece& piece : pieces_) {
     encode_piece(piece, vocabulary, remaining.first(piece.size()), threads, argument);
     remaining = remaining.subspan(piece.size());
   }
+  if (type() == "string") check_new_texts(vocabulary, old_size, writable_span(codes), argument);
   return codes;
 }
 

@@ -11,6 +11,8 @@
 
 namespace exactk {
 
+[[nodiscard]] bool is_utf8(std::string_view text);
+
 // Strings that were read: string i is bytes[offsets[i], offsets[i + 1]).
 struct StringColumn {
   std::vector<Offset> offsets = {0};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "exactk/number_syntax.hpp"
+#include "exactk/strings.hpp"
 
 namespace exactk {
 namespace {
@@ -52,38 +53,6 @@ constexpr std::array<std::uint8_t, 256> kByteKinds = [] {
 }();
 
 std::uint8_t kind_of(char byte) { return kByteKinds[static_cast<unsigned char>(byte)]; }
-
-// Returns the length of the UTF-8 character at the start, or 0 if it is invalid, overlong or a
-// surrogate.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return follows(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead < 0xF0) {
-    const bool is_overlong = lead == 0xE0 && byte(1) < 0xA0;
-    const bool is_surrogate = lead == 0xED && byte(1) >= 0xA0;
-    return follows(1) && follows(2) && !is_overlong && !is_surrogate ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead < 0xF5) {
-    const bool is_overlong = lead == 0xF0 && byte(1) < 0x90;
-    const bool is_beyond_unicode = lead == 0xF4 && byte(1) >= 0x90;
-    return follows(1) && follows(2) && follows(3) && !is_overlong && !is_beyond_unicode ? 4 : 0;
-  }
-  return 0;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
 
 std::string quote(std::string_view field) {
   constexpr std::string_view kDigits = "0123456789abcdef";

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
+from exactk._inputs.checks import entries_of
 from exactk._inputs.containers.sequences import has_parts, is_flat, is_row
 from exactk._inputs.containers.series import has_one_item_each, has_values_by_user_and_item
 from exactk._inputs.paths import opened
@@ -116,7 +117,7 @@ def _systems_by_name(classified: ClassifiedValue) -> Systems:
     if not classified.value:
         raise input_error("systems", "at least one system", "an empty mapping")
     systems = {}
-    for name, predictions in classified.value.items():
+    for name, predictions in entries_of(classified.value, "systems").items():
         check_system_name(name, "systems")
         if isinstance(predictions, Report):
             hint = "exactk.compare_reports(systems) compares reports"
@@ -145,7 +146,7 @@ def _runs_instead(classified: ClassifiedValue) -> str:
     """Return how to compare several training runs, if a system holds those of several systems."""
     if classified.container is not MAPPING:
         return ""
-    for name, system in classified.value.items():
+    for name, system in entries_of(classified.value, "systems").items():
         runs, container = classify(system, "predictions")
         if container is LIST:
             runs, container = dict(enumerate(runs)), MAPPING
@@ -164,7 +165,7 @@ def _have_all_contents(classified: ClassifiedValue, kind: Callable[[object], boo
         return False
     contents = [
         content
-        for content in classified.value.values()
+        for content in entries_of(classified.value, "predictions").values()
         if not (content is None or (isinstance(content, (list, dict)) and not content))
     ]
     return bool(contents) and all(map(kind, contents))
@@ -174,7 +175,7 @@ def _is_of_many_users(content: object) -> bool:
     """Return whether the value holds the items of several users."""
     value, container = classify(content, "predictions")
     if container is LIST or container is MAPPING:
-        rows = value.values() if container is MAPPING else value
+        rows = list(value.values() if container is MAPPING else value)
         first = next((row for row in rows if row is not None), None)
         return is_row(first) and not has_parts(first) and not of_hits(value)
     if container is SERIES:
@@ -190,7 +191,7 @@ def _is_of_one_user(content: object) -> bool:
     if isinstance(value, Report):
         return False
     if container is MAPPING:
-        return all(isinstance(score, Real) for score in value.values())
+        return all(isinstance(score, Real) for score in list(value.values()))
     if container is ARRAY:
         return bool(value.ndim == 1)
     if container is SERIES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from itertools import repeat
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,19 +11,45 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from exactk._runtime.errors import input_error, type_error
+from exactk import _core
+from exactk._runtime.errors import ExactkError, input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 Ids: TypeAlias = NDArray[np.integer[Any]]
 Offsets: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint32]
 
 _PART = 1 << 19  # elements
+_MOST_BYTES = 20  # of text in a message
 _MOST_TYPES = 3  # in a message
 _DTYPE_NOUNS = {"O": "objects", "S": "bytes", "T": "strings", "U": "strings"}
 _ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
+
+
+@contextmanager
+def asking(argument: str, expected: str) -> Iterator[None]:
+    """Turn what another library's object raises instead of an answer into InputTypeError, or InputError for its text."""
+    try:
+        yield
+    except (ExactkError, MemoryError):
+        raise
+    except UnicodeDecodeError as error:
+        raise input_error(argument, "UTF-8", f"invalid bytes ({error.object[:_MOST_BYTES]!r})") from error
+    except Exception as error:
+        found = f"an object that raises {type(error).__name__}: {error}"
+        raise type_error(argument, expected, found) from error
+
+
+def arrow_table(value: Any, argument: str) -> _core.ArrowTable:  # noqa: ANN401 - of any library
+    """Return the columns of an object with a stream of Arrow."""
+    with asking(argument, "a stream of Arrow"):
+        stream = value.__arrow_c_stream__()
+    if type(stream).__name__ != "PyCapsule":
+        raise type_error(argument, "a stream of Arrow in a capsule", type(stream).__name__)
+    with asking(argument, "a stream of Arrow"):
+        return _core.ArrowTable(stream, argument)
 
 
 def import_dlpack(value: object, argument: str) -> object:
@@ -31,7 +58,9 @@ def import_dlpack(value: object, argument: str) -> object:
         return value
     try:
         return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the other library raises
         found, hint = _describe_tensor(value, argument, error)
         raise type_error(argument, "an array in CPU memory, of a type that NumPy supports", found, hint=hint) from None
 
@@ -71,6 +100,14 @@ def as_ndarray(value: object, argument: str) -> NDArray[Any]:
     except (ValueError, OverflowError) as error:
         raise input_error(argument, "a rectangular array of numbers", f"values that NumPy rejects ({error})") from None
     return array if array.size else array.astype(np.int64)
+
+
+def entries_of(mapping: Mapping[Any, Any], argument: str) -> dict[Any, Any]:
+    """Return the entries of a moment: other threads may change the mapping afterwards. Raise InputError if one does so now."""
+    try:
+        return dict(mapping)
+    except (RuntimeError, KeyError, IndexError) as error:
+        raise input_error(argument, "a mapping that nothing changes while it is read", repr(error)) from error
 
 
 def describe_dtype(array: NDArray[Any]) -> str:

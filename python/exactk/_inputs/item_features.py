@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.checks import as_ndarray, number_array
+from exactk._inputs.checks import as_ndarray, entries_of, number_array
 from exactk._inputs.containers.series import elements
 from exactk._inputs.containers.sparse import stored_elements
 from exactk._inputs.containers.tables import open_table
@@ -65,6 +65,7 @@ def features_of(container: Any) -> GivenFeatures:  # noqa: ANN401 - of any libra
     elif kind is FRAME:
         features, items = _features_of_frame(container)
     elif kind is MAPPING:
+        container = entries_of(container, _NAME)
         items = item_entries(list(container), f"{_NAME}.item")
         features = _features_of_values(list(container.values()), items)
     elif kind is SERIES:
@@ -123,8 +124,9 @@ def _ascending(indptr: Offsets, columns: NDArray[np.int64], what: str) -> tuple[
 def _features_of_values(values: list[Any], items: ItemEntries | None, argument: str = _NAME) -> ItemFeatures:
     """Return the features of one value per item: tags if they are sets or strings, otherwise vectors."""
     _check_are_lists(values, items, argument)
-    flat = [*chain.from_iterable(values)]
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([*map(len, values)], dtype=np.int64)])
+    lists = [*map(list, values)]  # which no other thread changes
+    flat = [*chain.from_iterable(lists)]
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([*map(len, lists)], dtype=np.int64)])
     _check_entries_are_given(flat, indptr, items, argument)
     if any(issubclass(kind, _SETS) for kind in set(map(type, values))) or not flat or isinstance(flat[0], (str, bytes)):
         return _tags(indptr, column_of_objects(flat, f"{_NAME}.tag"))

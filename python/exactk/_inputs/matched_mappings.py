@@ -107,6 +107,6 @@ def _first_is_dict(rows: list[Any]) -> bool:
 
 def _may_be_columns(mapping: dict[Any, Any]) -> bool:
     """Return whether the mapping, or its first row if that is a mapping, has the names of columns as keys."""
-    first = next((row for row in mapping.values() if row is not None), None)
+    first = next((row for row in list(mapping.values()) if row is not None), None)
     names = (mapping, first) if isinstance(first, dict) else (mapping,)
-    return any(name_columns(islice(keys, MOST_COLUMNS)) for keys in names)
+    return any(name_columns(list(islice(keys, MOST_COLUMNS))) for keys in names)

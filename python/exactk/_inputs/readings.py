@@ -85,10 +85,11 @@ def users_with_items(classified: ClassifiedValue) -> Tuples | None:
     if container is ARRAY and rows.ndim == 2 and rows.shape[1] in {2, 3} and rows.dtype.kind in "iu":
         is_grouped = bool((rows[1:, 0] >= rows[:-1, 0]).all())
         rows, container = [*map(tuple, rows.tolist())] if is_grouped else [], LIST
-    if container is not LIST or not rows or type(rows[0]) not in {tuple, list}:
+    rows = rows.copy() if container is LIST else ()
+    if not rows or type(rows[0]) not in {tuple, list} or set(map(type, rows)) != {type(rows[0])}:
         return None
     width, are_tuples = len(rows[0]), type(rows[0]) is tuple
-    if width not in {2, 3} or not all(type(row) is type(rows[0]) and len(row) == width for row in rows):
+    if width not in {2, 3} or set(map(len, rows := [*map(tuple, rows)])) != {width}:
         return None
     are_strings = width == 2 and all(isinstance(part, str) for row in rows for part in row)
     strings, integers = Tuples(width, "strings"), Tuples(width, "integers")
@@ -137,8 +138,12 @@ def describe_items_of_parts(truth: ClassifiedValue, predictions: ClassifiedValue
 def _rows_of_tuples(classified: ClassifiedValue) -> Iterator[tuple[Hashable, list[Any]]]:
     """Yield each user's (item, integer) tuples; nothing more from the first row with anything else."""
     value, container = classified
-    has_users = container is MAPPING or (container is SERIES and hasattr(value, "items"))
-    for user, row in value.items() if has_users else enumerate(value if container is LIST else ()):
+    rows: Iterable[tuple[Hashable, Any]] = enumerate(value) if container is LIST else ()
+    if container is MAPPING:
+        rows = zip(list(value), list(value.values()), strict=False)  # which no other thread changes
+    elif container is SERIES and hasattr(value, "items"):
+        rows = value.items()
+    for user, row in rows:
         pairs = (
             list(row) if isinstance(row, (list, tuple, set, frozenset, np.ndarray)) else [] if row is None else [row]
         )

@@ -96,4 +96,4 @@ def _rows_of(value: object, argument: str) -> Rows | None:
 def _are_rows_of_integers(rows: list[Any]) -> bool:
     """Return whether these are lists or tuples, and the first item of all is an integer."""
     first = next(filter(None, rows), (None,)) if set(map(type, rows)) <= _ROW_TYPES else (None,)
-    return type(first[0]) is int
+    return type(next(iter(first), None)) is int

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._inputs.checks import entries_of
 from exactk._inputs.containers.tables import Table, open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.columns import column_of_objects, is_missing
@@ -53,6 +54,7 @@ def values_by_item(container: Any, argument: str) -> ValuesByItem:  # noqa: ANN4
 def _given_values(container: Any, argument: str) -> ValuesByItem:  # noqa: ANN401 - of any library
     container, kind = classify(container, argument)
     if kind is MAPPING:
+        container = entries_of(container, argument)
         values: object = list(container.values())
         entries = _entries(list(container), argument)
     elif kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from exactk._inputs.checks import entries_of
 from exactk._inputs.containers.tables import Table, is_frame, open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
@@ -59,6 +60,7 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
     """Return the values and their users."""
     container, kind = classify(container, argument)
     if kind is MAPPING:
+        container = entries_of(container, argument)
         keys = _keys_of_objects(list(container), argument)
         return ValuesByUser(list(container.values()), keys, f"[{argument}[user] for user in users]")
     if kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):
@@ -81,7 +83,7 @@ def conversion_hint(container: Any, argument: str, column: object) -> str:  # no
     """Return how to convert the values in a container or column to strings, or a mapping from group to one from user."""
     is_keyed_series = optional.is_series(container) and not optional.is_default_index(container.index)
     if isinstance(container, Mapping) or is_keyed_series:
-        values = container.values() if isinstance(container, Mapping) else container
+        values = list(container.values()) if isinstance(container, Mapping) else container
         if all(isinstance(value, (list, set, np.ndarray)) for value in values):
             code = "{user: group for group, users in " + argument + ".items() for user in users}"
             return f"{argument}={code} if these are the users of each group"
@@ -129,6 +131,8 @@ def _holds_objects(container: object) -> bool:
 def plain_values(series: object) -> object:
     """Return numbers, and dates, which are then refused, as an array, and other values as a list."""
     array = np.asarray(series)
+    if not array.ndim:
+        raise type_error("series", "a column of values", type(series).__name__)
     return array if array.dtype.kind in "biufcmM" else array.tolist()  # tolist() turns some dates into integers
 
 

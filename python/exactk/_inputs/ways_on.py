@@ -145,7 +145,12 @@ def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN40
         return f"{argument}=[{hit.items(argument)}] if these are the items of one user"
     if error.fault.expected.startswith("numbers as ") and all(map(_is_number, row.values())):
         expression = "{item: float(score) for item, score in items.items()}"
-    elif error.fault.expected == "integer ids" and not isinstance(row, Mapping) and all(map(_is_number, row)):
+    elif (
+        error.fault.expected == "integer ids"
+        and isinstance(row, Iterable)
+        and not isinstance(row, Mapping)
+        and all(map(_is_number, row))
+    ):
         if any(isinstance(item, (bool, np.bool_)) for item in row):
             is_matrix = isinstance(rows, list) and argument != "predictions" and len(set(map(len, rows))) == 1
             return f"{argument}=np.array({argument}, bool)" if is_matrix else ""

@@ -410,7 +410,7 @@ def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
     """Return the preset that ``base`` names, by default the standard, with fields and overrides changed."""
     fields_changed: dict[str, Any] = {}
     metric_changes: dict[str, dict[str, Any]] = {}
-    for name, value in changes.items():
+    for name, value in dict(changes).items():
         if not isinstance(name, str):
             raise type_error("convention", "field names as keys", repr(name))
         metric, dot, metric_field = name.rpartition(".")

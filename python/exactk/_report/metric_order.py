@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exactk._plan.metric_strings import distinct_parts
 from exactk._report.report import Report
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 def with_metrics_in_one_order(reports: Mapping[str, Report]) -> Mapping[str, Report]:
     """Return reports with the metrics in the order of the first; as they are if they are no reports."""
     given: object = reports  # other values are refused later
-    if not (isinstance(given, Mapping) and all(isinstance(report, Report) for report in given.values())):
+    of_systems: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}  # which no other thread changes
+    if not of_systems or not all(isinstance(report, Report) for report in of_systems.values()):
         return reports
-    return {name: _in_order(report, next(iter(reports.values())).metrics) for name, report in reports.items()}
+    first = next(iter(of_systems.values())).metrics
+    return {name: _in_order(report, first) for name, report in of_systems.items()}
 
 
 def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inputs import long_format
+from exactk._inputs.checks import entries_of
 from exactk._inputs.containers import sequences
 from exactk._inputs.keys import column_roles, columns
 from exactk._inputs.ways_on import split
@@ -26,6 +27,7 @@ _PAIR = 2  # parts of a key that may be a user and an item
 
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
+    value = entries_of(value, argument)
     if _has_one_item_each(value) and argument in {"truth", "exclude"}:
         value = {user: None if item is None else [item] for user, item in value.items()}
     elif sequences.is_item(next((content for content in value.values() if content is not None), None)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import describe_dtype, exact_float, id_array, import_dlpack
+from exactk._inputs.checks import asking, describe_dtype, exact_float, id_array, import_dlpack
 from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
@@ -56,6 +56,7 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding, *, is_keyed:
     In predictions, mappings and pairs have scores.
     """
     assert isinstance(value, list)  # noqa: S101 - for the type checker
+    value = value.copy()  # of which other threads know nothing
     types = set(map(type, value))
     if value:
         _check_first_row(value[0], argument)
@@ -88,7 +89,7 @@ def _check_first_row(row: object, argument: str) -> None:
     """Raise InputTypeError if the rows are items, hits or records."""
     if is_item(row):
         raise type_error(argument, "a sequence of ids", type(row).__name__, row=0, hint=_flat_hint(row, argument))
-    if isinstance(row, Mapping) and name_columns(islice(row, MOST_COLUMNS)):
+    if isinstance(row, Mapping) and name_columns(list(islice(row, MOST_COLUMNS))):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
     if isinstance(row, Mapping) and is_foreign(row):
@@ -240,7 +241,10 @@ def _to_core_type(row: object, argument: str, user: int, *, is_keyed: bool) -> A
     if hasattr(row, "columns"):
         raise type_error(argument, "a sequence of ids", "a data frame", row=user)
     scores_by_item = optional.is_series(row) and not optional.is_default_index(row.index)  # type: ignore[attr-defined]
-    row = import_dlpack(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
+    if hasattr(row, "to_numpy"):
+        with asking(argument, "a sequence of ids"):
+            row = row.to_numpy()
+    row = import_dlpack(row, argument)
     if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":
         return row.tolist()
     if isinstance(row, np.ndarray) and row.dtype.kind == "f" and row.size and argument == "predictions":

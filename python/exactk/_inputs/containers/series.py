@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inputs import long_format
+from exactk._inputs.checks import asking
 from exactk._inputs.containers import frames, sequences
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import is_missing
@@ -65,8 +66,9 @@ def has_values_by_user_and_item(series: object) -> bool:
 
 def has_one_item_each(series: Any) -> bool:  # noqa: ANN401 - of any library
     """Return whether the elements are items rather than lists of items, by the first that is not missing."""
-    plain = (element.as_py() if hasattr(element, "as_py") else element for element in series)
-    first = next((element for element in plain if not is_missing(element)), None)
+    with asking("series", "elements"):
+        plain = (element.as_py() if hasattr(element, "as_py") else element for element in series)
+        first = next((element for element in plain if not is_missing(element)), None)
     return first is not None and not sequences.is_row(first)
 
 
@@ -76,8 +78,8 @@ def elements(series: Any) -> list[Any]:  # noqa: ANN401 - of any library
         return [
             None if is_absent else one for one, is_absent in zip(series.tolist(), series.isna().tolist(), strict=True)
         ]
-    method = next(name for name in ("to_list", "to_pylist") if hasattr(series, name))
-    values: list[Any] = getattr(series, method)()
+    with asking("series", "elements"):
+        values: list[Any] = series.to_list() if hasattr(series, "to_list") else series.to_pylist()
     return values
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from exactk import _core
+from exactk._inputs.checks import arrow_table
 from exactk._inputs.containers.column_table import ColumnTable, SelectedColumns
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import column_of_arrow, column_of_objects
@@ -18,6 +18,8 @@ from exactk._runtime.errors import ExactkError, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from exactk import _core
 
 
 def is_frame(value: object) -> bool:
@@ -122,7 +124,7 @@ class ArrowTable:
     def __init__(self, frame: Any, argument: str) -> None:  # noqa: ANN401 - of any library
         self._can_be_array = hasattr(frame, "to_numpy")
         self._has_drop = hasattr(frame, "drop")
-        self._columns = _core.ArrowTable(frame.__arrow_c_stream__(), argument).columns
+        self._columns = arrow_table(frame, argument).columns
         self.names = [name for name, _ in self._columns]
 
     @property

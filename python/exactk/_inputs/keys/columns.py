@@ -13,7 +13,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import exact_float, id_array
 from exactk._inputs.ways_on import is_foreign, of_column
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import InputError, input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,7 +160,11 @@ class CodedColumn:
         if self.kind == "int":
             return NumberColumn(self.categories.values(argument)[positions])
         distinct = _core.Vocabulary(False)  # noqa: FBT003 - of strings
-        codes = self.categories.encode(distinct, argument, 1)[positions]
+        try:
+            codes = self.categories.encode(distinct, argument, 1)[positions]
+        except InputError as error:  # about a category
+            rows = np.flatnonzero(self.codes == error.position)
+            raise error.amended(position=int(rows[0]) if len(rows) else None) from None
         return PackedColumn(*distinct.as_packed(len(distinct)), self.kind).take(codes)
 
     def _checked_codes(self, argument: str) -> NDArray[Any]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk import _core
-from exactk._inputs.checks import Ids, id_array, import_dlpack, key_array
+from exactk._inputs.checks import Ids, arrow_table, asking, id_array, import_dlpack, key_array
 from exactk._inputs.keys import columns
 from exactk._inputs.keys.columns import NumberColumn, TextColumn, key_kind
 from exactk._inputs.keys.series import column_of_series, index_columns
@@ -126,11 +125,10 @@ def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]
         hint = f"{argument.rpartition('.')[2]}=frame[name] is a column of a data frame"
         raise type_error(argument, _EXPECTED_KEYS, type(keys).__name__, hint=hint)
     if hasattr(keys, "__arrow_c_stream__"):
-        return [
-            columns.column_of_arrow(_core.ArrowTable(keys.__arrow_c_stream__(), argument).columns[0][1], argument)
-        ], []
+        return [columns.column_of_arrow(arrow_table(keys, argument).columns[0][1], argument)], []
     if hasattr(keys, "to_pylist"):  # an array of Arrow
-        keys = keys.to_pylist()
+        with asking(argument, _EXPECTED_KEYS):
+            keys = keys.to_pylist()
     keys = import_dlpack(keys, argument)
     if isinstance(keys, np.ndarray):
         if keys.ndim != 1:

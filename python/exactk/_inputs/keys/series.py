@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk import _core
+from exactk._inputs.checks import arrow_table
 from exactk._inputs.keys import columns
 from exactk._inputs.keys.columns import CodedColumn, Column, NumberColumn
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
+    from exactk import _core
     from exactk._inputs.checks import Offsets
 
 
@@ -49,7 +50,7 @@ def arrow_of_series(series: Any, argument: str) -> _core.ArrowColumn | None:  # 
     """Return the underlying Arrow array, or None."""
     if not optional.holds_arrow(series.dtype):
         return None
-    return _core.ArrowTable(series.array.__arrow_array__().__arrow_c_stream__(), argument).columns[0][1]
+    return arrow_table(series.array.__arrow_array__(), argument).columns[0][1]
 
 
 def _column_of_categorical(series: Any, argument: str) -> Column:  # noqa: ANN401 - as above
