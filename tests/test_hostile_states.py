@@ -268,3 +268,61 @@ def test_f51_types_of_users_are_not_believed() -> None:
     with pytest.raises(exactk.InputError, match=r"a user to be an integer .*, found 1\.7"):
         exactk.Report.from_dict({**data, "users": ["<i8", [1.7, 2.2]]})
     assert exactk.Report.from_dict({**data, "users": ["<U1000000000", ["a", "b"]]}).users.nbytes < 100
+
+
+def leaves_of_users(document: dict[str, Any]) -> Iterator[tuple[Any, int | str]]:
+    """Yield where numbers of users, and what is computed from the sums, are: the list or mapping, and the position."""
+    of_users = [*document["per_user"].values()]
+    if document["kept"]:
+        of_users += [row for rows in document["kept"]["rows"].values() for row in rows]
+    yield from ((row, position) for row in of_users for position, number in enumerate(row) if number is not None)
+    for name in ("values", "standard_deviation"):
+        yield from ((document[name], metric) for metric, number in document[name].items() if number is not None)
+    yield from ((document["counts"], name) for name in document["counts"] if name != "evaluated")
+    yield from ((document["counts"]["evaluated"], name) for name in document["counts"]["evaluated"])
+    for row in (*document["by_group"], *document["by_item_group"]):
+        yield from (
+            (row, name) for name in ("value", "standard_deviation", "evaluated", "items") if row.get(name) is not None
+        )
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_f96_numbers_that_contradict_the_sums_are_refused(name: str) -> None:
+    """Each number of a user, each value and each count, changed by itself or taken away."""
+    document = REPORTS[name].to_dict()
+    assert exactk.Report.from_dict(document) == REPORTS[name]
+    of_geometric = [row for metric, row in document["per_user"].items() if "geometric" in metric]
+    weightless = set() if not document["kept"] else {
+        position for position, weight in enumerate(document["kept"]["weights"] or ()) if not weight
+    }  # fmt: skip
+    of_f = [row for metric, row in document["per_user"].items() if "of_means" in metric]
+    for container, position in leaves_of_users(document):
+        before = container[position]
+        for changed in (0.375 if before != 0.375 else 0.625, None):
+            if changed is not None and (any(container is row for row in of_geometric + of_f) or position in weightless):
+                continue  # whose sum is of logarithms, of parts, or without this user
+            container[position] = changed
+            with pytest.raises(
+                exactk.InputError, match=r"report: expected the output of Report\.to_dict, found invalid data: "
+            ):
+                exactk.Report.from_dict(document)
+        container[position] = before
+    assert exactk.Report.from_dict(document) == REPORTS[name]
+
+
+def test_f96_contradictions_of_keys_groups_and_conventions() -> None:
+    groups = dict.fromkeys(TRUTH, "x") | {"bob": "y"}
+    document = exactk.evaluate(TRUTH, LISTS, ["P@2", "mrr"], per_user=True, groups=groups).to_dict()
+    changes: list[tuple[list[str], Any]] = [
+        (["users"], ["<U3", ["ann", "bob", "di", "di", "eve"]]),
+        (["kept", "groups"], [1, 0, 0, 0, -1]),
+        (["convention", "users"], "both"),
+    ]
+    for path, changed in changes:
+        hostile = copy.deepcopy(document)
+        part = hostile
+        for name in path[:-1]:
+            part = part[name]
+        part[path[-1]] = changed
+        with pytest.raises(exactk.InputError, match="report: "):
+            exactk.Report.from_dict(hostile)

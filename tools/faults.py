@@ -190,7 +190,10 @@ ROWS = {
         "lie about what they are, are refused",
         "a change comes between two lines of Python, at some of them by day; a class whose own `__getattr__` raises is not caught",
     ),
-    96: Row("reports that contradict their sums are refused", later="the work on what a write destroys"),
+    96: Row(
+        "reports whose values, counts or users' numbers contradict their sums are refused",
+        "of a geometric mean, users are counted and not added up; beyond nine digits, sums are not compared",
+    ),
     97: Row("values of other libraries, and paths without a file, are refused with a line that works when pasted"),
 }
 WITHDRAWN = {33, 39, 40}  # rows that there were

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from exactk._plan.ranges import range_of
 from exactk._report.json_document import json_number
 from exactk._report.state import State, plan_of_state
-from exactk._report.user_table import UserTable, has_part_rows
+from exactk._report.user_table import UserTable, has_part_rows, rows_of_values
 from exactk._report.validation import checked_fields, checked_integer, checked_list, fail
 
 if TYPE_CHECKING:
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from exactk._plan.metric_strings import Plan
     from exactk._plan.values import Value
+    from exactk._report.sums import Sums
 
+_TOLERANCE = 1e-9  # of a sum: users have doubles, sums are exact
 _FIELDS = ("rows", "weights", "groups")
 
 
@@ -75,8 +79,43 @@ def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable |
         groups = np.array([checked_integer(code, "a group", -1, len(labels) - 1) for code in codes], np.int64)
     elif checked["groups"] is not None:
         raise fail("no groups", checked["groups"])
-    table = np.array(rows, np.float64).reshape(len(rows), users)
-    return UserTable(table, len(values), weights, groups, labels)
+    table = UserTable(np.array(rows, np.float64).reshape(len(rows), users), len(values), weights, groups, labels)
+    _check_sums(table, values, state.totals, slice(None), "all users")
+    for code, (label, sums) in enumerate((state.groups or {}).items()):
+        _check_sums(table, values, sums, groups == code, f"group {label!r}")
+    return table
+
+
+def _check_sums(table: UserTable, values: Plan, totals: Sequence[Sums], where: Any, of_users: str) -> None:  # noqa: ANN401 - an index
+    """Raise ValueError if the users' numbers do not add up to the sums of these users."""
+    weights = (np.ones(table.rows.shape[1]) if table.weights is None else table.weights)[where]
+    for value, parts, rows in zip(values, values.part_indices, rows_of_values(values), strict=True):
+        average = value.rules["average"]
+        if average == "micro" and not _are_ratios(table.rows[[values.index(value), *rows]][:, where]):
+            raise fail(f"users of {of_users} whose {value.spelling} are ratios of what is kept", "others")
+        of_rows = [(totals[part], part_of_sums) for part in parts for part_of_sums in ("total", "weight")]
+        for row, (sums, name) in zip(rows, of_rows if average == "micro" else of_rows[::2], strict=bool(parts)):
+            numbers = table.rows[row][where]
+            is_given = ~np.isnan(numbers)
+            if int(is_given.sum()) != sums.users - sums.undefined:
+                expected = f"{sums.users - sums.undefined} users of {of_users} with {value.spelling}, as in its sums"
+                raise fail(expected, int(is_given.sum()))
+            terms = (numbers * weights)[is_given]
+            total = float(Fraction(getattr(sums, name), 1 << getattr(sums, f"{name}_scale")))
+            is_sum = math.isclose(
+                math.fsum(terms), total, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * float(abs(terms).sum())
+            )
+            if average != "geometric" and not is_sum:
+                raise fail(
+                    f"users of {of_users} whose {value.spelling} add up to {total:.9g}, as in its sums",
+                    math.fsum(terms),
+                )
+
+
+def _are_ratios(rows: NDArray[np.float64]) -> bool:
+    """Return whether the first row is the second by the third, wherever that is above 0."""
+    ratios, numerators, denominators = rows[:, rows[2] > 0]
+    return np.allclose(ratios, numerators / denominators, rtol=_TOLERANCE, atol=_TOLERANCE)
 
 
 def _user_numbers(data: object, what: str, users: int, limits: tuple[float, float]) -> list[float]:

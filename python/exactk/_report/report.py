@@ -46,7 +46,7 @@ from exactk._report.tables import TextTable, metric_columns, text_of_columns, un
 from exactk._report.undefined_users import undefined_case, undefined_values
 from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
 from exactk._report.user_table import UserTable
-from exactk._report.validation import checked_fields, plain_data
+from exactk._report.validation import check_computed, checked_fields, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
@@ -589,6 +589,16 @@ class Report(Exports, Mapping[str, float]):
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, with None for NaN. ``Report.from_dict`` reads it back."""
         return {
+            **self._computed(),
+            "users": None if self._users is None else users_to_plain(self.users),
+            "per_user": {name: [json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
+            "kept": None if self._user_table is None else kept_to_plain(self._user_table, self._plan),
+            "state": self._state.to_dict(),
+        }
+
+    def _computed(self) -> dict[str, Any]:
+        """Return what follows from the state, as plain data."""
+        return {
             "values": {name: json_number(value) for name, value in self.items()},
             "standard_deviation": {name: json_number(value) for name, value in self.standard_deviation.items()},
             "counts": json_counts(self.counts),
@@ -607,15 +617,11 @@ class Report(Exports, Mapping[str, float]):
                 for row in self._rows_of_item_groups()
             ],
             "convention": self.convention.to_dict(),
-            "users": None if self._users is None else users_to_plain(self.users),
-            "per_user": {name: [json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
-            "kept": None if self._user_table is None else kept_to_plain(self._user_table, self._plan),
-            "state": self._state.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
-        """Return the report that `to_dict` described. Its values are recomputed from the state."""
+        """Return the report that `to_dict` described. Values and counts that its state contradicts are an error."""
         with plain_data("report", cls._expected()):
             fields = (
                 "values",
@@ -631,7 +637,10 @@ class Report(Exports, Mapping[str, float]):
             checked_fields(data, fields, "a report", optional=("by_item_group",))  # which old ones lack
             state = State.from_dict(data["state"])
             users = users_from_plain(data["users"], state.counts.users)
-            return cls(state, users, kept_from_plain(data["per_user"], data["kept"], state))
+            report = cls(state, users, kept_from_plain(data["per_user"], data["kept"], state))
+            for name, computed in report._computed().items():
+                check_computed(data.get(name, computed), computed, name)
+            return report
 
     @overload
     def to_html(

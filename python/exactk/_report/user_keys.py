@@ -124,6 +124,8 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
         return None
     kind, keys = checked_list(data, "members of users (type and keys)", 2)
     keys = checked_list(keys, "users", count)
+    if len(set(map(repr, keys))) < len(keys):
+        raise fail("distinct users", "one twice")
     if isinstance(kind, str):
         return _column_from_plain(kind, keys)
     labels, kinds = zip(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from exactk._plan.custom_metric import CustomInfo
     from exactk._plan.values import Value
 
+_TOLERANCE = 1e-9  # of what is computed from sums
 _MAX_COUNT = 2**62
 _MAX_HEX_DIGITS = 2048  # of an exact sum; those of the reference have fewer
 _HEX = re.compile(r"-?0x[0-9a-f]+")
@@ -129,6 +130,20 @@ def checked_sums(data: object, values: Sequence[Value], users: int, *, weighted:
             raise fail(f"scales {_scales_of_part(part, weighted=weighted)} of {part.name}", one.scales)
         _check_ranges(part, one, weighted=weighted)
     return sums
+
+
+def check_computed(given: object, computed: Any, what: str) -> None:  # noqa: ANN401 - plain data
+    """Raise ValueError if given data differ from those that were computed, in more than the last digits of numbers."""
+    if isinstance(computed, dict) and isinstance(given, dict):
+        for name in given.keys() & computed.keys():  # older reports lack some
+            check_computed(given[name], computed[name], f"{what} of {name}")
+    elif isinstance(computed, list) and isinstance(given, list) and len(given) == len(computed):
+        for position, (one, other) in enumerate(zip(given, computed, strict=True)):
+            check_computed(one, other, f"{what} at {position}")
+    elif given != computed and not (
+        type(given) is type(computed) is float and math.isclose(given, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    ):
+        raise fail(f"{what} to be {computed!r}, as its sums say", given)
 
 
 def _read_sums(row: object, users: int) -> Sums:
