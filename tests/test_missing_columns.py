@@ -175,6 +175,56 @@ def test_f84_further_columns_without_anything_are_told_of(argument: str, form: s
         assert values_of(**{argument: eval(lines[line], {argument: value})}) == expected  # noqa: S307 - the hint
 
 
+@pytest.mark.parametrize("form", ["array", "csr", "csc"])
+def test_exclusions_behind_padding_are_told_of(form: str) -> None:
+    """They were shifted by one."""
+    flags = np.array([[0, 0, 1, 0, 0, 1], [0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]], bool)
+    value = FORMS[form](np.pad(flags, ((0, 0), (1, 0))))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values_of(exclude=value)
+    (message,) = [str(one.message) for one in caught if "nothing in the first of them" in str(one.message)]
+    (line,) = re.findall(r"exclude=(\S+ 1:\]) leaves out the first", message)
+    assert values_of(exclude=eval(line, {"exclude": value})) == values_of(exclude=flags)  # noqa: S307 - the hint
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no padding: items without a score
+        values_of(exclude=FORMS[form](np.pad(flags, ((0, 0), (1, 0)), constant_values=True)))
+
+
+@pytest.mark.parametrize("argument", ["truth", "exclude"])
+@pytest.mark.parametrize("form", ["array", "csr"])
+def test_transposed_matrices_are_told_from_missing_columns(argument: str, form: str) -> None:
+    flags = RELEVANT if argument == "truth" else OTHERS
+    value = FORMS[form](flags.T)
+    with pytest.raises(exactk.InputError, match=rf"{argument}={argument}.T has a row for each user$"):
+        values_of(**{argument: value})
+    assert values_of(**{argument: value.T}) == values_of(**{argument: flags})
+
+
+FROM_1: dict[str, Callable[[Any], Any]] = {
+    "array": lambda ids: ids,
+    "lists": lambda ids: ids.tolist(),
+    "list of arrays": list,
+    "ids and scores": lambda ids: (ids, np.ones(ids.shape)),
+    "scores and ids": lambda ids: (np.ones(ids.shape), ids),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("given", FROM_1)
+def test_ids_from_1_beside_columns_are_told_of(form: str, given: str) -> None:
+    ids = np.array([[1, 4], [3, 5], [2, 6]])
+    truth = FORMS[form](np.pad(RELEVANT[:, :5], ((0, 0), (0, 1))))
+    with pytest.warns(exactk.EvaluationWarning, match=r"item 6 has no column .* if ids begin at 1"):
+        exactk.evaluate(truth, FROM_1[given](ids), "mrr")
+    if form in {"array", "foreign array"}:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a sparse matrix may lack the last items
+        for others in (ids - 1, np.where(ids == 6, 7, ids), np.where(ids == 1, 0, ids)):
+            exactk.evaluate(truth, FROM_1[given](others), "mrr")
+
+
 @pytest.mark.parametrize("argument", ["exclude", "candidates"])
 def test_f84_rows_of_flags_are_no_ids(argument: str) -> None:
     """They excluded items 0 and 1 of every user."""

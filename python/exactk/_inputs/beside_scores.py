@@ -6,16 +6,19 @@ ambiguous here, unless each row ranks the columns.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from exactk._inputs.registry import ARRAY, EMBEDDINGS, LISTS, SCORES, SPARSE_MATRIX, ClassifiedValue, classify
+from exactk._inputs.registry import ARRAY, EMBEDDINGS, LIST, LISTS, SCORES, SPARSE_MATRIX, ClassifiedValue, classify
 from exactk._inputs.truth import Truth
 from exactk._runtime.errors import input_error, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
 
 Shapes: TypeAlias = frozenset[tuple[int, ...]]
 
@@ -98,29 +101,28 @@ def check_matrix(classified: ClassifiedValue, argument: str, shapes: Shapes) -> 
         found = "a matrix of the scores' shape, which could be either"
         raise input_error(argument, expected, found, hint=hint.format(argument))
     columns = max(columns for _, columns in shapes)
-    _check_columns(classified, argument, columns)
+    _check_columns(classified, argument, columns, shapes)
     _warn_of_columns(classified, argument, columns)
 
 
 def _warn_of_columns(classified: ClassifiedValue, argument: str, columns: int) -> None:
-    """Warn of a matrix with more columns than the scores, all empty, of which the first may be padding instead."""
-    found = _column_count(classified)
-    if found is None or found <= columns or classified.container is LISTS:
+    """Warn of a matrix with more columns than the scores, the last or first of which are empty and may be left out."""
+    (value, container), found = classified, _column_count(classified)
+    if found is None or found <= columns:
         return
-    if classified.container is ARRAY:
-        sliced, last = argument, classified.value[:, columns:]
-    else:
-        sliced, last = f"{argument}.tocsr()", classified.value.tocsc()[:, columns:].data
-    if np.any(last):
+    items = value.items if container is LISTS else value.nonzero()[1]
+    last, first = (items >= columns).any(), (items < found - columns).any()
+    if last and (first or argument == "truth"):
         return  # which a warning about relevant items without a column tells
+    sliced = "matrix" if container is LISTS else argument + ".tocsr()" * (container is SPARSE_MATRIX)
     warn(
-        f"{argument}: {found} columns beside {columns} of the scores, and nothing in the last of them; "
-        f"{argument}={sliced}[:, :{columns}] leaves these out, {argument}={sliced}[:, {found - columns}:] leaves out "
-        "the first if these are padding"
+        f"{argument}: {found} columns beside {columns} of the scores, and nothing in the {'first' if last else 'last'} "
+        f"of them; {argument}={sliced}[:, :{columns}] leaves out the last, {argument}={sliced}[:, {found - columns}:] "
+        "leaves out the first if these are padding"
     )
 
 
-def _check_columns(classified: ClassifiedValue, argument: str, columns: int) -> None:
+def _check_columns(classified: ClassifiedValue, argument: str, columns: int, shapes: Shapes) -> None:
     """Raise InputError if a matrix has fewer columns than the scores: it is unknown on which side they are missing."""
     found = _column_count(classified)
     if classified.container is None or found is None or found >= columns:
@@ -128,6 +130,8 @@ def _check_columns(classified: ClassifiedValue, argument: str, columns: int) -> 
     lines = _WIDER[classified.container]
     last, first = (line.format(argument, columns=columns, missing=columns - found) for line in lines)
     hint = f"{last} if the last items are in no row, {first} if the scores begin with columns of padding"
+    if getattr(classified.value, "shape", ())[::-1] in shapes:
+        hint = f"{argument}={argument}.T has a row for each user"
     raise input_error(argument, f"{columns} columns, as in the scores", str(found), hint=hint)
 
 
@@ -154,13 +158,29 @@ def check_ids(predictions: ClassifiedValue, truth: ClassifiedValue) -> None:
         found = "integers in the shape of the truth, which could be either"
         hint = "exactk.Scores(predictions) if they are scores, exactk.as_rankings(predictions) if they are ids"
         raise input_error("predictions", "scores or ids", found, hint=hint)
-    if are_integers and truth.container is ARRAY and value.size and (last := int(value.max())) >= columns:
-        missing = last + 1 - columns
-        warn(
-            f"predictions: item {last} has no column in the truth, of which columns 0 to {columns - 1} are the items; "
-            f"truth=np.pad(truth, ((0, 0), (0, {missing}))) if the last items are relevant to nobody, "
-            "predictions=predictions - 1 if ids begin at 1, predictions=exactk.Scores(predictions) if they are scores"
-        )
+    ids = _ids_of(predictions)
+    if truth.container is None or not ids.size or (last := int(ids.max())) < columns:
+        return
+    if truth.container is not ARRAY and (ids.min() < 1 or last > columns):
+        return  # a sparse matrix may lack the last columns, but hardly if ids begin at 1
+    wider = _WIDER[truth.container][0].format("truth", columns=last + 1, missing=last + 1 - columns)
+    from_0 = "predictions=predictions - 1" if are_integers else "1 less in each"
+    scores = ", predictions=exactk.Scores(predictions) if they are scores" if are_integers else ""
+    warn(
+        f"predictions: item {last} has no column in the truth, of which columns 0 to {columns - 1} are the items; "
+        f"{wider} if the last items are relevant to nobody, {from_0} if ids begin at 1{scores}"
+    )
+
+
+def _ids_of(predictions: ClassifiedValue) -> NDArray[Any]:
+    """Return the integers of lists or arrays, without padding; none of others."""
+    value, container = predictions
+    if container is LIST:
+        with suppress(ValueError):  # of parts that differ in length
+            value = np.array([item for row in value if isinstance(row, (list, tuple, np.ndarray)) for item in row])
+    arrays = [part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, np.ndarray)]
+    ids = next((part for part in arrays if part.dtype.kind in "iu" and part.ndim > 0), np.zeros(0, np.int64))
+    return ids[ids >= 0]
 
 
 def _rank_columns(ids: object, columns: int) -> bool:

@@ -40,10 +40,10 @@ def small_inputs(truth: object, predictions: object) -> AlignedInputs | None:
 
 
 def _may_be_misread(columns: int, truth: Truth, ranked: Rankings | Scores) -> bool:
-    """Return whether scores have other columns than the truth, or lists may be scores of all items."""
+    """Return whether scores have other columns than the truth, or lists may be scores of all items, or begin at 1."""
     if isinstance(ranked, Scores):
         return ranked.item_count != columns
-    return len(ranked.items) == columns * len(truth)
+    return len(ranked.items) == columns * len(truth) or bool((ranked.items == columns).any())
 
 
 def _truth_of(value: object) -> Truth | None:
