@@ -108,6 +108,7 @@ class Plain:
 HITS = [("b", 0.75), ("a", 0.5)]
 FORMS: dict[str, Callable[[list[tuple[str, float]]], Any]] = {
     "records": lambda hits: [{"docid": item, "score": score, "title": "b"} for item, score in hits],
+    "records of ranks": lambda hits: [{"doc": item, "rank": rank} for rank, (item, _) in enumerate(hits, 1)],
     "records of ids": lambda hits: [{"id": item} for item, _ in hits],
     "records of distances": lambda hits: [{"_id": item, "distance": 1 - score} for item, score in hits],
     "data class": lambda hits: [ScoredDocument(item, score) for item, score in hits],
@@ -144,7 +145,7 @@ def test_f97_hits_are_answered_with_a_line_that_reads_them(form: str, keyed: boo
         exactk.compare(truth, {"a": predictions}, "mrr")
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in {"text", "decimals"}])
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in {"text", "decimals", "named tuples"}])
 def test_f97_the_hits_of_one_user_are_answered_with_a_line_that_reads_them(form: str) -> None:
     hits = FORMS[form](HITS)
     with pytest.raises(exactk.InputTypeError, match="; predictions=") as caught:
@@ -191,6 +192,52 @@ def test_f97_lines_read_what_is_meant(form: str) -> None:
     line = re.split(" has a list| excludes| reads", str(caught.value).rpartition(f"; {argument}=")[2])[0]
     arguments[argument] = eval(line, {"np": np, "truth": truth, argument: value})  # noqa: S307 - the hint is our own
     assert exactk.evaluate(truth, **arguments, metrics="recall@2")["recall@2"] > 0
+
+
+OF_NO_SYSTEM: dict[str, Callable[[], dict[str, Any]]] = {
+    "generators": lambda: {"q1": (item for item in "ba"), "q2": iter("ba")},
+    "pairs of JSON": lambda: {"q1": [["b", 0.75], ["a", 0.5]], "q2": [["a", 0.25], ["b", 0.5]]},
+    "ids and scores of JSON": lambda: {"q1": [[1, 0.75], [0, 0.5]], "q2": [[0, 0.25], [1, 0.5]]},
+    "records": lambda: {"q1": [{"doc": "b", "rank": 1}, {"doc": "a", "rank": 2}], "q2": [{"doc": "b", "rank": 1}]},
+    "Series of counts": lambda: {"q1": pd.Series(list("bba")).value_counts(), "q2": pd.Series(["b"]).value_counts()},
+    "Series of ranks": lambda: {"q1": pd.Series([2, 1], ["b", "a"]), "q2": pd.Series([7, 4], ["b", "a"])},
+}
+
+
+@pytest.mark.parametrize("form", OF_NO_SYSTEM)
+def test_mappings_from_user_are_no_systems_whatever_their_rows(form: str) -> None:
+    """They were taken for systems of `exactk.compare`, which refuses them too."""
+    truth: Any = {"q1": [0], "q2": [1]} if "ids" in form else {"q1": ["a"], "q2": ["b"]}
+    with pytest.raises(exactk.InputTypeError) as caught:
+        exactk.evaluate(truth, OF_NO_SYSTEM[form](), "mrr")
+    assert "compare" not in str(caught.value)
+    line = re.split(r" if ", str(caught.value).partition("; ")[2])[0].removeprefix("predictions=")
+    rows = OF_NO_SYSTEM[form]()
+    given = (
+        {user: eval(line, {"row": row}) for user, row in rows.items()}  # noqa: S307 - the hint is our own
+        if line.startswith("row")
+        else eval(line, {"predictions": rows})  # noqa: S307 - the hint is our own
+    )
+    assert exactk.evaluate(truth, given, "mrr")["mrr"] == 0.75
+
+
+def test_rows_of_a_frame_are_items() -> None:
+    """The index is left of the frame; a Series of counts has items there."""
+    frame = pd.DataFrame({"user": ["q1", "q1", "q2"], "item": [3, 1, 2]})
+    for table in (frame, frame.convert_dtypes(), frame.set_index("user").reset_index()):
+        rows = {user: group["item"] for user, group in table.groupby("user")}
+        assert exactk.evaluate(rows, rows | {}, "recall@2")["recall@2"] == 1.0
+    for argument in ("truth", "exclude"):
+        arguments: dict[str, Any] = {"truth": [[1]], argument: [pd.Series([1, 1, 2]).value_counts()]}
+        with pytest.raises(exactk.InputTypeError, match=rf"{argument}: .*found a Series of numbers by key at row 0"):
+            exactk.evaluate(predictions=[[2, 1]], metrics="mrr", **arguments)
+
+
+def test_floats_that_are_rounded_have_no_line() -> None:
+    with pytest.raises(exactk.InputTypeError, match=r"items\] for items in predictions\]$"):
+        exactk.evaluate([[1]], [[2.0**53 - 1, 3.0]], "mrr")
+    with pytest.raises(exactk.InputTypeError, match=r"position 0$"):
+        exactk.evaluate([[1]], [[2.0**53, 3.0]], "mrr")
 
 
 NO_LINES: dict[str, Any] = {

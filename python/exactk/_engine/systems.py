@@ -182,7 +182,7 @@ def _is_of_many_users(content: object) -> bool:
         return has_values_by_user_and_item(value) or not has_one_item_each(value)
     if container is FILE:
         return not isinstance(value, str)  # which may be an item
-    return container is not None and not (container is ARRAY and value.ndim < 2)
+    return container not in {None, BLOCKS} and not (container is ARRAY and value.ndim < 2)
 
 
 def _is_of_one_user(content: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, ItemsView, Iterable, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,7 +47,7 @@ def of_container(value: object, argument: str) -> str:
     return next((line.format(argument) for is_one, line in _CONTAINERS if is_one(value)), "")
 
 
-_IDS = ("id", "_id", "docid", "doc_id", "docno", "document_id", "item", "item_id", "corpus_id", "node_id", "pid", "key", "document")  # fmt: skip
+_IDS = ("id", "_id", "doc", "docid", "doc_id", "docno", "document_id", "item", "item_id", "corpus_id", "node_id", "pid", "key", "document")  # fmt: skip
 _LOWEST = ("distance", "dist", "rank")
 _VALUES = {
     "truth": ("grade", "relevance", "rel", "label", "rating", "score"),
@@ -157,9 +157,9 @@ def of_rows(rows: Any, error: ExactkError, argument: str) -> str:  # noqa: ANN40
         if any(float(item) % 1 for item in row):
             scores = "list(predictions.values()), users=list(predictions)" if mapping else "predictions"
             return f"predictions=exactk.Scores({scores}) if these are scores of all items" * (argument == "predictions")
-        expression = "[int(item) for item in items]"
+        expression = "[int(item) for item in items]" if all(abs(float(item)) < 2**53 for item in row) else ""
     else:
-        expression = of_hits(row, argument) or _first_of_arrays(row)
+        expression = of_hits(row, argument) or _first_of_arrays(row) or "list(items)" * isinstance(row, Iterator)
     return each_row(rows, argument, expression) if expression else ""
 
 

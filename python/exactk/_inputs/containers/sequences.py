@@ -12,7 +12,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import asking, describe_dtype, exact_float, id_array, import_dlpack
-from exactk._inputs.keys.column_roles import name_columns
+from exactk._inputs.keys.column_roles import name_columns, usual_role
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.ways_on import each_row, is_foreign, of_hits, reads_as_pair, split
@@ -89,7 +89,8 @@ def _check_first_row(row: object, argument: str) -> None:
     """Raise InputTypeError if the rows are items, hits or records."""
     if is_item(row):
         raise type_error(argument, "a sequence of ids", type(row).__name__, row=0, hint=_flat_hint(row, argument))
-    if isinstance(row, Mapping) and name_columns(list(islice(row, MOST_COLUMNS))):
+    names: Any = row if isinstance(row, Mapping) else getattr(row, "_fields", getattr(row, "__fields__", ()))
+    if name_columns(list(islice(names, MOST_COLUMNS))):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
     if isinstance(row, Mapping) and is_foreign(row):
@@ -128,8 +129,9 @@ def is_pair(value: object) -> bool:
 
 
 def has_parts(item: object) -> bool:
-    """Return whether this is a tuple, or a string and a number in a list as JSON has them, rather than a user's items."""
-    return isinstance(item, tuple) or (isinstance(item, list) and is_pair((*item,)) and isinstance(item[0], str))
+    """Return whether this is a tuple, or an item and a number in a list as JSON has them, rather than a user's items."""
+    is_of_both = isinstance(item, list) and is_pair((*item,)) and (isinstance(item[0], str) or item[1] % 1 != 0)
+    return isinstance(item, tuple) or is_of_both
 
 
 def _holds_pairs(rows: list[Any], argument: str) -> bool:
@@ -240,7 +242,12 @@ def _to_core_type(row: object, argument: str, user: int, *, is_keyed: bool) -> A
     """Return the row as a list, tuple or dict."""
     if hasattr(row, "columns"):
         raise type_error(argument, "a sequence of ids", "a data frame", row=user)
-    scores_by_item = optional.is_series(row) and not optional.is_default_index(row.index)  # type: ignore[attr-defined]
+    by_key: Any = row if optional.is_series(row) and not optional.is_default_index(row.index) else None  # type: ignore[attr-defined]
+    is_of_items = by_key is not None and (by_key.name == "count" or usual_role(str(by_key.index.name)) == "item")
+    # Integers are ids if the index may be left of a frame.
+    if by_key is not None and by_key.dtype.kind in "iu" and (is_of_items or by_key.index.dtype.kind not in "iu"):
+        hint = "row.to_dict() if items are in the index of a row, row.tolist() if they are its values"
+        raise type_error(argument, "a sequence of ids", "a Series of numbers by key", row=user, hint=hint)
     if hasattr(row, "to_numpy"):
         with asking(argument, "a sequence of ids"):
             row = row.to_numpy()
@@ -249,7 +256,7 @@ def _to_core_type(row: object, argument: str, user: int, *, is_keyed: bool) -> A
         return row.tolist()
     if isinstance(row, np.ndarray) and row.dtype.kind == "f" and row.size and argument == "predictions":
         hint = "" if is_keyed else "predictions=exactk.Scores(predictions) if these are scores of all items"
-        if scores_by_item:
+        if by_key is not None:
             hint = "row.to_dict() has the scores of a row by item"
         raise type_error(argument, "integer ids", describe_dtype(row), row=user, hint=hint)
     if isinstance(row, np.ndarray):
