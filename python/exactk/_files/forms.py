@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._files.formats import COLUMN_SOURCES, JSON, TREC
-from exactk._files.source import ROLES_OF_ITEMS, by_pandas
+from exactk._files.source import ROLES_OF_ITEMS, by_pandas, is_stdin
 from exactk._files.text import DECOMPRESSION_ERRORS, open_bytes
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.paths import FilesOfSystems
@@ -140,12 +140,12 @@ def blanks_hint(file: File, text: bytes) -> str:
 def warn_of_trec(files: Sequence[tuple[File, _core.TrecColumns]]) -> None:
     """Warn of second fields that may be subtopics, and of ranks that contradict scores, in the files of an argument."""
     file, facts = files[0][0], SimpleNamespace(**files[0][1].facts)
+    read = "" if is_stdin(file) else f"{'gunzip -c' if file.is_compressed else 'cat'} -- {_path(file)} | "
     if file.role == "truth" and _varies(facts) and all(map(str.isdigit, facts.iterations)):
         warn(
             f"{file.role}: the second field of {_path(file)}, {_second(facts)}, is taken for an iteration, as in qrels of "
             "TREC; if it is a subtopic, ",
-            f"{'gunzip -c' if file.is_compressed else 'cat'} -- {_path(file)} | awk '$2 == {facts.iterations[0]}' > "
-            f"{_path(file)}.qrels",
+            f"{read}awk '$2 == {facts.iterations[0]}' > {_path(file)}.qrels",
             " selects one; if not, ",
             _named(file, _QRELS),
             " says so",
@@ -190,7 +190,7 @@ def warn_of_ranks(runs: Sequence[Run]) -> None:
 
 
 def _path(file: File) -> str:
-    return "stdin" if str(file.path).startswith(("/dev/", "/proc/")) else shlex.quote(str(file.path))
+    return "stdin" if is_stdin(file) else shlex.quote(str(file.path))
 
 
 def _named(file: File, names: Sequence[str], separator: str | None = None) -> Option:
@@ -283,6 +283,8 @@ def advice(file: File, format_name: str) -> Text:
 
 
 def _copied(file: File, name: str, ending: str) -> Text:
+    if is_stdin(file):
+        return (f"it is {name}: write it to a file that ends in {ending}",)
     return (f"it is {name}: ", f"cp -- {_path(file)} {_path(file)}{ending}{'.gz' if file.is_compressed else ''}")
 
 

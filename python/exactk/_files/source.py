@@ -68,12 +68,19 @@ class Source:
         raise NotImplementedError
 
 
+def is_stdin(file: File) -> bool:
+    """Return whether the path is of a descriptor, which other programs cannot read."""
+    return str(file.path).startswith(("/dev/", "/proc/"))
+
+
 def by_pandas(file: File, read: str, write: str = "") -> Option:
     """Return how to pass a data frame, or on the command line how to write it, as CSV unless `write` says how."""
     write = write or f"to_csv({f'{file.path}.csv'!r}, index=False)"
     program = f"import pandas; {read}.{write}"
     program = shlex.quote(program if '"' in program else program.replace("'", '"'))  # which needs no escapes
-    return Option(file.role, "", f"{file.role}={read}".replace("{", "{{").replace("}", "}}"), f"python3 -c {program}")
+    shell = f"python3 -c {program}"
+    shell = f"write it to FILE, then {shell.replace(str(file.path), 'FILE')}" if is_stdin(file) else shell
+    return Option(file.role, "", f"{file.role}={read}".replace("{", "{{").replace("}", "}}"), shell)
 
 
 def warn_of_lists(file: File, table: Any, columns: ColumnChoice, read: Callable[[str], Option]) -> None:  # noqa: ANN401 - pyarrow has no types
