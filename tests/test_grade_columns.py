@@ -174,7 +174,7 @@ def test_f64_numbers_that_are_not_used(column: str, values: list[Any], tmp_path:
 
 
 def test_f64_one_warning_for_several_columns_systems_and_blocks() -> None:
-    frame = pd.DataFrame(COLUMNS | {"clicks": [1, 2, 1], "buys": 2.0, "note": "x"})
+    frame = pd.DataFrame(COLUMNS | {"clicks": [1, 2, 1], "buys": [2.0, 1.0, 2.0], "note": "x"})
     calls: list[Callable[[], object]] = [
         lambda: exactk.evaluate(frame, PREDICTIONS, "P@1"),
         lambda: exactk.compare(frame, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1"),

@@ -303,8 +303,11 @@ def test_nan_in_a_pivoted_frame_is_as_the_convention_says() -> None:
 
 
 def test_f66_a_frame_without_keys_is_a_matrix_only_where_no_column_can_hold_them() -> None:
-    for frame in (pd.DataFrame({"a": [1], "b": [0.5]}), pl.DataFrame({"a": ["x"], "b": [0.5]}), pd.DataFrame()):
+    for frame in (pd.DataFrame({"a": [1], "b": [0.5]}), pl.DataFrame({"a": ["x"], "b": [0.5]})):
         with pytest.raises(exactk.InputError, match=r"; name it, for example with user='(a|NAME)'$"):
+            exactk.evaluate([[1]], frame, "mrr")
+    for frame in (pd.DataFrame(), pd.DataFrame({0: ["x"], 1: ["y"]})):  # user=0 is no name of a column
+        with pytest.raises(exactk.InputError, match=r"; predictions.columns = \['user', \.\.\.\] names them$"):
             exactk.evaluate([[1]], frame, "mrr")
     scored = pd.DataFrame({"user": ["ann"], "item": ["x"], "score": [0.5]}).set_index(["user", "item"])
     assert exactk.evaluate({"ann": ["x"]}, scored, "mrr")["mrr"] == 1

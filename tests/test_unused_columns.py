@@ -73,10 +73,19 @@ EVENTS: dict[str, tuple[list[Any], Any]] = {
     "status": (["delivered", "returned"], "delivered"),
     "order_status": (["pending", "completed"], "completed"),
     "clicked": (["yes", "no"], "yes"),
+    "relevant": (["Y", "N"], "Y"),
+    "is_positive": (["false", "true"], "true"),
+    "judgement": (["1", "0"], "1"),
+    "esci_label": (["Irrelevant", "Exact"], "Exact"),
+    "sentiment": (["happy", "sad"], "happy"),
+    "split": (["train", "test"], "test"),
+    "set": (["Test", "Train"], "Test"),
 }
 """Columns of two values, and one whose rows alone may be meant."""
-BY_VALUES = ["type", "status", "order_status"]
-"""Those whose names alone do not tell; the values of files are not looked at before they are read."""
+BY_VALUES = ["type", "status", "order_status", "split", "set"]
+"""Those whose names alone do not tell; JSON lines are not read before."""
+POSITIVE = ["clicked", "relevant", "is_positive", "judgement", "esci_label", "split", "set"]
+"""Those whose values say which rows count."""
 
 
 @pytest.mark.parametrize("column", EVENTS)
@@ -84,23 +93,29 @@ def test_f86_what_happened_is_warned_of_in_every_container(column: str, tmp_path
     values, kept = EVENTS[column]
     frame = pd.DataFrame(INTERACTIONS | {column: values * 2})
     for name, truth in containers(frame, tmp_path).items():
-        if name in FILES and column in BY_VALUES:
+        if name == "jsonl" and column in BY_VALUES:
+            continue
+        if name in {"csv", "tsv"} and column == "judgement":  # of numbers
             continue
         (message,) = warnings_of(lambda: recall_of(truth))  # noqa: B023 - called at once
         seen = "" if name in FILES else f" ({values[0]!r}, {values[1]!r})"
         start = f"truth: every item counts as relevant, because no grade column was found, and {column!r}{seen} is not used; "
-        rows = f"truth[truth[{column!r}] == {values[1]!r}] in pandas has the rows of {values[1]!r} alone"
+        value, of_value = (repr(kept), repr(kept)) if column in POSITIVE else ("...", "one value")
+        rows = f"truth[truth[{column!r}] == {value}] in pandas has the rows of {of_value} alone"
         rows = "pass the rows of one value if these alone count" if name in FILES else rows
         assert message.startswith(f"{start}{rows}, truth["), name
     for name, build in FRAMES.items():
         truth = build(frame[frame[column] == kept])
         assert warnings_of(lambda: recall_of(truth)) == [], name  # noqa: B023 - called at once
+    frame[frame[column] == kept].to_csv(tmp_path / "kept.csv", index=False)
+    assert warnings_of(lambda: recall_of(tmp_path / "kept.csv")) == []
 
 
 ORDINARY: dict[str, list[Any]] = {
     "title": ["Play it again", "A view to a kill"], "genre": ["Action", "Drama"], "country": ["NL", "NO"],
     "type": ["movie", "book"], "gender": ["f", "m"], "event_time": ["2020-01-01", "2020-01-02"],
     "event_location": ["Rome", "Oslo"], "transactionid": [5, 6], "price": [2.5, 1.0], "fold": [0, 1], "user_age": [31, 40], "language": ["en", "no"],
+    "zip_code": [8001, 9400], "t": [5, 6], "lat": [47.25, 46.5], "__index_level_0__": [0, 1], "test_set": ["a", "b"],
 }  # fmt: skip
 """Columns by which rows mean the same."""
 
@@ -113,13 +128,13 @@ def test_f86_columns_that_say_nothing_of_the_kind_are_quiet(column: str, tmp_pat
 
 
 @pytest.mark.parametrize("library", sorted(set(FRAMES) - {"pandas, categories"}))  # which are no numbers
-@pytest.mark.parametrize("value", [1, 1.0])
-def test_f86_columns_of_ones_are_quiet_and_of_other_numbers_are_not(library: str, value: float) -> None:
+@pytest.mark.parametrize("value", [1, 1.0, 2.5, -3])
+def test_f86_columns_of_one_number_are_quiet_and_of_others_are_not(library: str, value: float) -> None:
     build = FRAMES[library]
-    frame = pd.DataFrame(INTERACTIONS | {"weight": [value] * 4, "label": 1, "clicked": [value] * 4})
-    for columns in (["user", "item", "weight"], ["user", "item", "label", "clicked"]):
+    frame = pd.DataFrame(INTERACTIONS | {"weight": [value] * 4, "label": 1, "dwell": [value] * 4})
+    for columns in (["user", "item", "weight"], ["user", "item", "label", "dwell"]):
         assert warnings_of(lambda: recall_of(build(frame[columns]))) == []  # noqa: B023 - called at once
-    others = frame.assign(weight=[value, value, value, 0])[["user", "item", "weight"]]
+    others = frame.assign(weight=[value, value, value, 7])[["user", "item", "weight"]]
     assert len(warnings_of(lambda: recall_of(build(others)))) == 1
     blocks = ((build(others[begin : begin + 2]), {user: PREDICTIONS[user]}) for begin, user in ((0, "ann"), (2, "bob")))
     assert len(warnings_of(lambda: exactk.evaluate(None, blocks, "recall@1"))) == 1
@@ -139,8 +154,16 @@ def test_f86_beside_grades_that_were_found_too_but_not_beside_named_ones(column:
         assert warnings_of(lambda: exactk.evaluate(truth, PREDICTIONS, "recall@1", **options)) == [], name  # noqa: B023
 
 
+def test_f86_constant_columns_of_files_are_quiet(tmp_path: Path) -> None:
+    """As the iteration of qrels and run numbers are."""
+    frame = pd.DataFrame(INTERACTIONS | {"Q0": 0, "run": [3] * 4, "event": "buy"})
+    for ending in ("csv", "tsv", "parquet", "arrow"):
+        FILES[ending](frame, tmp_path / f"truth.{ending}")
+        assert warnings_of(lambda: recall_of(tmp_path / f"truth.{ending}")) == []  # noqa: B023 - called at once
+
+
 def test_f86_one_warning_for_events_numbers_and_lists() -> None:
-    frame = pd.DataFrame(INTERACTIONS | {"event": ["view", "buy"] * 2, "dwell": 1.5, "plays": [1, 2, 3, 4]})
+    frame = pd.DataFrame(INTERACTIONS | {"event": ["view", "buy"] * 2, "dwell": [1.5, 1, 1, 1], "plays": [1, 2, 3, 4]})
     (message,) = warnings_of(lambda: recall_of(frame))
     assert "and 'event' ('view', 'buy') and 'dwell' and 'plays' are not used; " in message
     assert "grade='dwell' uses it as grades" in message
@@ -271,6 +294,7 @@ HINTS: list[tuple[dict[str, list[Any]], dict[str, str], str]] = [
     ({"created": ["2024-01-31"], "review": ["very long text " * 9], "reader": ["r1"], "book": ["b7"]}, {}, "user='reader'"),
     ({"created": ["2024-01-31"], "review": ["very long text " * 9], "reader": ["r1"], "book": ["b7"]},
      {"user": "reader"}, "item='book'"),
+    ({"item": ["x"], "score": [0.5], "probs": [0.5]}, {}, "user='probs'"),
     ({"price": [1.5], "comment": ["so so"], "reader_id": ["f81d"]}, {}, "user='reader_id'"),
     ({"user": ["a"], "note": ["free text " * 9], "handle": ["h1"]}, {}, "item='handle'"),
     ({"user": ["a"], "item": ["x"], "title": ["Solaris"], "closeness": [0.5]}, {}, "score='closeness'"),

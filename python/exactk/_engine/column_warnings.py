@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings, usual_role
+from exactk._inputs.keys.unused_columns import POSITIVE
 from exactk._inputs.readings import describe_items_of_parts, users_with_items
 from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import as_plan
@@ -128,7 +129,8 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
 def _rows_of_one_value(name: str, *values: str) -> str:
     if not values:
         return "pass the rows of one value if these alone count, "
-    return f"truth[truth[{name!r}] == {values[-1]!r}] in pandas has the rows of {values[-1]!r} alone, "
+    value = next((repr(value) for value in values if value.lower() in POSITIVE), "...")
+    return f"truth[truth[{name!r}] == {value}] in pandas has the rows of {value.replace('...', 'one value')} alone, "
 
 
 def _describe_event(event: tuple[str, ...]) -> str:

@@ -81,7 +81,7 @@ class Separated(Source):
 
     def read_all(self, columns: ColumnChoice) -> ColumnTable:
         """Return all rows of these columns as a table."""
-        table = ColumnTable.concatenate([*self._parts(columns)] or [_empty_table(columns)])
+        table = ColumnTable.concatenate([*self.plain_parts(columns)] or [_empty_table(columns)])
         table = table if columns.text_ids else ids.convert_integers(table, columns.ids)
         self._check_integers(table, columns)
         self._warn_of_ids(self._count_odd(table, columns), columns)
@@ -90,9 +90,9 @@ class Separated(Source):
 
     def parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
         """Yield the rows in parts; ids are integers only if those of all parts are."""
-        integers = [] if columns.text_ids else ids.integer_columns(self._parts(columns), columns.ids)
+        integers = [] if columns.text_ids else ids.integer_columns(self.plain_parts(columns), columns.ids)
         counts = np.zeros(len(ids.ODD), np.int64)
-        for part in self._parts(columns):
+        for part in self.plain_parts(columns):
             table = ids.convert_integers(part, integers)
             self._check_integers(table, columns)
             counts += self._count_odd(table, columns)
@@ -105,7 +105,7 @@ class Separated(Source):
             counts += ids.count_odd(table.columns[name], self.has_quoting)
         return counts
 
-    def _parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
+    def plain_parts(self, columns: ColumnChoice) -> Iterator[ColumnTable]:
         """Yield the rows in parts, with ids as strings. Raise InputError at the first fault."""
         row_count = 0
         with self._translate_errors(), open_bytes(self.file) as stream:

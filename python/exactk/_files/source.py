@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,9 +15,11 @@ from exactk._inputs.containers.column_table import ColumnTable
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import ROLES, Columns
 from exactk._inputs.keys.columns import PackedColumn
-from exactk._inputs.keys.unused_columns import UnusedColumns, events_among
-from exactk._runtime.errors import warn
+from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, names_outcome
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._runtime.errors import ExactkError, warn
 from exactk._runtime.faults import Option
+from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,6 +62,21 @@ class Source:
         """Return the numeric columns, by type or, for text, by the first row."""
         raise NotImplementedError
 
+    def texts_of(self, name: str) -> Sequence[str]:
+        """Return the distinct values of a column as text, if these are few; none if they are many or cannot be read."""
+        texts: dict[str, None] = {}
+        with suppress(ExactkError):
+            for part in self.plain_parts(ColumnChoice((name,), ())):
+                keys, is_text = Vocabulary.of_kinds(["str"]), isinstance(part, ColumnTable)
+                if is_text:
+                    keys.encode([part[name]], name)
+                distinct = keys.snapshot().array if is_text else part.column(name).unique()
+                texts |= dict.fromkeys(map(str, distinct.tolist()))
+                if len(texts) > _FIRST_ROWS:
+                    return ()
+            return list(texts)
+        return ()
+
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         raise NotImplementedError
@@ -66,6 +84,10 @@ class Source:
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield all rows in parts, for large files."""
         raise NotImplementedError
+
+    def plain_parts(self, columns: ColumnChoice) -> Iterator[Any]:
+        """Yield the same without a warning about them; nothing if rows are not read in parts."""
+        return self.parts(columns) if self.has_one_item_per_row else iter(())
 
 
 def is_stdin(file: File) -> bool:
@@ -155,7 +177,14 @@ def choose_columns(source: Source, requested: RequestedColumns, *, is_first: boo
     others = tuple(name for name in source.number_columns() if name not in used) if is_first else ()
     unused = UnusedColumns()
     if role == "truth" and requested.get("grade") is None:
-        unused = UnusedColumns(others, events_among(name for name in existing if name not in {*used, *others}))
+        events = events_among((name for name in existing if name not in {*used, *others}), source.texts_of)
+        others = tuple(name for name in column_roles.may_be_grades(others) if len(source.texts_of(name)) != 1)
+        unused = UnusedColumns(others, tuple((name,) for name, *_ in events))  # whose values no line selects
+    for name in filter(names_outcome, others if role == "exclude" else ()):
+        numbers = (parse_number(text.replace("False", "0")) for text in source.texts_of(name))
+        if any(number is not None and number <= 0 for number in numbers):
+            found = f"rows of {source.file.path} whose {name!r} is 0 or less count as the others do"
+            warn(f"exclude: {found}; leave out these rows if they are no interactions, or the column if they are")
     if role in {"predictions", "scores"} and not {"score", "rank"} & requested.keys():
         column_roles.warn_of_other_scores(others, values, role)
     return ColumnChoice((*users, item), tuple(values.values()), unused)

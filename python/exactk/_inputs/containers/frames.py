@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -63,10 +65,12 @@ def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: C
 
 
 def _with_truth_columns(rows: Rows, by_role: ColumnsByRole, argument: str) -> Rows:
-    """Return the rows with the source columns of a truth; other arguments do not need them."""
+    """Return the rows with the source columns of a truth, or of exclusions; other arguments do not need them."""
+    used, grade = (*by_role.users, by_role.item, *by_role.values.values()), by_role.values.get("grades")
+    if argument == "exclude":
+        return rows._replace(columns=TruthColumns(used, next(iter(by_role.unused.numbers), None)))
     if argument != "truth":
         return rows
-    used, grade = (*by_role.users, by_role.item, *by_role.values.values()), by_role.values.get("grades")
     return rows._replace(columns=truth_columns(used, grade, by_role.unused))
 
 
@@ -139,20 +143,25 @@ def columns_by_role(
     if argument == "truth" and requested.get("grade") is None:
         others = [name for name in table.data_names if name not in used and name not in numbers]
         events = events_among(others, partial(_distinct_texts, table, argument))
-        numbers = [name for name in unused.numbers if not (is_whole and _are_ones(table, name))]
+        numbers = [name for name in unused.numbers if not (is_whole and operator.eq(*_range_of(table, name)))]
         unused = UnusedColumns(tuple(numbers), events)
     elif argument == "truth":
         unused = UnusedColumns()
+    elif argument == "exclude":
+        zeros = (name for name in filter(names_outcome, unused.numbers) if _range_of(table, name)[0] <= 0)
+        unused = UnusedColumns(tuple(zeros))
     return ColumnsByRole(users, item, values, selected, unused, columns)
 
 
-def _are_ones(table: Table, name: str) -> bool:
-    """Return whether a column is of ones, with which grades count as rows without them."""
+def _range_of(table: Table, name: str) -> tuple[float, float]:
+    """Return the lowest and the highest number of a column; NaN if it holds others, or nothing. If equal, none is a grade."""
     with suppress(ExactkError):
         column = table.select([name], "truth").columns[name]
-        chunks = (chunk.values("truth") for chunk in getattr(column, "chunks", (column,)))
-        return len(column) > 0 and all((chunk[:100] == 1).all() and (chunk == 1).all() for chunk in chunks)
-    return False
+        chunks = [chunk.values("truth") for chunk in getattr(column, "chunks", (column,)) if len(chunk)]
+        return min((chunk.min() for chunk in chunks), default=math.nan), max(
+            (chunk.max() for chunk in chunks), default=0
+        )
+    return math.nan, math.nan
 
 
 def _distinct_texts(table: Table, argument: str, name: str) -> Sequence[str]:

@@ -89,8 +89,8 @@ def usual_role(name: str) -> str | None:
 
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 _SCORE_WORDS = frozenset({
-    "distance", "distances", "pred", "predicted", "prediction", "predictions", "prob", "probability", "score", "scores",
-    "similarity", "similarities",
+    "confidence", "confidences", "distance", "distances", "logit", "logits", "pred", "predicted", "prediction", "predictions",
+    "prob", "probabilities", "probability", "probs", "ratings", "score", "scores", "similarity", "similarities",
 })  # fmt: skip
 _ASCENDING_WORDS = frozenset({
     "cost", "dissimilarity", "dist", "distance", "distances", "divergence", "err", "error", "errors", "loss", "losses",
@@ -117,9 +117,12 @@ _KEY_WORDS = {
     ),
 }
 """Words in the names of keys; ids have others too."""
-_OTHER_NUMBERS = frozenset({"age", "fold", "price", "split"})
+_OTHER_NUMBERS = frozenset({
+    "age", "code", "codes", "fold", "iteration", "lat", "latitude", "lng", "lon", "longitude", "postcode", "price", "split",
+    "t", "zip", "zipcode",
+})  # fmt: skip
 _ROW_NAMES = re.compile(
-    r"|index|level_\d+|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
+    r"|index|level_\d+|__index_level_\d+__|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
 )
 """The names of columns that were an index, and of ids in one word."""
 
@@ -268,7 +271,10 @@ def _required_column(columns: Columns, role: str, argument: str) -> str:
     if name is None:
         expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
         found = f"the columns {_list_in_brief(existing)}" if existing else "no column with a string as its name"
-        hint = columns.hint() or _header_hint(existing) or naming_hint(columns, role)
+        value = {name for name in existing if name.lower().rstrip("s") == argument.rstrip("s")}  # the weight or group
+        others = columns._replace(named=columns.named | value)
+        by_name = naming_hint(others, role) if existing else f"{argument}.columns = [{role!r}, ...] names them"
+        hint = columns.hint() or _header_hint(existing) or by_name
         raise input_error(argument, expected, found, hint=hint)
     return name
 

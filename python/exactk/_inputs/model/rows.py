@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class TruthColumns(NamedTuple):
-    """The source columns of a truth from a frame or file."""
+    """The source columns of a truth from a frame or file, or of exclusions."""
 
     used: tuple[str, ...] = ()
-    grade: str | None = None
+    grade: str | None = None  # of exclusions: one that is 0 in some rows, which count as the others do
     unused: tuple[str, ...] = ()  # columns of numbers that could be grades
     events: tuple[tuple[str, ...], ...] = ()  # columns that say what happened, each with its values
 
