@@ -27,7 +27,7 @@ def keyed_report() -> exactk.Report:
 
 
 def evaluator_with_users() -> exactk.Evaluator:
-    evaluator = exactk.Evaluator(["novelty@2", "mrr"], items=exactk.Items(train=KEYED_TRUTH))
+    evaluator = exactk.Evaluator(["novelty@2", "mrr"], items=exactk.Items(train=KEYED_SCORES))
     evaluator.update(KEYED_TRUTH, KEYED_SCORES)
     return evaluator
 
@@ -50,7 +50,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "Gate": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").check(better="P@1"),
     "InputError": lambda: exactk.InputError("wrong", "truth", 1, 2, 3),
     "InputTypeError": lambda: exactk.InputTypeError("wrong"),
-    "Items": lambda: exactk.Items(train=KEYED_TRUTH, item_groups={"film": "a"}, values={"song": 2}),
+    "Items": lambda: exactk.Items(train=KEYED_SCORES, item_groups={"film": "a"}, values={"song": 2}),
     "JudgedLists": lambda: exactk.judge([[1, 2]], [[2, 3]], 2),
     "RankInterval": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").ranks("P@1")["a"],
     "Rankings": lambda: exactk.as_rankings(PAIRS),

@@ -180,6 +180,238 @@ def test_f83_pairs_of_users_and_items_in_other_sequences() -> None:
     assert evaluated("mrr", truth=[["x", "y"], ["y", "x"], ["x", "z"]], predictions=predictions)[1] == []
 
 
+class Row(NamedTuple):
+    u: int
+    i: int
+
+
+PAIRS_OF_BOTH = [(0, 15), (0, 16), (1, 17), (1, 18)], [(0, 25), (0, 16), (1, 27), (1, 28)]
+PAIRS: dict[str, Callable[[list[tuple[int, int]]], Any]] = {
+    "tuples": list,
+    "named tuples": lambda rows: [Row(*row) for row in rows],
+    "lists": lambda rows: [*map(list, rows)],
+    "array": np.array,
+    "Series of lists": lambda rows: pd.Series([*map(list, rows)]),
+}
+
+
+@pytest.mark.parametrize("container", PAIRS)
+def test_pairs_of_integers_on_both_sides_are_told_of(container: str) -> None:
+    truth, predictions = map(PAIRS[container], PAIRS_OF_BOTH)
+    arguments = {"truth": truth, "predictions": predictions}
+    value, (text,) = evaluated("mrr", **arguments)
+    assert value == 1.0
+    hinted = pasted(text.partition("users and items, write ")[2], **arguments)
+    assert evaluated("mrr", **hinted) == (0.25, [])
+
+
+@pytest.mark.parametrize("argument", ["exclude", "train"])
+@pytest.mark.parametrize("container", PAIRS)
+def test_pairs_of_integers_on_one_side_are_told_of_if_there_are_many(container: str, argument: str) -> None:
+    """Few lists of two may be in order by chance; tuples mostly are no lists."""
+    for users, is_told in ((2, container not in {"lists", "Series of lists"}), (5, True)):
+        rows = PAIRS[container]([(user, 10 + 2 * user + n) for user in range(users) for n in range(2)])
+        call = (
+            partial(exactk.Items, train=rows)
+            if argument == "train"
+            else partial(exactk.evaluate, [[1]] * (2 * users), [[1]] * (2 * users), "mrr", exclude=rows)
+        )
+        assert any("pair of integers" in text for text in outcome_of(call)[1]) == is_told
+
+
+def test_lists_that_are_no_pairs_are_quiet() -> None:
+    draw = np.random.default_rng(0)
+    unordered = [sorted(row) for row in draw.permutation(40).reshape(20, 2).tolist()]
+    for lists in ([[0, 1], [0, 2], [0, -1], [3, 4]], unordered, [[0, 1]] * 12, [[user, 50] for user in range(12)]):
+        padded = np.array(lists)
+        assert outcome_of(lambda: exactk.Items(60, train=padded))[1] == []  # noqa: B023 - called at once
+        if -1 not in padded:
+            assert outcome_of(lambda: exactk.evaluate(lists, lists[:], "mrr"))[1] == []  # noqa: B023
+
+
+@pytest.mark.parametrize("rows", [list, dict])
+def test_named_rows_of_users_and_items_are_no_lists(rows: Any) -> None:
+    """They were read as a list of three items for each row."""
+    frame = pd.DataFrame({"user": [1, 1, 2], "item": [2, 3, 3], "rating": [5, 4, 1]})
+    records = list(frame.itertuples(index=rows is dict))
+    with pytest.raises(exactk.InputTypeError, match=r"records of users .*; pandas.DataFrame\(truth\) makes") as caught:
+        exactk.evaluate(records, [[2], [3], [3]], "mrr")
+    line = str(caught.value).partition("; ")[2].partition(" makes")[0]
+    truth = eval(line, {"pandas": pd, "truth": records})  # noqa: S307 - the hint
+    assert exactk.as_truth(truth[["user", "item", "rating"]]).users is not None
+
+
+# --- numbers of exclusions
+
+SEEN = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "label": [1, 0]})
+NEGATIVES: dict[str, Callable[[Path], Any]] = {
+    "mapping": lambda _: {"a": {"x": 1, "y": 0}},
+    "mapping of bools": lambda _: {"a": {"x": True, "y": False}},
+    "pandas": lambda _: SEEN,
+    "another name": lambda _: SEEN.rename(columns={"label": "is_clicked"}).astype({"is_clicked": bool}),
+    "minus one": lambda _: SEEN.replace({"label": {0: -1}}),
+    "Polars": lambda _: pl.DataFrame(SEEN.to_dict("list")),
+    "Series": lambda _: SEEN.set_index(["user", "item"])["label"],
+    "CSV": lambda path: (SEEN.to_csv(path / "e.csv", index=False), path / "e.csv")[1],
+    "TSV": lambda path: (SEEN.to_csv(path / "e.tsv", index=False, sep="\t"), path / "e.tsv")[1],
+    "Parquet": lambda path: (pq.write_table(pa.table(SEEN.to_dict("list")), path / "e.parquet"), path / "e.parquet")[1],
+    "bools in Parquet": lambda path: (SEEN.astype({"label": bool}).to_parquet(path / "e.parquet"), path / "e.parquet")[
+        1
+    ],
+}
+OUT, KEPT = re.compile(r"others do; (.*) leaves them out, "), re.compile(r"leaves them out, (.*) keeps them$")
+
+
+@pytest.mark.parametrize("container", NEGATIVES)
+def test_exclusions_of_0_are_told_of(container: str, tmp_path: Path) -> None:
+    """Sampled negatives were excluded, and so were better than relevant items."""
+    given: dict[str, Any] = {"truth": {"a": ["z"]}, "predictions": {"a": ["x", "y", "z"]}}
+    exclude = NEGATIVES[container](tmp_path)
+    value, (text,) = evaluated("mrr", **given, exclude=exclude)
+    assert (value, "is 0 or less count as the others do" in text) == (1.0, True)
+    train = outcome_of(lambda: exactk.Items(train=exclude))[1]
+    assert ["0 or less count" in text for text in train] == [True]
+    if container not in {"CSV", "TSV", "Parquet", "bools in Parquet", "Polars"}:
+        names = {"exclude": exclude}
+        for line, expected in ((OUT, 0.5), (KEPT, 1.0)):
+            (code,) = line.findall(text)
+            changed = eval(code.removeprefix("exclude="), names)  # noqa: S307 - the hint
+            assert evaluated("mrr", **given, exclude=changed) == (expected, [])
+
+
+def test_exclusions_above_0_are_quiet(tmp_path: Path) -> None:
+    rated = SEEN.assign(label=[5, 1])
+    rated.to_csv(tmp_path / "e.csv", index=False)
+    other = SEEN.rename(columns={"label": "discount"})
+    texts = SEEN.assign(label=["yes", "no"])
+    many: list[Any] = [rated, tmp_path / "e.csv", other, texts, {"a": {"x": 5, "y": 1}}, {"a": {"x": "no"}}]
+    for exclude in many:
+        given: dict[str, Any] = {"truth": {"a": ["z"]}, "predictions": {"a": ["x", "y", "z"]}}
+        assert evaluated("mrr", **given, exclude=exclude)[1] == []
+
+
+# --- ascending scores
+
+NEAR = {f"u{user}": {f"i{user + n}": 0.125 * (n + 1) + user for n in range(4)} for user in range(12)}
+ASCENDING: dict[str, Callable[[dict[str, dict[str, float]]], Any]] = {
+    "mapping": dict,
+    "pairs": lambda rows: {user: list(row.items()) for user, row in rows.items()},
+    "Series of mappings": lambda rows: list(rows.values()),
+    "ranks with gaps": lambda rows: {user: dict(zip(row, (1, 2, 2, 4), strict=True)) for user, row in rows.items()},
+}
+
+
+@pytest.mark.parametrize("container", ASCENDING)
+def test_ascending_scores_are_told_of(container: str) -> None:
+    predictions: Any = ASCENDING[container](NEAR)
+    truth: Any = {user: [*row][:1] for user, row in NEAR.items()}
+    truth = truth if isinstance(predictions, dict) else list(truth.values())
+    value, (text,) = evaluated("mrr", truth=truth, predictions=predictions)
+    assert value == 0.25
+    (match,) = LINES.findall(text)
+    for line, expected in zip(match, (1.0, value), strict=True):
+        assert evaluated("mrr", **pasted(line, truth=truth, predictions=predictions)) == (expected, [])
+
+
+def test_scores_in_other_orders_are_quiet(tmp_path: Path) -> None:
+    frame = pd.DataFrame([(user, *one) for user, row in NEAR.items() for one in row.items()])
+    frame.columns = ["user", "item", "score"]
+    frame.to_csv(tmp_path / "p.csv", index=False)  # sorted by user and score
+    draw = np.random.default_rng(0)
+    shuffled = {user: dict(draw.permutation([*row.items()]).tolist()) for user, row in NEAR.items()}
+    numbers = {user: {item: float(score) for item, score in row.items()} for user, row in shuffled.items()}
+    few, short = dict([*NEAR.items()][:9]), {user: dict([*row.items()][:1]) for user, row in NEAR.items()}
+    same = {user: dict.fromkeys(row, 0.5) for user, row in NEAR.items()}
+    for predictions in (frame, tmp_path / "p.csv", numbers, few, short, same):
+        texts = evaluated("mrr", truth={user: ["i0"] for user in NEAR}, predictions=predictions)[1]
+        assert not any("ascend" in text for text in texts)
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(NEAR))
+    assert "ascend" in evaluated("mrr", truth={user: ["i0"] for user in NEAR}, predictions=path)[1][0]
+
+
+# --- items of several parts, or none
+
+JOINED = {"u1": "i1 i2", "u2": "i4"}
+IN_LISTS = {"u1": ["i1", "i2", "i3"], "u2": ["i4", "i5"]}
+
+
+@pytest.mark.parametrize("mark", [" ", ",", ", ", "|", ";", "list"])
+@pytest.mark.parametrize("container", ["mapping", "Series", "pandas", "CSV", "exclude"])
+def test_several_items_in_a_text_are_told_of(mark: str, container: str, tmp_path: Path) -> None:
+    joined = {user: str(text.split()) if mark == "list" else text.replace(" ", mark) for user, text in JOINED.items()}
+    frame = pd.DataFrame({"user": list(joined), "item": list(joined.values())})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    makes: dict[str, Callable[[], Any]] = {
+        "Series": lambda: pd.Series(joined),
+        "pandas": lambda: frame,
+        "CSV": lambda: tmp_path / "t.csv",
+    }
+    given: Any = makes[container]() if container in makes else joined
+    argument = "exclude" if container == "exclude" else "truth"
+    truth = {"u1": ["i3"], "u2": ["i5"]} if argument == "exclude" else given
+    options = {"exclude": given} if argument == "exclude" else {}
+    _, texts = evaluated("recall@2", truth=truth, predictions=IN_LISTS, **options)
+    (text,) = [text for text in texts if "is one item, and its parts are items too; " in text]
+    if container in {"mapping", "Series", "exclude"} and mark not in {", ", "list"}:
+        line = text.partition("too; ")[2].partition(" has its parts")[0].partition("=")[2]
+        fixed = {argument: eval(line, {argument: given})}  # noqa: S307 - the hint
+        assert evaluated("recall@2", **{"truth": truth, "predictions": IN_LISTS, **options, **fixed}) == (1.0, [])
+
+
+def test_titles_and_tags_are_quiet() -> None:
+    titles = {"u1": "Wake Up", "u2": "Up", "u3": "The Good, the Bad"}
+    ranked = {"u1": ["Up", "Heat"], "u2": ["Up", "Wake Up"], "u3": ["The Good, the Bad", "It"]}
+    tags = {"u1": ["machine learning"], "u2": ["machine"], "u3": ["learning"]}
+    listed = {"u1": ["machine", "learning"], "u2": ["machine learning"], "u3": ["learning"]}
+    ids: Any = {"u1": "00-1", "u2": "00_2", "u3": "a.b"}
+    for truth, predictions in ((titles, ranked), (tags, listed), (ids, {"u1": ["00-1"], "u2": ["00"], "u3": ["a"]})):
+        frame = pd.DataFrame({"user": list(truth), "item": [*truth.values()]}).explode("item")
+        for one in (truth, frame):
+            assert evaluated("mrr", truth=one, predictions=predictions)[1] == []
+
+
+@pytest.mark.parametrize("text", ["nan", "None", "", "<PAD>", "NULL"])
+def test_items_that_mean_none_are_told_of(text: str) -> None:
+    truth, predictions = {"a": ["x"], "b": [text]}, {"a": [text, "x"], "b": [text, "z"]}
+    frame = pd.DataFrame({"user": ["a", "b"], "item": ["x", text]})
+    for one in (truth, frame, {"a": "x", "b": text}):
+        value, texts = evaluated("mrr", truth=one, predictions=predictions)
+        assert (value, [repr(text) in found for found in texts]) == (0.75, [True])
+    assert evaluated("mrr", truth={"a": ["x"]}, predictions=predictions)[1] == []
+    assert evaluated("mrr", truth=truth, predictions={"a": ["x"], "b": ["z"]})[1] == []
+
+
+# --- candidates
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array, lambda flags: np.array(flags, bool), pd.Series])
+def test_flags_are_no_candidates(make: Any) -> None:
+    scores, candidates = np.array([[0.1, 0.2, 0.9, 0.8]]), make([0, 0, 1, 1])
+    with pytest.raises(exactk.InputError, match="zeros and ones that repeat; candidates=") as caught:
+        exactk.topk(scores, 2, candidates=candidates)
+    line = str(caught.value).partition("candidates=")[2].partition(" has")[0]
+    given = eval(line, {"np": np, "candidates": candidates})  # noqa: S307 - the hint
+    assert exactk.topk(scores, 2, candidates=given).ids.tolist() == [[2, 3]]
+    assert exactk.topk(scores, 2, candidates=[0, 1]).ids.tolist() == [[1, 0]]
+
+
+def test_a_series_of_candidates_by_user() -> None:
+    """It was read as candidates of all users, and as exclusions by user."""
+    truth = {"a": ["x"], "b": ["y"]}
+    scores = {"a": {"x": 0.5, "y": 0.9}, "b": {"x": 0.9, "y": 0.1}}
+    for index in (["a", "b"], [7, 7], pd.Index([4, 5], name="user_id")):
+        candidates = pd.Series(["x", "y"], index)
+        with pytest.raises(exactk.InputError, match="items of all users, or lists by user, found an item") as caught:
+            exactk.evaluate(truth, scores, "mrr", candidates=candidates)
+    lines = re.findall(r"(candidates\.(?:tolist|groupby).*?) (?:has the same|each)", str(caught.value))
+    of_all, of_each = (eval(line, {"candidates": pd.Series(["x", "y"], ["a", "b"])}) for line in lines)  # noqa: S307
+    assert exactk.evaluate(truth, scores, "mrr", candidates=of_all)["mrr"] == 0.5
+    assert exactk.evaluate(truth, scores, "mrr", candidates=of_each)["mrr"] == 1.0
+    left = pd.Series(["w", "x", "y"])[1:]  # the index of a selection
+    assert exactk.evaluate(truth, scores, "mrr", candidates=left)["mrr"] == 0.5
+
+
 # --- ranks
 
 RANKS: dict[str, dict[str, float]] = {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"c": 1, "a": 2, "b": 3, "d": 4}}
@@ -485,6 +717,20 @@ def test_f85_other_predictions_are_quiet() -> None:
     ]
     for one, predictions, metric, options in cases:
         assert not any(ALONE in text for text in evaluated(metric, truth=one, predictions=predictions, **options)[1])
+
+
+@pytest.mark.parametrize("make", [np.array, scipy.sparse.csr_array, exactk.Truth.from_dense])
+def test_a_truth_in_which_all_is_relevant_is_told_of(make: Any) -> None:
+    """Scores and flags in the other order, as some libraries have them, or a matrix of ratings."""
+    draw = np.random.default_rng(0)
+    scores, flags = draw.random((50, 40)) + 0.1, (draw.random((50, 40)) < 0.1).astype(float)
+    value, texts = evaluated("mrr", truth=make(scores), predictions=flags)
+    assert value == 1.0
+    assert any(ALONE in text and text.endswith("; the truth comes first") for text in texts)
+    for truth in (np.where(draw.random((50, 40)) < 0.5, scores, 0), flags):
+        assert not any(ALONE in text for text in evaluated("mrr", truth=make(truth), predictions=scores)[1])
+    given: dict[str, Any] = {"truth": make(np.ceil(5 * scores)), "predictions": scores}
+    assert not any(ALONE in text for text in evaluated("mrr", **given, convention={"min_grade": 4})[1])
 
 
 def test_padded_lists_of_nobody_are_no_sign() -> None:

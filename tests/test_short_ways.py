@@ -195,7 +195,7 @@ UNUSUAL_GRADES: tuple[Any, ...] = (
     {"x": float("nan")}, {"x": -1}, {"x": "y"}, {1: 1}, {np.str_("x"): 1}, {b"x"}, ["x", "x"], ["x"], frozenset("xy"),
     {}, None, "x", [("x", 2)], np.array(["x", "y"]),
 )  # fmt: skip
-UNUSUAL_ITEMS = ("", "é", "日本", "a\ud800", "\U0001d538", "x" * 20)
+UNUSUAL_ITEMS = (" ", "é", "日本", "a\ud800", "\U0001d538", "x" * 20)
 UNUSUAL_USERS: tuple[Any, ...] = ("user", 3, np.str_("u1"), b"u1", None, ("u", 1), Caseless("U1"))
 
 

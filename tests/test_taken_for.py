@@ -143,6 +143,44 @@ def keyed_forms() -> Iterator[Form]:
     frames = ("pandas", "Polars", "Series", "CSV", "Parquet")
     yield ratings._replace(calls={one: ratings.calls[one] for one in frames})
     yield events._replace(calls={one: events.calls[one] for one in frames if one != "Series"})
+    seen = {user: dict(zip(items, (1, 0, 1), strict=False)) for user, items in DRAWN.items()}
+    above_0 = {user: [item for item, label in row.items() if label] for user, row in seen.items()}
+    excluded = {
+        name: values(RELEVANT, RANKED, exclude=rows)
+        for name, rows in {"all items": {user: [*row] for user, row in seen.items()}, "items above 0": above_0}.items()
+    }
+    exclude = {
+        one: partial(lambda make: values(RELEVANT, RANKED, exclude=make()), make)
+        for one, make in in_containers(seen, "label").items()
+    }
+    yield Form("exclude: items with labels of 0 and 1", "items above 0", excluded, exclude)
+    yes_or_no = {user: dict(zip(row, ("yes", "no", "yes"), strict=True)) for user, row in GRADES.items()}
+    yes = {user: [item for item, flag in row.items() if flag == "yes"] for user, row in yes_or_no.items()}
+    distances = {user: {item: at / 8 for at, item in enumerate(row)} for user, row in RANKED.items()}
+    joined = {user: " ".join(row) for user, row in RELEVANT.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        flags = of_truth(
+            "truth: items with a column of yes and no", "yes", yes_or_no, "relevant", relevant | {"yes": yes}
+        )
+        near = of_predictions(
+            "predictions: items with distances, nearest first", "best first", distances, "score", both_orders
+        )
+        texts = {"texts": values({user: [text] for user, text in joined.items()}, RANKED)}
+    yield flags._replace(calls={one: flags.calls[one] for one in frames if one != "Series"})
+    yield near._replace(calls={one: near.calls[one] for one in ("mapping", "pairs", "JSON")})
+    as_frame = pd.DataFrame({"user": list(joined), "item": list(joined.values())})
+    makes: dict[str, Callable[[], Any]] = {
+        "mapping": lambda: joined,
+        "pandas": lambda: as_frame,
+        "Polars": lambda: pl.from_pandas(as_frame),
+        "Series": lambda: pd.Series(joined),
+        "CSV": lambda: file_of("given.csv", lambda path: as_frame.to_csv(path, index=False)),
+        "Parquet": lambda: file_of("given.parquet", as_frame.to_parquet),
+        "JSON": lambda: file_of("given.json", partial(write_json, joined)),
+    }
+    calls = {one: partial(lambda make: values(make(), RANKED), make) for one, make in makes.items()}
+    yield Form("truth: several items in one text", "items", texts, calls)
     same = {one: partial(twice, make) for one, make in in_containers(GRADES, "grade").items()}
     yield Form("one input as truth and predictions", "", {}, same)
     pages = {
@@ -205,6 +243,21 @@ def matrix_forms() -> Iterator[Form]:
     }
     yield of_matrices("exclude: flags", "flags", excluded, beside_both, exclude)
     yield of_matrices("exclude: flags without the first column", "", {}, beside_both, exclude[:, 1:])
+    padded = np.pad(exclude, ((0, 0), (1, 0)))
+    shifted: dict[str, Call] = {
+        "shifted": lambda: values(sets, MATRIX, exclude=[np.flatnonzero(row[:6]) for row in padded])
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        behind = of_matrices(
+            "exclude: flags behind a column of padding", "flags", excluded | shifted, beside_both, padded
+        )
+        from_1: dict[str, Call] = {"ids": lambda: values(sets, best[:, :5] + 1)}
+        ids_from_1 = of_matrices(
+            "predictions: ids from 1, by truth", "", from_1, lambda truth: values(truth, best[:, :5] + 1), FLAGS
+        )
+    yield behind
+    yield ids_from_1
 
 
 # --- files

@@ -24,6 +24,7 @@ from exactk._engine.metric_inputs import (
     check_truth_is_not_read,
     items_of_metrics,
 )
+from exactk._engine.shared_items import describe_odd_items
 from exactk._engine.systems import ONE_SYSTEM, check_systems_before_metrics, in_context, in_system, open_systems
 from exactk._engine.warnings import (
     EvaluatedSystem,
@@ -288,7 +289,8 @@ def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
         with call.naming_system(name):
             ties = describe_ties(report, partial(evaluation.tie_range, inputs))
             candidate_use = CandidateUse().plus(inputs, evaluation.candidates, report)
-            disjoint_keys = describe_disjoint_keys(report, inputs) or candidate_use.describe()
+            odd_items = describe_odd_items(inputs, {"truth": call.truth, **call.restrictions})
+            disjoint_keys = odd_items or describe_disjoint_keys(report, inputs) or candidate_use.describe()
             evaluated[name] = EvaluatedSystem(
                 report,
                 ties,

@@ -1,29 +1,33 @@
-"""Whether truth and lists share an item, if they come in blocks that are freed."""
+"""Whether truth and lists share an item, if they come in blocks that are freed, and whether items are texts of several or none."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.keys.columns import NumberColumn
+from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.registry import LIST, MAPPING, SERIES
+from exactk._inputs.ways_on import each_row, split
 from exactk._runtime.copies import changed_copy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Ids
     from exactk._inputs.model.lists import Lists
     from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
 
-FEWEST_UNKEYED_ITEMS = 32
+FEWEST_UNKEYED_ITEMS = 24
 """With fewer items without keys on either side, disjoint items may be chance."""
 
 
@@ -147,6 +151,42 @@ def first_predicted(inputs: AlignedInputs) -> str:
         return inputs.item_text(0) if predicted else ""
     first = predicted[np.argmax(predicted >= 0)] if len(predicted) else -1  # without padding
     return inputs.item_text(int(first)) if first >= 0 else ""
+
+
+def describe_odd_items(inputs: AlignedInputs, given: Mapping[str, ClassifiedValue]) -> str:
+    """Return a warning if items of the truth or the exclusions as given are texts of several items, or of none."""
+    keys = inputs.item_vocabulary
+    if keys is None or keys.kinds != ("str",):
+        return ""
+    offsets, texts_of_all = keys.vocabulary.parts[0].as_packed(keys.size)
+    if np.diff(offsets).all() and not any(map(texts_of_all.tobytes().__contains__, _ODD)):
+        return ""
+    for argument, lists in (("truth", inputs.truth), ("exclude", inputs.exclude)):
+        texts = {text: _parts(text) for text in (inputs.texts_of(lists.items[:_FEW]) if lists is not None else ())}
+        joined = {text: parts for text, parts in texts.items() if len(parts) > 1}
+        if not joined and MISSING_TEXTS.isdisjoint(texts):
+            continue
+        predicted = predicted_items(inputs.predictions)
+        ranked = {*inputs.texts_of((np.arange(predicted) if isinstance(predicted, int) else predicted)[: 10 * _FEW])}
+        # Few words of titles are items, and some tag of several words is in the lists.
+        text = next((text for text, parts in joined.items() if ranked.issuperset(parts)), "")
+        if text and ranked.isdisjoint(joined):
+            value, container = given[argument]
+            line = each_row(value, argument if container in {MAPPING, LIST, SERIES} else "column", split(text))
+            return f"{argument}: {text[:32]!r} is one item, and its parts are items too; {line} has its parts"
+        if missing := sorted(MISSING_TEXTS.intersection(texts, ranked)):
+            advice = f"leave it out of {argument} if it means that there is none"
+            return f"{missing[0]!r} is an item of {argument} and of the predictions; {advice}"
+    return ""
+
+
+_ODD = tuple(text.encode() for text in (" ", ",", ";", "|", *sorted(filter(None, MISSING_TEXTS))))
+
+
+def _parts(text: str) -> list[str]:
+    if text.startswith("["):
+        return re.findall(r"[^\[\], '\"]+", text)
+    return [part.strip() for part in text.split(next((mark for mark in ",;|" if mark in text), None))]
 
 
 def _distinct_keys(lists: Lists | Rows) -> set[Any]:

@@ -91,7 +91,7 @@ def warn_of_readings(values: Sequence[Value], systems: Mapping[str, EvaluatedSys
         warn_of_systems({name: one.describe_relevance() for name, one in readings.items()}, _RANK_ALL)
 
 
-_RANK_ALL = ": rank all items for each user, or the relevant ones among sampled others, as all of these are hits"
+_RANK_ALL = ": rank all items for each user, or the relevant ones among sampled others, as all of these are hits; the truth comes first"
 
 
 def describe_disjoint_keys(

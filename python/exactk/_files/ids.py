@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._inputs.containers.column_table import ColumnTable
-from exactk._inputs.keys.columns import NumberColumn, PackedColumn, packed_column
+from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn, PackedColumn, packed_column
 from exactk._runtime import optional
 from exactk._runtime.numbers import parse_numbers
 
@@ -59,7 +59,7 @@ def count_text(column: PackedColumn, text: str) -> int:
     return len(begins)
 
 
-_MISSING = ("NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "n/a", r"\N")
+_MISSING = tuple(filter(None, MISSING_TEXTS))  # empty ones are refused
 QUOTED, BLANK, MISSING = range(3)
 ODD = tuple(map(re.compile, ('"[^\t]+"', " .*|.* ", "|".join(map(re.escape, _MISSING)))))
 """Ids that may mean something else: in quotes, where a format has none; with blanks around; and that there is no id."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._inputs.checks import Codes
+    from exactk._inputs.checks import Codes, Ids
     from exactk._inputs.keys.vocabulary import SharedVocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
@@ -57,6 +57,12 @@ class AlignedInputs(NamedTuple):
             if self.item_ids is None
             else self.item_vocabulary.array[np.argsort(self.item_ids)]
         )
+
+    def texts_of(self, items: Ids) -> list[str]:
+        """Return the distinct text keys of some items."""
+        assert self.item_vocabulary is not None  # noqa: S101 - for the type checker
+        codes = np.unique(items) if self.item_ids is None else np.flatnonzero(np.isin(self.item_ids, items))
+        return list(self.item_vocabulary.select(codes).array.tolist())
 
     def item_text(self, item: int) -> str:
         """Return an item as messages show it."""

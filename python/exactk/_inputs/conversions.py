@@ -18,7 +18,7 @@ from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.paths import open_path
-from exactk._inputs.readings import warn_of_tuples
+from exactk._inputs.readings import warn_of_ascending, warn_of_tuples, warn_of_zeros
 from exactk._inputs.registry import (
     BATCHES,
     EMBEDDINGS,
@@ -245,7 +245,9 @@ def predictions_input(classified: ClassifiedValue, columns: ColumnNames, encodin
         return with_shared_users(matrix, "predictions", encoding)
     if classified.is_matrix_of_floats:
         return with_shared_users(Scores.for_argument(value, "predictions"), "predictions", encoding)
-    return _checked_scores(_rows_of_classified(classified, "predictions", columns, encoding), "predictions")
+    rows = _checked_scores(_rows_of_classified(classified, "predictions", columns, encoding), "predictions")
+    warn_of_ascending(container, rows)
+    return rows
 
 
 def _rows_of_classified(classified: ClassifiedValue, argument: str, columns: ColumnNames, encoding: Encoding) -> Rows:
@@ -343,5 +345,6 @@ def _exclusion_rows(
         rows = with_labels_as_keys(classified.value.rows(), "exclude")._replace(grades=None, unknown_actual=None)
     else:
         rows = rows_of_container(classified, ConversionOptions("exclude", encoding, columns))
+        warn_of_zeros(classified, argument, rows)
     # The rows are valid, so the row locator is not needed, and dropping it frees the frame.
     return validated_copy(rows._replace(present=None), "exclude")._replace(find_row=None)

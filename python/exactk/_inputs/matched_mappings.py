@@ -15,10 +15,11 @@ from exactk._inputs.alignment import AlignedInputs
 from exactk._inputs.checks import exact_float
 from exactk._inputs.containers.sequences import MOST_COLUMNS
 from exactk._inputs.keys.column_roles import name_columns
-from exactk._inputs.keys.columns import key_columns
+from exactk._inputs.keys.columns import MISSING_TEXTS, key_columns
 from exactk._inputs.long_format import Encoding, rows_by_user
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, resize
+from exactk._inputs.readings import ascend
 from exactk._inputs.truth import Truth
 
 if TYPE_CHECKING:
@@ -79,8 +80,9 @@ def match_mappings(truth: object, predictions: object, num_threads: int) -> Matc
     hashed = _core.hashed_rows(judged, exact_float if has_grades else None, "truth", "grades")
     to_float = exact_float if has_scores else None
     rows, numbers = _core.numbered_rows(ranked, [*judged, *[None] * len(others)], to_float, "predictions", "scores")
-    if len(hashed.items) != len(numbers):
-        return None  # another thread has changed the mappings meanwhile
+    may_be_misread = ascend(rows.indptr, rows.values) or not all(map(MISSING_TEXTS.isdisjoint, judged))
+    if may_be_misread or len(hashed.items) != len(numbers):
+        return None  # or another thread has changed the mappings meanwhile
     keyed = rows_by_user(
         key_columns([*users, *others], "truth.user"),
         ["user"],

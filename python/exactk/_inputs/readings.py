@@ -10,6 +10,7 @@ from __future__ import annotations
 import filecmp
 import os
 from collections.abc import Sized
+from contextlib import suppress
 from itertools import islice, pairwise
 from numbers import Integral
 from operator import add
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 _LIKE: dict[Container | None, object] = {LIST: [], MAPPING: {}}  # in place of values, which are released early
 _ORDERED = frozenset({"predictions", "base_predictions", "one", "other"})
 _FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
+_FEWEST_LISTS = 10  # likewise, if they are in lists, as a user's items mostly are
+_FEWEST_LISTS_OF_BOTH = 4  # likewise, if truth and predictions are such lists
 _MOST_USERS = 100  # whose items are compared
 _MOST_SCORES = 1_000_000  # of the first rows of a matrix
 _FIRST_SCORES = 1000  # which tell whether all are looked at
@@ -73,31 +76,32 @@ class Tuples(NamedTuple):
         return f"{frame_of_tuples(argument, self.width)}{as_lists}"
 
 
-def users_with_items(classified: ClassifiedValue) -> Tuples | None:
+def users_with_items(classified: ClassifiedValue, fewest_lists: int = _FEWEST_LISTS_OF_BOTH) -> Tuples | None:
     """Return what rows of two or three parts are that are likely users with items; None if they are likely lists.
 
     Pairs of strings always are; integers if the first ones are in groups, as users are and the best items of users are
-    not; lists of strings if, besides, no string is first in one and second in another.
+    not, and those in lists if these are many; lists of strings if, besides, no string is first in one and second in
+    another.
     """
     rows, container = classified
     if container is SERIES and not series.has_user_index(rows):
         rows, container = series.elements(rows), LIST
-    if container is ARRAY and rows.ndim == 2 and rows.shape[1] in {2, 3} and rows.dtype.kind in "iu":
-        is_grouped = bool((rows[1:, 0] >= rows[:-1, 0]).all())
+    if container is ARRAY and rows.ndim == 2 and rows.shape[1] in {2, 3} and rows.dtype.kind in "iu" and rows.size:
+        is_grouped = bool((rows[1:, 0] >= rows[:-1, 0]).all() and rows.min() >= 0)  # not padded
         rows, container = [*map(tuple, rows.tolist())] if is_grouped else [], LIST
     rows = rows.copy() if container is LIST else ()
-    if not rows or type(rows[0]) not in {tuple, list} or set(map(type, rows)) != {type(rows[0])}:
+    if not rows or not isinstance(rows[0], (tuple, list)) or set(map(type, rows)) != {type(rows[0])}:
         return None
-    width, are_tuples = len(rows[0]), type(rows[0]) is tuple
+    width, are_tuples = len(rows[0]), isinstance(rows[0], tuple)  # with names of fields, too
     if width not in {2, 3} or set(map(len, rows := [*map(tuple, rows)])) != {width}:
         return None
     are_strings = width == 2 and all(isinstance(part, str) for row in rows for part in row)
     strings, integers = Tuples(width, "strings"), Tuples(width, "integers")
     if are_strings and are_tuples:
         return strings
-    are_integers = are_tuples and all(type(part) is int for row in rows for part in row)
-    firsts = [row[0] for row in rows]
-    are_few = len(rows) < _FEWEST_PAIRS or 3 * len(set(firsts)) > 2 * len(rows)
+    are_integers = all(type(part) is int for row in rows for part in row)
+    firsts, fewest = [row[0] for row in rows], _FEWEST_PAIRS if are_tuples or are_strings else fewest_lists
+    are_few = len(rows) < fewest or 3 * len(set(firsts)) > 2 * len(rows)
     if are_few or len(set(map(tuple, rows))) < len(rows):  # lists of a constant model repeat
         return None
     if are_integers:
@@ -108,8 +112,29 @@ def users_with_items(classified: ClassifiedValue) -> Tuples | None:
 
 def warn_of_tuples(classified: ClassifiedValue, argument: str) -> None:
     """Warn if an argument is likely users with items."""
-    if tuples := users_with_items(classified):
+    if tuples := users_with_items(classified, _FEWEST_LISTS):
         warn(f"{argument}: {tuples.describe(argument)}")
+
+
+def warn_of_zeros(exclude: ClassifiedValue, argument: str, rows: Rows) -> None:
+    """Warn of exclusions or training items with a number of 0 or less, which may be no interactions."""
+    (value, container), name, found = exclude, rows.columns.grade, "items whose number"
+    lines = f"{argument}[{argument} > 0]", f"{argument}.index.to_frame(index=False)"
+    if container is FRAME:
+        found, lines = (
+            f"rows whose {name!r}",
+            (f"{argument}[{argument}[{name!r}] > 0]", f"{argument}[{[*rows.columns.used]}]"),
+        )
+    elif container in _LIKE:
+        each = "[item for item, number in items.items() if number > 0]", "list(items)"
+        lines = each_row(value, argument, each[0]), each_row(value, argument, each[1])
+        with suppress(TypeError, ValueError):  # of values that are not numbers
+            given = value.values() if container is MAPPING else value
+            name = next(("number" for row in given if type(row) is dict and row and min(row.values()) <= 0), None)
+    if name is not None:
+        warn(
+            f"{argument}: {found} is 0 or less count as the others do; {lines[0]} leaves them out, {lines[1]} keeps them"
+        )
 
 
 def describe_items_of_parts(truth: ClassifiedValue, predictions: ClassifiedValue) -> str:
@@ -174,7 +199,9 @@ class Readings(NamedTuple):
         """Return the numbers of these users and of those of the inputs."""
         predictions, readings = inputs.predictions, self
         if isinstance(predictions, Scores):
-            return self.plus(_ranks_of_matrix(predictions.values)) if not self.no_ranks else self
+            if not self.irrelevant:
+                readings = self.plus(_relevance_of_columns(inputs.truth, predictions.item_count, min_grade))
+            return readings.plus(_ranks_of_matrix(predictions.values)) if not readings.no_ranks else readings
         lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
         if not isinstance(lists, Rankings) or not len(lists.items):
             return self
@@ -252,6 +279,14 @@ def _relevance(truth: Truth, lists: Rankings, min_grade: float | str | None, *, 
     return Readings(users=users, items=items, uncut=int(has_scores or items < users * lengths.max()))
 
 
+def _relevance_of_columns(truth: Truth, columns: int, min_grade: float | str | None) -> Readings:
+    """Return the same numbers beside scores of all items."""
+    users = min(len(truth.indptr) - 1, _MOST_USERS)
+    if any(len(_relevant_of(truth, user, min_grade)) < columns for user in range(users)):
+        return _IRRELEVANT
+    return Readings(users=users, items=users * columns, uncut=1)
+
+
 def _relevant_of(truth: Truth, user: int, min_grade: float | str | None) -> set[int]:
     begin, end = truth.indptr[user : user + 2].tolist()
     items = truth.items[begin:end]
@@ -271,6 +306,22 @@ def relevant_items(truth: Truth | Rows, min_grade: float | str | None) -> Rows:
     is_relevant = _are_relevant(truth.grades, min_grade)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_relevant, dtype=np.int64)])
     return Rows(offsets[truth.indptr], truth.items[is_relevant], truth.grades[is_relevant])
+
+
+def ascend(indptr: NDArray[np.integer[Any]], scores: NDArray[Any] | None) -> bool:
+    """Return whether scores rise in each of too many lists for chance, and are no ranks."""
+    if scores is None or np.count_nonzero(np.diff(indptr) > 1) < _FEWEST_USERS:
+        return False
+    changes, starts = np.diff(scores), indptr[1:-1]
+    changes[starts[(starts > 0) & (starts < len(scores))] - 1] = 0
+    return bool((changes >= 0).all() and np.count_nonzero(changes) >= _FEWEST_ITEMS and _ranks(indptr, scores).no_ranks)
+
+
+def warn_of_ascending(container: Container | None, rows: Rows) -> None:
+    """Warn of scores in the caller's order that rise in each list."""
+    if container in {LIST, MAPPING} and ascend(rows.indptr, rows.scores):
+        found = "the scores of each list ascend, as ranks and distances do, and the highest counts as the best"
+        warn(f"predictions: {found}", *lines_of_ranks(ClassifiedValue(None, container), {}))
 
 
 def lines_of_ranks(predictions: ClassifiedValue, columns: ColumnNames) -> Text:

@@ -26,6 +26,7 @@ from exactk._inputs.containers import (
     top_k,
 )
 from exactk._inputs.keys import pivoted
+from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
@@ -35,7 +36,7 @@ from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
 from exactk._runtime import optional
-from exactk._runtime.errors import InputTypeError, type_error
+from exactk._runtime.errors import InputTypeError, input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,14 +241,33 @@ def as_candidate_items(classified: ClassifiedValue, columns: ColumnNames) -> Can
     if container is SPARSE_MATRIX:
         return CandidateItems.from_rows(sparse.stored_elements(value, "candidates").rows, for_all=False)
     if container is SERIES and series.has_one_item_each(value) and not series.has_values_by_user_and_item(value):
+        _refuse_users(value)
         value, container = series.elements(value), LIST
     if container is ARRAY and value.ndim == 1 and value.dtype.kind in "OUST":
         value, container = value.tolist(), LIST
     if container is ARRAY and value.ndim == 1:
+        _refuse_flags(value)
         items = id_array(value, "candidates")
         return CandidateItems.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
     if container not in {NEIGHBOR_LISTS, TOP_K} and sequences.is_flat(value):  # both are tuples too
+        _refuse_flags(value)
         rows = sequences.rows_of_lists([value], "candidates", Encoding())
         return CandidateItems.from_rows(rows, for_all=True)
     rows = rows_of_container(classified, ConversionOptions("candidates", Encoding(), columns))
     return CandidateItems.from_rows(rows, for_all=False)
+
+
+def _refuse_flags(items: Any) -> None:  # noqa: ANN401 - a sequence
+    """Raise InputError for a 0 or 1 per column, of which one repeats."""
+    if len(items) > 2 and all(one in (0, 1) for one in items):
+        hint = "candidates=np.flatnonzero(candidates) has the columns of 1"
+        raise input_error("candidates", "distinct column numbers or keys", "zeros and ones that repeat", hint=hint)
+
+
+def _refuse_users(items: Any) -> None:  # noqa: ANN401 - a Series
+    """Raise InputError for a Series with users in its index, unless that may be left of a selection."""
+    index = items.index if series.has_user_index(items) else None
+    are_numbers = index is None or (index.dtype.kind in "iu" and index.is_unique)
+    if index is not None and (not are_numbers or usual_role(str(index.name)) == "user"):
+        hint = "candidates=candidates.tolist() has the same for all users, candidates.groupby(candidates.index).agg(list) each user's"
+        raise input_error("candidates", "items of all users, or lists by user", "an item by user", hint=hint)

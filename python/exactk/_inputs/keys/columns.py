@@ -303,6 +303,9 @@ def key_columns(keys: list[Any], argument: str) -> list[Column]:
     return [column_of_objects(keys, argument)]
 
 
+MISSING_TEXTS = frozenset({  # which may say that there is no item
+    "", "NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "n/a", r"\N", "<PAD>", "<pad>", "[PAD]",
+})  # fmt: skip
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})  # of pandas
 
 
