@@ -140,7 +140,14 @@ def test_f86_columns_of_one_number_are_quiet_and_of_others_are_not(library: str,
     assert len(warnings_of(lambda: exactk.evaluate(None, blocks, "recall@1"))) == 1
 
 
-@pytest.mark.parametrize("column", ["event", "clicked", "has_viewed"])
+@pytest.mark.parametrize("column", ["sentiment", "cluster_label", "votes"])
+def test_other_numbers_beside_grades_are_quiet(column: str) -> None:
+    frame = pd.DataFrame(INTERACTIONS | {"rating": [5, 4, 4, 5], column: [0.5, 0.0, 1.0, -1.0]})
+    assert warnings_of(lambda: recall_of(frame)) == []
+    assert len(warnings_of(lambda: recall_of(frame.drop(columns="rating")))) == 1
+
+
+@pytest.mark.parametrize("column", ["event", "clicked", "has_viewed", "is_relevant"])
 def test_f86_beside_grades_that_were_found_too_but_not_beside_named_ones(column: str, tmp_path: Path) -> None:
     values = ["view", "buy"] if column == "event" else [0.0, 1.0]
     frame = pd.DataFrame(INTERACTIONS | {"label": 1, column: values * 2})

@@ -119,10 +119,10 @@ _KEY_WORDS = {
 """Words in the names of keys; ids have others too."""
 _OTHER_NUMBERS = frozenset({
     "age", "code", "codes", "fold", "iteration", "lat", "latitude", "lng", "lon", "longitude", "postcode", "price", "split",
-    "t", "zip", "zipcode",
+    "zip", "zipcode",
 })  # fmt: skip
 _ROW_NAMES = re.compile(
-    r"|index|level_\d+|__index_level_\d+__|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
+    r"|t|index|level_\d+|__index_level_\d+__|Unnamed: \d+|(?i:(event|order|product|session|transaction|user|visitor)ids?)"
 )
 """The names of columns that were an index, and of ids in one word."""
 

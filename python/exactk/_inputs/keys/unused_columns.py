@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 _MOST_EVENTS = 20
-_EVENT = re.compile("(action|activity|behaviou?r|engagement|event|feedback|interaction|reaction|signal)s?")
+_EVENT = re.compile("(action|activity|behaviou?r|engagement|event|feedback|(inter|re)action|label|sentiment|signal)s?")
 _KIND = re.compile("kind|outcome|state|status|type")
-_JUDGMENT = re.compile("judge?ments?|labels?|negatives?|positives?|relevant|sentiment")
+_JUDGMENT = re.compile("judge?ments?|negatives?|positives?|relevant")
 _PARTITION = re.compile("partition|set|split|subset")
 _ACTION = re.compile(
     "(addtocart|bought|buy|cancel|cart|click|complete|deliver|dislike|download|favou?rite|impression|install|like|listen"
