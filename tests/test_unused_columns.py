@@ -289,6 +289,23 @@ def test_f86_a_named_column_has_no_other_role(role: str, column: str, tmp_path: 
     assert main(["evaluate", *paths, "-m", "recall@1", f"--{role}", column]) == 0
 
 
+@pytest.mark.parametrize("column", ["probs", "logits", "ratings", "confidences"])
+def test_lists_of_scores_beside_items_are_told_of(column: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"user": ["a"], "items": [["y", "x"]], column: [[0.25, 0.75]]})
+    frame.to_json(tmp_path / "run.jsonl", orient="records", lines=True)
+    for predictions in (frame, pl.from_pandas(frame), tmp_path / "run.jsonl"):
+        (message,) = warnings_of(lambda: exactk.evaluate({"a": ["x"]}, predictions, "mrr"))  # noqa: B023
+        assert f"{column!r} is not used; score={column!r} orders by it" in message
+        assert exactk.evaluate({"a": ["x"]}, predictions, "mrr", score=column)["mrr"] == 1.0
+
+
+@pytest.mark.parametrize("argument", ["weights", "groups"])
+def test_the_values_of_users_are_not_proposed_as_users(argument: str) -> None:
+    frame = pd.DataFrame({"item": ["x"], argument[:-1]: [1]})
+    with pytest.raises(exactk.InputError, match=f"^{argument}: .* for example with user='NAME'$"):
+        exactk.evaluate({"a": ["x"]}, {"a": ["x"]}, "mrr", **{argument: frame})  # type: ignore[arg-type]
+
+
 def test_f86_names_are_those_of_their_arguments() -> None:
     """A score that is named does not hide a truth's grades of that name."""
     truth = pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "label": [0.0, 1.0]})
@@ -301,7 +318,6 @@ HINTS: list[tuple[dict[str, list[Any]], dict[str, str], str]] = [
     ({"created": ["2024-01-31"], "review": ["very long text " * 9], "reader": ["r1"], "book": ["b7"]}, {}, "user='reader'"),
     ({"created": ["2024-01-31"], "review": ["very long text " * 9], "reader": ["r1"], "book": ["b7"]},
      {"user": "reader"}, "item='book'"),
-    ({"item": ["x"], "score": [0.5], "probs": [0.5]}, {}, "user='probs'"),
     ({"price": [1.5], "comment": ["so so"], "reader_id": ["f81d"]}, {}, "user='reader_id'"),
     ({"user": ["a"], "note": ["free text " * 9], "handle": ["h1"]}, {}, "item='handle'"),
     ({"user": ["a"], "item": ["x"], "title": ["Solaris"], "closeness": [0.5]}, {}, "score='closeness'"),
