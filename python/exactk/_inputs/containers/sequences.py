@@ -238,16 +238,23 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
     return values
 
 
+def _is_by_key(row: Any, argument: str, user: int) -> bool:  # noqa: ANN401 - a row of any kind
+    """Return whether this is a Series with keys; raise if its numbers may be those of items in its index."""
+    if not optional.is_series(row) or optional.is_default_index(row.index):
+        return False
+    is_of_items = row.name == "count" or usual_role(str(row.index.name)) == "item"
+    # Integers are ids if the index may be left of a frame.
+    if row.dtype.kind in "iu" and (is_of_items or row.index.dtype.kind not in "iu"):
+        hint = "row.to_dict() if items are in the index of a row, row.tolist() if they are its values"
+        raise type_error(argument, "a sequence of ids", "a Series of numbers by key", row=user, hint=hint)
+    return True
+
+
 def _to_core_type(row: object, argument: str, user: int, *, is_keyed: bool) -> Any:  # noqa: ANN401 - a sequence that the core reads
     """Return the row as a list, tuple or dict."""
     if hasattr(row, "columns"):
         raise type_error(argument, "a sequence of ids", "a data frame", row=user)
-    by_key: Any = row if optional.is_series(row) and not optional.is_default_index(row.index) else None  # type: ignore[attr-defined]
-    is_of_items = by_key is not None and (by_key.name == "count" or usual_role(str(by_key.index.name)) == "item")
-    # Integers are ids if the index may be left of a frame.
-    if by_key is not None and by_key.dtype.kind in "iu" and (is_of_items or by_key.index.dtype.kind not in "iu"):
-        hint = "row.to_dict() if items are in the index of a row, row.tolist() if they are its values"
-        raise type_error(argument, "a sequence of ids", "a Series of numbers by key", row=user, hint=hint)
+    is_by_key = _is_by_key(row, argument, user)
     if hasattr(row, "to_numpy"):
         with asking(argument, "a sequence of ids"):
             row = row.to_numpy()
@@ -256,7 +263,7 @@ def _to_core_type(row: object, argument: str, user: int, *, is_keyed: bool) -> A
         return row.tolist()
     if isinstance(row, np.ndarray) and row.dtype.kind == "f" and row.size and argument == "predictions":
         hint = "" if is_keyed else "predictions=exactk.Scores(predictions) if these are scores of all items"
-        if by_key is not None:
+        if is_by_key:
             hint = "row.to_dict() has the scores of a row by item"
         raise type_error(argument, "integer ids", describe_dtype(row), row=user, hint=hint)
     if isinstance(row, np.ndarray):
