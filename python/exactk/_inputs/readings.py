@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from exactk._inputs.checks import entries_of
 from exactk._inputs.containers import series
 from exactk._inputs.containers.sequences import AS_ITEMS, WITH_NUMBERS
 from exactk._inputs.containers.tables import is_frame, open_table
@@ -129,8 +130,9 @@ def warn_of_zeros(exclude: ClassifiedValue, argument: str, rows: Rows) -> None:
         each = "[item for item, number in items.items() if number > 0]", "list(items)"
         lines = each_row(value, argument, each[0]), each_row(value, argument, each[1])
         with suppress(TypeError, ValueError):  # of values that are not numbers
-            given = value.values() if container is MAPPING else value
-            name = next(("number" for row in given if type(row) is dict and row and min(row.values()) <= 0), None)
+            given = [*entries_of(value, argument).values()] if container is MAPPING else [*value]
+            numbers = ((*row.values(),) for row in given if type(row) is dict)  # as of one moment
+            name = next(("number" for row in numbers if row and min(row) <= 0), None)
     if name is not None:
         warn(
             f"{argument}: {found} is 0 or less count as the others do; {lines[0]} leaves them out, {lines[1]} keeps them"
