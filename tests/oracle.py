@@ -56,7 +56,7 @@ PARAMETERS = {
     "fbeta": Parameter("beta", 1.0, [0.0, 0.5, 2.0, math.inf]),
     "rbp": Parameter("p", 0.8, [0.0, 0.5, 0.8]),
     "err": Parameter("max_grade", 4.0, [3.0, 4.0]),
-    "list_auc": Parameter("items", None, [40.0]),
+    "list_auc": Parameter("num_items", None, [40.0]),
     "user_coverage": Parameter("least", 1.0, [1.0, 2.0, 3.0]),
     "aplt": Parameter("head", 0.8, [0.0, 0.3, 0.5, 0.8, 0.9, 1.0, 2.0]),
 }

@@ -65,7 +65,7 @@ def test_f09_grades_above_the_highest_are_refused() -> None:
 def test_list_auc_is_the_mean_auc_over_all_orders_of_the_rest(truth: set[int], ranking: list[int], k: int) -> None:
     rest = [item for item in range(6) if item not in ranking[:k]]
     aucs = [value_of("auc", sorted(truth), ranking[:k] + list(order)) for order in permutations(rest)]
-    assert value_of(f"list_auc@{k}(items=6)", sorted(truth), ranking) == pytest.approx(
+    assert value_of(f"list_auc@{k}(num_items=6)", sorted(truth), ranking) == pytest.approx(
         math.fsum(aucs) / len(aucs), rel=1e-12
     )
 
@@ -73,10 +73,10 @@ def test_list_auc_is_the_mean_auc_over_all_orders_of_the_rest(truth: set[int], r
 def test_items_are_at_least_those_that_a_user_has() -> None:
     truth, lists = [[1, 2], [1, 2, 3], [7]], [[1, 5], [5, 6, 1], [7, 8, 9]]
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
-        assert evaluate(truth, lists, "list_auc(items=5)")["list_auc(items=5)"] == pytest.approx(
+        assert evaluate(truth, lists, "list_auc(num_items=5)")["list_auc(num_items=5)"] == pytest.approx(
             ((1 + 1.5 * 2) / 6 + 0 / 6 + 1) / 3
         )
-        assert evaluate(truth, lists, "list_auc@1(items=4)")
+        assert evaluate(truth, lists, "list_auc@1(num_items=4)")
         with pytest.raises(exactk.InputError, match="list_auc") as caught:
-            evaluate(truth, lists, ["recall", "list_auc@2(items=4)", "list_auc@3(items=4)"], num_threads=2)
+            evaluate(truth, lists, ["recall", "list_auc@2(num_items=4)", "list_auc@3(num_items=4)"], num_threads=2)
         assert (caught.value.argument, caught.value.row, caught.value.count) == ("metrics", 1, 1)

@@ -210,7 +210,7 @@ def test_a_metric_is_a_page() -> None:
     for info in [*exactk.metrics.values(), *exactk.agreement_metrics.values()]:
         tables = tables_of(info)
         assert tables.headers == [[info.name, info.summary]]
-        lines = [line.split("  ", 1) for line in repr(info).splitlines()[1:]]
+        lines = [line.split("  ", 1) for line in str(info).splitlines()[1:]]
         assert tables.rows == [[name, text.strip()] for name, text in lines]
         assert not tables.notes
 

@@ -122,8 +122,8 @@ def test_blocks_must_be_pairs_of_equal_size() -> None:
         (lambda: exactk.Truth([0, 1], [1], present=[1]), TypeError, "bool"),
         (lambda: exactk.as_truth([{1: 1.0}, [2]]), TypeError, "a mapping"),
         (lambda: exactk.as_truth([{1: "a"}]), TypeError, "numbers"),
-        (lambda: exactk.rbp_at_k(TRUTH, LISTS, 3, p="half"), TypeError, "a number"),  # type: ignore[arg-type]
-        (lambda: exactk.list_auc_at_k(TRUTH, LISTS, 3, items=10**400), ValueError, "float64 holds, found a larger"),
+        (lambda: exactk.metrics.rbp.with_(p="half"), TypeError, "a number"),  # type: ignore[arg-type]
+        (lambda: exactk.metrics.list_auc.with_(num_items=10**400), ValueError, "float64 holds, found a larger"),
         (lambda: exactk.Comparison({}), ValueError, "at least one"),
         (lambda: exactk.State.from_bytes("text"), TypeError, "bytes"),  # type: ignore[arg-type]
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import exactk
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import canonical_name, plan
 from exactk._runtime.numbers import parse_number
-from strategies import conventions, metric_strings, parameter_of, spell
+from strategies import conventions, metric_strings
 
 STANDARD = exactk.conventions["standard"]
 
@@ -47,7 +46,7 @@ STANDARD = exactk.conventions["standard"]
         ("recall(min_grade=3.5)", "recall(min_grade=3.5)"),
         ("recall(decimals=4,min_grade=3.5)", "recall(min_grade=3.5,decimals=4)"),
         ("recall(decimals=None)", "recall"),
-        ("list_auc@10(items=1e3)", "list_auc@10(items=1000)"),
+        ("list_auc@10(num_items=1e3)", "list_auc@10(num_items=1000)"),
         ("err@10(max_grade=4)", "err@10"),
         ("set_map@10", "set_average_precision@10"),
         ("Hit-Rate@10", "hit_rate@10"),
@@ -111,7 +110,7 @@ def test_canonical_names_resolve_to_themselves(spelling: str, convention: exactk
      "ndcg@10(ideal_over=cutoff)", "ndcg(ideal_over=cutoff,gain=binary)", "precision(average=micro,empty_truth=one)",
      "ndcg@10(gain=table,gain_table=[0,-1])", "recall(min_grade=nan)", "précision",
      "f_2", "fbeta_10", "P@1 0", "prec ision", "fbeta(beta=2,beta=3)", "fbeta(beta=1_0)", "fbeta(beta=1e400)",
-     "list_auc@10", "list_auc", "list_auc(items=2.5)", "list_auc(items=0)", "list_auc(items=inf)",
+     "list_auc@10", "list_auc", "list_auc(num_items=2.5)", "list_auc(num_items=0)", "list_auc(num_items=inf)",
      "err(max_grade=0.5)", "mean_precision@1048577",
      "recall(gain_table={0:1})", "recall(score_dtype=float64)", "recall(negative_infinity=last)", "recall(decimals=4.0)", "recall(decimals=-1)", "recall(decimals=16)", "recall(decimals=)"],
 )  # fmt: skip
@@ -163,54 +162,6 @@ def test_an_empty_list_of_metrics_is_an_error() -> None:
         exactk.evaluate([[1]], [[1]], [])
 
 
-@pytest.mark.parametrize("name", exactk.metrics)
-def test_functions(name: str) -> None:
-    info = exactk.metrics[name]
-    function = getattr(exactk, name if info.pairwise else f"{name}_at_k")
-    truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
-
-    items: Any = {"items": [[1, 2], [3, 21, 4], [21]]} if info.walks_list else {}
-    if info.reads_features:
-        vectors: Any = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 3.0]]
-        features = vectors if "distance" in info.own_fields else [["a"], ["b"], ["a", "b"], ["b"], ["c"]]
-        train = [[1, 2], [3]] if info.reads_history else None
-        items = {"items": exactk.Items([1, 2, 3, 4, 21], train=train, features=features)}
-    if info.reads_base:
-        items = {"base_predictions": [[4, 3], [21, 3]]}
-    if info.reads_groups:
-        items = {"items": exactk.Items(train=[[2, 3], [1, 4, 21]], item_groups={1: 0, 2: 0, 3: 1, 4: 1, 21: 1})}
-
-    def value_of(spelling: str) -> float:
-        (value,) = exactk.evaluate(truth, lists, spelling, **items).values()
-        return value
-
-    parameters = ["truth", "predictions"]
-    given = items if info.parameter is None else items | {info.parameter.name: parameter_of(name)}
-    if info.pairwise:
-        assert function(truth, lists) == value_of(spell(name))
-    else:
-        parameters.append("k")
-        assert function(truth, lists, 2, **given) == value_of(spell(name, 2))
-        assert function(truth, lists, k=None, **given) == value_of(spell(name))
-    assert info.summary in " ".join(inspect.getdoc(function).partition("Parameters")[0].split())  # type: ignore[union-attr]
-    assert list(inspect.signature(function).parameters)[: len(parameters)] == parameters
-    with pytest.raises(TypeError):
-        function(truth, lists, no_such_option=1)
-
-
-@pytest.mark.parametrize(
-    ("alias", "name"), [("map_at_k", "average_precision_at_k"), ("mrr_at_k", "reciprocal_rank_at_k")]
-)
-def test_functions_of_aliases_are_functions_of_their_own(alias: str, name: str) -> None:
-    function, other = getattr(exactk, alias), getattr(exactk, name)
-    truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
-    for options in ({}, {"k": 1}, {"k": None}, {"k": 2, "weights": [1.0, 3.0], "convention": "trec_eval"}):
-        assert function(truth, lists, **options) == other(truth, lists, **options)
-    assert inspect.signature(function) == inspect.signature(other)
-    assert (function.__name__, function.__qualname__, function.__module__) == (alias, alias, "exactk")
-    assert f"another name of `{name}`" in (function.__doc__ or "").partition("\n")[0]
-
-
 @pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 def test_metrics_may_be_left_out(evaluate: Any) -> None:
     expected = ["precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10"]
@@ -220,23 +171,11 @@ def test_metrics_may_be_left_out(evaluate: Any) -> None:
         assert report == evaluate([[1, 4], [21]], [[4, 2, 1], [3, 21]], expected)
 
 
-def test_functions_take_the_parameter_and_the_options() -> None:
-    truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
-    expected = exactk.evaluate(truth, lists, "rbp@3(p=0.3)", weights=[1.0, 3.0], exclude=[[2], []])
-    assert exactk.rbp_at_k(truth, lists, 3, p=0.3, weights=[1.0, 3.0], exclude=[[2], []]) == expected["rbp@3(p=0.3)"]
-    with pytest.raises(exactk.InputError, match=r"^p: "):
-        exactk.rbp_at_k(truth, lists, 3, p=1.0)
-    with pytest.raises(exactk.InputError, match=r"^k: "):
-        exactk.rbp_at_k(truth, lists, 10**5000)
-    with pytest.raises(exactk.InputTypeError, match=r"exactk.compare\(truth, predictions, 'rbp@3\(p=0.8\)'\) takes"):
-        exactk.rbp_at_k(truth, {"a": lists}, 3)
-
-
 def test_a_parameter_without_a_default_must_be_given() -> None:
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
-    with pytest.raises(exactk.InputError, match=r"list_auc\(items=...\), which has no default"):
+    with pytest.raises(exactk.InputError, match=r"list_auc\(num_items=...\), which has no default"):
         exactk.evaluate(truth, lists, "list_auc@3")
-    with pytest.raises(TypeError, match="items"):
-        exactk.list_auc_at_k(truth, lists, 3)  # type: ignore[call-arg]
-    with pytest.raises(exactk.InputError, match=r"^items: .*a whole number"):
-        exactk.list_auc_at_k(truth, lists, 3, items=10.5)
+    with pytest.raises(exactk.InputError, match=r"list_auc\(num_items=...\), which has no default"):
+        exactk.metrics.list_auc(truth, lists, 3)
+    with pytest.raises(exactk.InputError, match=r"^num_items: .*a whole number"):
+        exactk.metrics.list_auc.with_(num_items=10.5)

@@ -186,7 +186,7 @@ def test_f74_the_core_checks_given_ranks_itself(ranks: list[int]) -> None:
 @pytest.mark.parametrize("metric", ["auc", "list_auc"])
 def test_f74_pairs_are_counted_of_closed_ranks_alone(metric: str) -> None:
     lists = exactk.Rankings([0, 2], [1, 2], ranks=[1, 4])
-    text = f"{metric}(items=9" if metric == "list_auc" else f"{metric}("
+    text = f"{metric}(num_items=9" if metric == "list_auc" else f"{metric}("
     for evaluate in ENGINES:
         with pytest.raises(
             exactk.InputError, match=f"{metric}: expected ranks without gaps|{metric}: ranks without gaps"

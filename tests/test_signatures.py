@@ -22,9 +22,6 @@ from exactk._evaluate import DEFAULTS
 from exactk._sharded.engines import FrameComparisonOptions, FrameOptions, compare_frames, planned_evaluation
 from strategies import parameter_of
 
-METRIC_FUNCTIONS = [name if info.pairwise else f"{name}_at_k" for name, info in exactk.metrics.items()]
-# What a function that returns one number has no place for.
-NOT_OF_ONE_NUMBER = {"metrics", "groups", "per_user"}
 # The columns that a frame may have in each argument.
 COLUMNS = {
     "truth": {"user", "item", "grade"},
@@ -46,7 +43,7 @@ CONVERSIONS = {
 
 
 # What the argument means elsewhere: keys of items, or their number.
-OTHER_ITEMS = {"Embeddings", "from_ratings", "neighbors", "list_auc_at_k"}
+OTHER_ITEMS = {"Embeddings", "from_ratings", "neighbors"}
 
 
 def parameters_of(call: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -65,22 +62,6 @@ TRAIN = pd.DataFrame({"who": ["eve", "eve", "sam", "sam", "ann"], "what": [1, 2,
 SEEN = pd.DataFrame({"who": ["bob"], "what": [5]})
 NAMES = {"user": "who", "item": "what"}
 USUAL = {"who": "user", "what": "item"}
-
-
-def test_metric_functions_take_what_evaluate_takes() -> None:
-    expected = {name: one for name, one in parameters_of(exactk.evaluate).items() if name not in NOT_OF_ONE_NUMBER}
-    for name, info in zip(METRIC_FUNCTIONS, exactk.metrics.values(), strict=True):
-        parameters = parameters_of(FUNCTIONS[name])
-        if not info.pairwise:
-            k = parameters.pop("k")
-            assert (k.default, k.annotation) == (10, "int | None")
-        options = dict(expected)
-        if info.parameter is not None:
-            options.pop(info.parameter.name, None)  # the number of items of list_auc
-            parameter = parameters.pop(info.parameter.name)
-            standard = parameter.empty if info.parameter.standard is None else info.parameter.standard
-            assert parameter.default == standard, name
-        assert list(parameters.items()) == list(options.items()), name
 
 
 def test_an_argument_of_one_name_is_the_same_everywhere() -> None:
@@ -112,7 +93,7 @@ def test_the_defaults_of_evaluate_stand_once() -> None:
         keywords = {option.name: option for option in core.values() if option.kind is option.KEYWORD_ONLY}
         assert reference.pop("options").kind is inspect.Parameter.VAR_KEYWORD
         assert reference == {name: one for name, one in core.items() if name not in keywords}
-        assert list(options.__annotations__) == list(keywords)
+        assert set(options.__annotations__) == set(keywords)
         annotations = {name: hint.__forward_arg__ for name, hint in options.__annotations__.items()}
         assert annotations == {name: option.annotation for name, option in keywords.items()}
     of_evaluate, of_compare = parameters_of(exactk.evaluate), parameters_of(exactk.compare)
@@ -168,10 +149,12 @@ def test_options_that_there_are_not_are_refused(engine: Any) -> None:
         engine.topk([[1]], 1, weights=[1.0])
 
 
-@pytest.mark.parametrize("name", METRIC_FUNCTIONS)
-def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -> None:
-    info = exactk.metrics[name.removesuffix("_at_k")]
-    function, parameter = FUNCTIONS[name], info.parameter
+@pytest.mark.parametrize("name", exactk.metrics)
+def test_metrics_take_frames_by_the_names_of_their_columns(name: str) -> None:
+    info = exactk.metrics[name]
+    function: Any = info
+    if info.parameter is not None:
+        function = info.with_(**{info.parameter.name: parameter_of(name)})  # type: ignore[arg-type]
     items: dict[str, Any]
     usual_items: dict[str, Any]
     items, usual_items = ({"items": train} if info.walks_list else {} for train in (TRAIN, TRAIN.rename(columns=USUAL)))
@@ -186,7 +169,6 @@ def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -
         train = exactk.as_exclusions(TRAIN.rename(columns=USUAL)) if info.reads_history else None
         items = usual_items = {"items": exactk.Items(ids, train=train, features=features)}
     more: dict[str, Any] = {"convention": {"undefined": "skip"}} if info.reads_history else {}
-    more |= {} if parameter is None else {parameter.name: parameter_of(name.removesuffix("_at_k"))}
     usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]
     ranked = SCORED.assign(order=SCORED.groupby("who")["worth"].rank(ascending=False).astype(int))
     base, ranked_base, usual_base = (

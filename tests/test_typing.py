@@ -114,8 +114,8 @@ def test_reports() -> None:
 
 def test_functions() -> None:
     assert_type(exactk.ndcg_at_k(TRUTH, RANKED, k=2), float)
-    assert_type(exactk.map_at_k(TRUTH, RANKED, k=2, convention="trec_eval"), float)
-    assert_type(exactk.mrr_at_k([[1]], [[1, 2]], 2, exclude=[[3]]), float)
+    assert_type(exactk.average_precision_at_k(TRUTH, RANKED, k=2, convention="trec_eval"), float)
+    assert_type(exactk.reciprocal_rank_at_k([[1]], [[1, 2]], 2, exclude=[[3]]), float)
     assert_type(exactk.fbeta_at_k(FRAME, RANKED_FRAME, 2, beta=2), float)
     assert_type(exactk.auc([[0], [1]], SCORES), float)
     best = exactk.topk(SCORES, k=2, exclude=[[2], []], ties="highest_id", nan="last")
@@ -164,6 +164,31 @@ def test_conventions() -> None:
     assert_type(result.rows[0].numbers["mrr"], float)
 
 
+def test_metrics_are_objects() -> None:
+    metrics, lists = exactk.metrics, exactk.agreement_metrics
+    assert_type(metrics.ndcg @ 10, str)
+    assert_type(metrics.recall @ [5, 10], str)
+    assert_type(metrics.map @ 10, str)
+    assert_type(metrics.fbeta.with_(beta=2) @ 10, str)
+    assert_type(metrics.ndcg.with_(gain="exp2", min_grade=3) @ range(1, 3), str)
+    assert_type(metrics.ndcg(TRUTH, RANKED, 2), float)
+    assert_type(metrics.recall(FRAME, RANKED_FRAME, k=2, convention="ranx"), float)
+    assert_type(metrics.auc([[0], [1]], SCORES), float)
+    assert_type(metrics.ndcg.summary, str)
+    assert_type(metrics["ndcg"].name, str)
+    assert_type([one.direction for one in metrics.values()], list[str])
+    assert_type(lists.rbo.with_(p=0.8) @ 10, str)
+    assert_type(lists.overlap(RANKED, RANKED, k=2), float)
+    assert_type(exactk.evaluate(TRUTH, RANKED, metrics.ndcg @ 2), exactk.Report)
+    assert_type(exactk.evaluate(TRUTH, RANKED, [metrics.ndcg @ 2, "recall@2", metrics.mrr]), exactk.Report)
+    assert_type(exactk.evaluate(TRUTH, RANKED, metrics.mrr), exactk.Report)
+    mixed: MetricsLike = [metrics.ndcg @ 2, metrics.mrr]
+    assert_type(exactk.compare(TRUTH, {"a": RANKED, "b": RANKED}, mixed), exactk.Comparison)
+    goals = {metrics.ndcg @ 2: 0.5}
+    assert_type(goals, dict[str, float])
+    assert_type(exactk.evaluate(TRUTH, RANKED, list(goals))[metrics.ndcg @ 2], float)
+
+
 def test_wrappers_take_the_public_types() -> None:
     def quality(
         truth: TruthLike,
@@ -207,10 +232,21 @@ def test_type_checkers_refuse_wrong_arguments() -> None:
         lambda: exactk.conventions["ranx"].replace(gain="cubic"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.Convention(nan="first"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.Embeddings(SCORES, SCORES, "jaccard"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-        lambda: exactk.map_at_k(TRUTH, RANKED, "10"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        lambda: exactk.average_precision_at_k(TRUTH, RANKED, "10"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         lambda: exactk.reference.topk(SCORES, 1, nan="first"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        lambda: exactk.metrics.ndgc @ 10,  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+        lambda: exactk.metrics.ndcg @ "10",  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue]
+        lambda: exactk.metrics.ndcg @ 1.5,  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue]
+        lambda: exactk.metrics.ndcg @ ["10"],  # type: ignore[list-item]  # pyright: ignore[reportOperatorIssue]
+        lambda: exactk.metrics.fbeta.with_(bta=2),  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+        lambda: exactk.metrics.fbeta.with_(beta="2"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        lambda: exactk.metrics.ndcg.with_(gain="cubic"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        lambda: exactk.metrics.ndcg(TRUTH),  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+        lambda: exactk.metrics.ndcg(TRUTH, RANKED, "10"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        lambda: exactk.metrics.ndcg(TRUTH, RANKED, groups={}),  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+        lambda: exactk.agreement_metrics.ndcg @ 10,  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
     ):
-        with pytest.raises((exactk.ExactkError, TypeError)):
+        with pytest.raises((exactk.ExactkError, TypeError, AttributeError)):
             call()
     with pytest.raises(AttributeError):
         exactk.evalute  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018

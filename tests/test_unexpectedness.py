@@ -145,7 +145,7 @@ def test_compare_reads_the_same_base_for_all_systems() -> None:
     systems = {"a": [[1, 2], [3]], "b": [[4], [5]]}
     comparison = exactk.compare([[1], [2]], systems, "unexpectedness@2", base_predictions=[[1], [3]])
     assert comparison["unexpectedness@2"] == {"a": 0.25, "b": 1.0}
-    assert exactk.unexpectedness_at_k([[1]], [[1, 2]], k=2, base_predictions=[[2]]) == 0.5
+    assert exactk.metrics.unexpectedness([[1]], [[1, 2]], k=2, base_predictions=[[2]]) == 0.5
 
 
 BAD: list[tuple[Any, type[exactk.ExactkError], str]] = [

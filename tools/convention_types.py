@@ -23,10 +23,15 @@ from numpy.typing import NDArray
 '''
 
 CHANGES = '''
-class FieldChanges(TypedDict, total=False):
-    """The fields of a convention, to be changed by `exactk.Convention.replace`."""
+class FieldTypes(TypedDict, total=False):
+    """The fields of a convention, as metrics and conventions take them."""
 
     {fields}
+
+
+class FieldChanges(FieldTypes, total=False):
+    """What `exactk.Convention.replace` changes."""
+
     overrides: Mapping[str, Mapping[str, Any]]
     name: str
 '''
@@ -41,7 +46,7 @@ def literals_module() -> str:
         "RankingTies": _literal(name for name in FIELDS["ties"].choices if name in {*STRICT_TIES, "raise"}),
     }
     fields = "\n    ".join(f"{field.name}: {_taken_type(field)}" for field in FIELDS.values())
-    names = sorted([*aliases, "FieldChanges"])
+    names = sorted([*aliases, "FieldChanges", "FieldTypes"])
     lines = [f"{name}: TypeAlias = {literal}" for name, literal in aliases.items()]
     return HEADER + f"__all__ = {names!r}\n\n" + "\n".join(lines) + "\n\n" + CHANGES.format(fields=fields)
 

@@ -1,4 +1,4 @@
-"""Write what is generated and committed: stubs, functions of metrics, types, tables, a chart, containers in docstrings.
+"""Write what is generated and committed: stubs, types, tables, a chart, containers in docstrings.
 
 ``make generate`` runs this. ``make lint`` runs it with ``--check``, which compares.
 """
@@ -21,7 +21,6 @@ import exactk
 from convention_types import literals_module
 from exactk._inputs.registry import ADAPTERS, SPARSE_MATRIX, Container
 from exactk._plan.fields import FIELDS
-from metric_functions import functions_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,9 +59,22 @@ def literals_text() -> str:
     return _format(GENERATED + literals_module(), "literals.py")
 
 
-def functions_text() -> str:
-    """Return the module of the functions of metrics, whose containers are those of `evaluate`."""
-    return _format(GENERATED + functions_module(fill_containers(PACKAGE / "_evaluate.py")), "_functions.py")
+def metric_names_stub() -> str:
+    """Return the stub that declares the metrics as attributes, and what their `with_` takes."""
+    better_known = ["map", "mrr"]
+    registries = {
+        ("MetricNames", "Metric"): [*exactk.metrics, *better_known],
+        ("AgreementNames", "AgreementMetric"): [*exactk.agreement_metrics],
+    }
+    infos = [*exactk.metrics.values(), *exactk.agreement_metrics.values()]
+    parameters = dict.fromkeys(info.parameter.name for info in infos if info.parameter)
+    imports = "from exactk._metrics import AgreementMetric, Metric\nfrom exactk._plan.literals import FieldTypes\n"
+    classes = [
+        f"class {name}:\n" + "\n".join(f"    {metric}: {kind}" for metric in names)
+        for (name, kind), names in registries.items()
+    ]
+    settings = "class Settings(FieldTypes, total=False):\n" + "\n".join(f"    {name}: float" for name in parameters)
+    return _format(GENERATED + "\n".join([imports, *classes, settings]) + "\n", "_metric_names.pyi")
 
 
 def fill_tables(path: Path) -> str:
@@ -171,7 +183,7 @@ def _format(text: str, name: str) -> str:
 
 OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_core.pyi": core_stub,
-    PACKAGE / "_functions.py": functions_text,
+    PACKAGE / "_metric_names.pyi": metric_names_stub,
     PACKAGE / "_plan" / "field_values.pyi": field_values_stub,
     PACKAGE / "_plan" / "literals.py": literals_text,
     **{path: partial(fill_containers, path) for path in CONTAINER_ARGUMENTS},

@@ -49,8 +49,6 @@ from exactk._compare import compare, compare_reports
 from exactk._custom import custom
 from exactk._evaluate import evaluate
 from exactk._evaluator import Evaluator
-from exactk._functions import *  # noqa: F403 - one function per metric
-from exactk._functions import __all__ as _functions
 from exactk._inputs.batches import Batches
 from exactk._inputs.conversions import as_exclusions, as_predictions, as_rankings, as_truth
 from exactk._inputs.embeddings import Embeddings
@@ -64,10 +62,9 @@ from exactk._inputs.ratings import from_ratings
 from exactk._inputs.truth import Truth
 from exactk._judge import judge, judge_blocks
 from exactk._matching import matching_conventions
+from exactk._metrics import agreement_metrics, metrics
 from exactk._plan.conventions import Convention, conventions
 from exactk._plan.custom_metric import CustomMetric
-from exactk._plan.metrics import agreement_metrics
-from exactk._plan.metrics import evaluation_metrics as metrics
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_state import ComparisonState
 from exactk._report.convention_matches import ConventionMatches
@@ -91,6 +88,16 @@ from exactk._runtime.errors import (
 from exactk._runtime.names import did_you_mean
 from exactk._runtime.versions import show_versions
 from exactk._topk import neighbors, topk
+from exactk._value_functions import (
+    auc,
+    average_precision_at_k,
+    fbeta_at_k,
+    hit_rate_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank_at_k,
+)
 
 __version__: str
 
@@ -149,7 +156,7 @@ def __dir__() -> list[str]:
     return sorted({*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__spec__", "__version__"})
 
 
-__all__ = [  # noqa: PLE0604 - the functions' names are strings
+__all__ = [
     "Batches",
     "CapacityError",
     "Choice",
@@ -186,24 +193,31 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "as_predictions",
     "as_rankings",
     "as_truth",
+    "auc",
+    "average_precision_at_k",
     "choose",
     "compare",
     "compare_reports",
     "conventions",
     "custom",
     "evaluate",
+    "fbeta_at_k",
     "from_ratings",
+    "hit_rate_at_k",
     "judge",
     "judge_blocks",
     "matching_conventions",
     "merge",
     "metrics",
+    "ndcg_at_k",
     "neighbors",
+    "precision_at_k",
     "read",
+    "recall_at_k",
+    "reciprocal_rank_at_k",
     "reference",
     "show_versions",
     "topk",
-    *_functions,
 ]
 
 for _name in __all__:

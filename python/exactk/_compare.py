@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from inspect import Signature, signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.comparisons import Engines, compare_kept_reports, compare_systems
 from exactk._engine.core import core_engine, core_paired_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
-from exactk._evaluate import evaluate, with_defaults
+from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.paths import FilesOfSystems
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison_options import DEFAULT_PERMUTATIONS, DEFAULT_RESAMPLES, ComparisonOptions
 from exactk._report.resampling import Calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from exactk._runtime.progress import ProgressCallback
 
 
+@takes_options()
 def compare(
     truth: TruthLike | None,
     systems: Mapping[str, PredictionsLike] | Blocks,
@@ -262,25 +262,8 @@ def compare(
 
 CORE = Engines(core_engine, core_paired_engine)
 
-COMPARE_DEFAULTS: Mapping[str, Any] = MappingProxyType(
-    {
-        name: parameter.default
-        for name, parameter in signature(compare).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    }
-)
+COMPARE_DEFAULTS: Mapping[str, Any] = MappingProxyType(compare.__kwdefaults__ or {})
 """The defaults of the options of comparisons."""
-
-
-def _signature_with_options(function: Callable[..., object]) -> Signature:
-    """Return the function's signature with the options of `evaluate` in place of ``**options``."""
-    plain, of_evaluate = signature(function), signature(evaluate).parameters.values()
-    parameters = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    return plain.replace(parameters=parameters + [one for one in of_evaluate if one.kind is one.KEYWORD_ONLY])
-
-
-# What `help` and notebooks show; type checkers know the options already.
-compare.__signature__ = _signature_with_options(compare)  # type: ignore[attr-defined]
 
 
 def compare_reports(

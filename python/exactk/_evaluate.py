@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspect import signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from exactk._engine.core import core_engine
 from exactk._engine.pipeline import evaluate_with_engine
@@ -15,7 +15,7 @@ from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from exactk._engine.pipeline import Options
     from exactk._inputs.items import CatalogueLike
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
+
+
+_Function = TypeVar("_Function", bound="Callable[..., object]")
 
 
 def evaluate(
@@ -238,9 +241,26 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})
 """The defaults of the options, which the reference and the command line share."""
 
 
-_signature = signature(evaluate)
-_parameters = [one for name, one in _signature.parameters.items() if name != "unknown"]
-setattr(evaluate, "__signature__", _signature.replace(parameters=_parameters))  # noqa: B010 - functions have it unasked
+_OPTIONS = [one for one in signature(evaluate).parameters.values() if one.kind is one.KEYWORD_ONLY]
+
+
+def takes_options(*left_out: str) -> Callable[[_Function], _Function]:
+    """Return a decorator that shows the options of `evaluate`, except some, in place of ``**options`` in signatures.
+
+    Type checkers know them from `Options`; this is for ``help`` and notebooks.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        plain = signature(function)
+        kept = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        options = [one for one in _OPTIONS if one.name not in {*left_out, *plain.parameters}]
+        function.__signature__ = plain.replace(parameters=kept + options)  # type: ignore[attr-defined]  # functions have it unasked
+        return function
+
+    return decorate
+
+
+takes_options()(evaluate)
 
 _OF_OTHERS = {
     "metrics='ndcg@{0}' has the cutoff": "k K N topk top_k at_k cutoff cutoffs ks",

@@ -14,6 +14,7 @@ from exactk._inputs.items import Items
 from exactk._plan.conventions import as_convention, description
 from exactk._plan.custom_metric import CustomMetric
 from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import MetricEntry
 from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
@@ -104,7 +105,7 @@ class Evaluator:
         values = plan(metrics, convention)
         warn_of_unused_fields(convention, values)
         table = None if items is None else items_of_metrics(items, values, {}, resolve_threads(num_threads))
-        self._metrics = [metrics] if isinstance(metrics, (str, CustomMetric)) else list(metrics)
+        self._metrics = [metrics] if isinstance(metrics, (str, CustomMetric, MetricEntry)) else list(metrics)
         self._num_threads = num_threads
         self._evaluation = evaluation_of_updates(core_engine, values, convention, table, num_threads)
         self._sums = UpdateSums()

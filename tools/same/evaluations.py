@@ -122,7 +122,7 @@ def metrics() -> Cases:
     users = {"weights": data.weights, "groups": data.groups}
     for name, cutoff in product(find("exactk.metrics"), ("", "@1", "@3", "@[2,6]", "@50")):
         for given, options in product(("lists", "scores"), ({}, users)):
-            metric = name + cutoff + {"list_auc": "(items=20)"}.get(name, "")
+            metric = name + cutoff + {"list_auc": "(num_items=20)"}.get(name, "")
             ask = partial(evaluate, data.truth, getattr(data, given), metric, per_user=True, **others, **options)
             yield f"{metric}/{given} {' '.join(options)}", ask
     functions = [name for name in find("exactk").__all__ if name.endswith("_at_k") or name == "auc"]

@@ -206,7 +206,7 @@ Fault describe_violation(Violation violation, const Request& request, UserJudge&
               .found = "none"};
     case Violation::too_few_items:
       return {.argument = "metrics",
-              .expected = "list_auc: items=... of at least |T| + misses for every user",
+              .expected = "list_auc: num_items=... of at least |T| + misses for every user",
               .found = "a smaller number"};
     case Violation::missing_list:
       return {.argument = "predictions",

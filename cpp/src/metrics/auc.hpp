@@ -52,9 +52,9 @@ class ListAuc {
           "auc over all items, with items that are not recommended in random order below the list",
       .formula =
           "(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| - misses)) / "
-          "(|T| (N - |T|)), N = items",
+          "(|T| (N - |T|)), N = num_items",
       .source = "implicit, which calls it AUC",
-      .parameter = {"items", std::numeric_limits<double>::quiet_NaN(), 1, 1e15, true},
+      .parameter = {"num_items", std::numeric_limits<double>::quiet_NaN(), 1, 1e15, true},
       .positive_without_hits = true,
       .takes_item_count = true};
 

@@ -41,7 +41,7 @@ def add_listings(commands: Commands) -> None:
 def run_metrics(arguments: argparse.Namespace) -> int:
     if arguments.metrics:
         with name_argument("METRIC"):
-            texts = [repr(metric_info(name)) for name in arguments.metrics]
+            texts = [str(metric_info(name)) for name in arguments.metrics]
         print_text("\n\n".join(texts) + "\n")
     else:
         rows = [[info.name, ", ".join(info.aliases), info.summary] for info in evaluation_metrics.values()]

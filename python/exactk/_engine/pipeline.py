@@ -88,24 +88,34 @@ if TYPE_CHECKING:
     from exactk._runtime.progress import ProgressCallback
 
 
-class Options(TypedDict, total=False):
-    """The keyword arguments of `exactk.evaluate`, for type checkers. Defaults are in its signature."""
+class ListOptions(TypedDict, total=False):
+    """The options of `exactk.agreement` that its single values take, for type checkers."""
 
     convention: ConventionLike
-    exclude: ExclusionsLike | None
-    candidates: CandidatesLike | None
-    items: CatalogueLike | None
-    base_predictions: PredictionsLike | None
     weights: WeightsLike | None
-    groups: GroupsLike | None
-    per_user: bool
     num_threads: int | None
     progress: bool | ProgressCallback
     user: str | Sequence[str] | None
     item: str | None
     score: str | None
     rank: str | None
+
+
+class ValueOptions(ListOptions, total=False):
+    """The options of `exactk.evaluate` that its single values take."""
+
+    exclude: ExclusionsLike | None
+    candidates: CandidatesLike | None
+    items: CatalogueLike | None
+    base_predictions: PredictionsLike | None
     grade: str | None
+
+
+class Options(ValueOptions, total=False):
+    """The keyword arguments of `exactk.evaluate`. Defaults are in its signature."""
+
+    groups: GroupsLike | None
+    per_user: bool
 
 
 _UNCHANGED = nullcontext()

@@ -21,6 +21,7 @@ __all__ = [
     "EntropyBase",
     "EntropyOver",
     "FieldChanges",
+    "FieldTypes",
     "ForeignItems",
     "Gain",
     "GiniItems",
@@ -131,8 +132,8 @@ RankGaps: TypeAlias = Literal["close", "keep"]
 RankingTies: TypeAlias = Literal["lowest_id", "highest_id", "input_order", "raise"]
 
 
-class FieldChanges(TypedDict, total=False):
-    """The fields of a convention, to be changed by `exactk.Convention.replace`."""
+class FieldTypes(TypedDict, total=False):
+    """The fields of a convention, as metrics and conventions take them."""
 
     precision_over: PrecisionOver
     recall_over: RecallOver
@@ -177,5 +178,10 @@ class FieldChanges(TypedDict, total=False):
     score_dtype: ScoreDtype
     negative_infinity: NegativeInfinity
     rank_gaps: RankGaps
+
+
+class FieldChanges(FieldTypes, total=False):
+    """What `exactk.Convention.replace` changes."""
+
     overrides: Mapping[str, Mapping[str, Any]]
     name: str

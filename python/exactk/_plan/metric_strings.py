@@ -4,16 +4,18 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from numbers import Integral
+from numbers import Integral, Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
 
 from exactk import _core
 from exactk._plan.conventions import Convention, override_name
 from exactk._plan.custom_metric import CustomInfo, CustomMetric
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
 from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
-from exactk._plan.metrics import agreement_metrics, metric_info, metrics
+from exactk._plan.metrics import MetricEntry, agreement_metrics, metric_info, metrics
 from exactk._plan.values import PARTS_OF_MEANS, Value
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
@@ -184,8 +186,8 @@ def part_indices(values: Iterable[Value]) -> list[tuple[int, ...]]:
     return as_plan(values).part_indices
 
 
-MetricsLike: TypeAlias = str | CustomMetric | Iterable[str | CustomMetric]
-"""The type of every argument `metrics=`: metric strings, and what `exactk.custom` returns, in order."""
+MetricsLike: TypeAlias = str | CustomMetric | MetricEntry | Iterable[str | CustomMetric | MetricEntry]
+"""The type of every argument `metrics=`: metric strings, metrics, and what `exactk.custom` returns, in order."""
 
 Customs: TypeAlias = Mapping[str, CustomInfo]
 """The metrics of one's own that strings may name, by name."""
@@ -229,7 +231,7 @@ _ONLY_STRINGS: set[type] = {str}
 
 
 def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -> Plan:
-    if isinstance(requested, (str, CustomMetric)):
+    if isinstance(requested, (str, CustomMetric, MetricEntry)):
         requested = [requested]
     if isinstance(requested, (list, tuple)) and not customs and set(map(type, requested)) == _ONLY_STRINGS:
         return _cached_plan(tuple(requested), convention)
@@ -243,7 +245,7 @@ def _resolve(requested: MetricsLike, convention: Convention, customs: Customs) -
     if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset, bytes)):  # a set has no order
         found = type(requested).__name__
         raise type_error("metrics", "a metric string or a list of them", found, hint=_way_on(requested))
-    spellings = tuple(requested)
+    spellings = tuple(one.string() if isinstance(one, MetricEntry) else one for one in requested)
     for spelling in spellings:
         if not isinstance(spelling, (str, CustomMetric)):
             raise type_error("metrics", "metric strings or exactk.custom", repr(spelling), hint=_way_on(spelling))
@@ -436,6 +438,23 @@ def _parse_arguments(text: str, info: _core.MetricInfo | CustomInfo, spelling: s
     return parameter, changes
 
 
+def setting_text(info: _core.MetricInfo, name: str, value: object) -> str:
+    """Return a parameter or field as metric strings have it, or raise if the metric has no such one."""
+    if info.parameter is not None and fold(name) == fold(info.parameter.name):
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise type_error(name, "a number", repr(value))
+        try:
+            return text_of(checked_parameter(info, float(value), name))
+        except OverflowError as error:
+            raise input_error(name, "a number that float64 holds", "a larger number") from error
+    field = field_name(name)
+    if field is None:
+        names = [*([] if info.parameter is None else [info.parameter.name]), *FIELDS]
+        hint = did_you_mean(name, names)
+        raise TypeError(f"{info.name}.with_() got an unexpected keyword argument {name!r}{hint and f'; {hint}'}")
+    return text_of(FIELDS[field].check(value, name))
+
+
 def checked_cutoff(k: object) -> int:
     """Return the cutoff, or raise if it is invalid."""
     if isinstance(k, bool) or not isinstance(k, Integral):
@@ -481,11 +500,11 @@ def _resolve_values(
         raise input_error("metrics", expected, f"'of_means', which only {' and '.join(PARTS_OF_MEANS)} support")
     changed = {name: value for name, value in changes.items() if value != convention_rules[name]}
     arguments = (
-        [f"{info.parameter.name}={_format_value(parameter)}"]
+        [f"{info.parameter.name}={text_of(parameter)}"]
         if info.parameter and parameter != info.parameter.standard
         else []
     )
-    arguments += [f"{name}={_format_value(changed[name])}" for name in FIELDS if name in changed]
+    arguments += [f"{name}={text_of(changed[name])}" for name in FIELDS if name in changed]
     rules_of_all = MappingProxyType(rules)
     in_parentheses = f"({','.join(arguments)})" if arguments else ""
     for cutoff in cutoffs:
@@ -502,7 +521,8 @@ def spelling_of_custom(name: str, k: int, average: str | None) -> str:
     return f"{name}@{k}(average={FIELDS['average'].check(average, 'average')})"
 
 
-def _format_value(value: object) -> str:
-    if isinstance(value, tuple):
-        return "[" + ",".join(map(_format_value, value)) + "]"
+def text_of(value: object) -> str:
+    """Return a setting's value as metric strings have it."""
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return "[" + ",".join(map(text_of, value)) + "]"
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -19,20 +19,43 @@ if TYPE_CHECKING:
     from exactk._plan.custom_metric import CustomInfo
 
 
-class Metric(_core.MetricInfo):
-    """A metric of the registry. It prints as a page with what it measures, formula, aliases, parameter and source."""
+class MetricEntry(_core.MetricInfo):
+    """A metric of the registry, as it is asked for: under one of its names, perhaps with settings.
 
-    def __repr__(self) -> str:
-        rows = [(self.name, self.summary), *self._facts().items()]
+    It prints as a page with what it measures, formula, aliases, parameter and source.
+    """
+
+    def __init__(
+        self, info: _core.MetricInfo, spelling: str = "", settings: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        super().__init__(info)
+        self.spelling, self.settings = spelling or info.name, dict(settings)
+
+    def string(self, cutoffs: str = "") -> str:
+        """Return the metric string; the cutoffs begin with @."""
+        settings = ",".join(f"{name}={text}" for name, text in self.settings.items())
+        return f"{self.spelling}{cutoffs}{f'({settings})' if settings else ''}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MetricEntry):
+            return NotImplemented
+        return (self.name, self.settings) == (other.name, other.settings)
+
+    def __hash__(self) -> int:
+        return hash((self.name, *self.settings.items()))
+
+    def __str__(self) -> str:
+        rows = [(self.name, self.summary), *self.facts.items()]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:{width}}  {text}" for name, text in rows)
 
     def _repr_html_(self) -> str:
-        facts = list(self._facts().items())
+        facts = list(self.facts.items())
         return html_of_tables([HtmlTable("Metric", [self.name, self.summary], facts, left=2, longest=1000)])
 
-    def _facts(self) -> dict[str, str]:
-        """Return what is known of the metric, under the standard convention where that matters."""
+    @property
+    def facts(self) -> dict[str, str]:
+        """What is known of the metric, under the standard convention where that matters."""
         ignored = ignored_fields(self)
         own_first = dict.fromkeys([*self.own_fields, *FIELDS])
         facts = {
@@ -52,31 +75,24 @@ def _parameter_text(parameter: _core.MetricParameter) -> str:
     return f"{parameter.name}, {parameter.low:g} to {parameter.high:g}, {default}"
 
 
-def _describe(metric: Metric) -> str:
+def describe(metric: _core.MetricInfo) -> str:
+    """Return what a metric measures, and its other names."""
     also = f" (also {', '.join(metric.aliases)})" if metric.aliases else ""
     return metric.summary + also
 
 
-metrics: Registry[Metric] = Registry(
-    {info.name: Metric(info) for info in _core.metric_table()},
-    _describe,
+metrics: Registry[MetricEntry] = Registry(
+    {info.name: MetricEntry(info) for info in _core.metric_table()},
+    describe,
     "metric",
     {alias: info.name for info in _core.metric_table() for alias in info.aliases},
 )
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
 
 
-def _select(*, compares_lists: bool) -> Registry[Metric]:
-    infos = {name: info for name, info in metrics.items() if info.compares_lists == compares_lists}
-    return Registry(infos, _describe, "metric", {alias: name for name, info in infos.items() for alias in info.aliases})
-
-
-evaluation_metrics = _select(compares_lists=False)
-"""The metrics of `exactk.evaluate`, by name."""
-
-agreement_metrics = _select(compares_lists=True)
-"""The metrics of `exactk.agreement`, by name."""
-
+evaluation_metrics = {name: info for name, info in metrics.items() if not info.compares_lists}
+agreement_metrics = {name: info for name, info in metrics.items() if info.compares_lists}
+"""The metrics of `exactk.evaluate`, and those of `exactk.agreement`, by name."""
 
 _OWN_FIELDS = frozenset(field for info in metrics.values() for field in info.own_fields)
 _GAIN_FIELDS = frozenset({"gain", "gain_table"})
@@ -120,7 +136,7 @@ def ignored_fields(info: _core.MetricInfo | CustomInfo, list_users: str = "users
     return ignored | _LIST_POLICIES if info.counts_missing_lists else ignored
 
 
-def metric_info(spelling: str, metric_string: str | None = None) -> Metric:
+def metric_info(spelling: str, metric_string: str | None = None) -> MetricEntry:
     """Return the metric's description, by its name or an alias in any spelling."""
     name = metrics.name_of(spelling)
     if name is None:

@@ -131,7 +131,7 @@ def _check_item_counts(users: JudgedUsers, values: Sequence[Value]) -> None:
     list_aucs = [value for value in values if value.info.takes_item_count]
     broken = [user for user in range(len(users)) if any(has_too_many(user, value) for value in list_aucs)]
     if broken:
-        expected = "list_auc: items=... of at least |T| + misses for every user"
+        expected = "list_auc: num_items=... of at least |T| + misses for every user"
         raise input_error("metrics", expected, "a smaller number", row=broken[0], count=len(broken))
 
 

@@ -71,7 +71,7 @@ def evaluate(case: Case) -> dict[str, Output]:
             said = (mean[name], [None if values is None else values[name] for values in users])
             if metric == "list_auc":
                 short = any(len(row or []) < k for row in case.predictions)
-                outputs[f"{metric}@{k}(items={case.items})" + (SHORT if short else "")] = said
+                outputs[f"{metric}@{k}(num_items={case.items})" + (SHORT if short else "")] = said
             else:
                 outputs[f"{metric}@{k}"] = said
     return outputs

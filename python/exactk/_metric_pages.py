@@ -1,0 +1,104 @@
+"""What ``help`` shows of a metric: its definition, formula, source and options, and an example whose value the reference has."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from exactk import reference
+from exactk._inputs.items import Items
+from exactk._plan.metrics import MetricEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exactk._report.report import Report
+
+_SYMBOLS = {
+    r"\bh\b": "h is the number of hits among the first k items, h(i) among the first i",
+    r"\bT\b": "T is the set of relevant items",
+    r"\bL\b": "L is the list",
+    r"\bA\b": "A and B are the first k items of the two lists",
+    r"\bD_P\b": "D_P and D_R are the divisors of precision and recall, k and |T|",
+    r"\bDCG\b": "DCG is the sum over i <= k of gain(i) / log2(i + 1)",
+    r"\bL - B": "B is the list of base_predictions, down to the same cutoff",
+    r"\bp\(i": "p(i) is the number of users of train who have the item",
+    r"\bU\b": "U is the number of users of train",
+    r"\bd\(i, j": "d(i, j) is the distance of two items",
+    r"\bd\(i, history": "d(i, history) is the distance of the item from the nearest item that the user has in train",
+    r"\bp\(g": "p(g) and q(g) are the shares of the tag in what the user has in train and, by the weights 1 / log2(i + 1), in the list",
+    r"\bgain": "the gain of a relevant item is its grade, that of others 0",
+}
+"""What the letters of a formula mean, where it has them."""
+
+_TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+_PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
+_OTHERS = [[2, 1, 3], [2, 21, 3]]
+_TRAIN = [[1, 2], [1, 3, 4], [1, 21]]
+_HISTORIES = [[2, 3], [1, 4]]  # of the same users
+_GROUPS = {1: "a", 2: "a", 3: "b", 4: "b", 21: "b"}
+_VECTORS = {1: [1.0, 0.0], 2: [0.6, 0.8], 3: [0.0, 1.0], 4: [1.0, 0.0], 21: [0.0, 1.0]}
+_TAGS = {1: ["drama"], 2: ["drama", "war"], 3: ["war"], 4: ["drama"], 21: ["war"]}
+_REQUIRED = 100  # the example's parameter for metrics without a default
+
+
+def documentation(metric: MetricEntry) -> str:
+    """Return the docstring of a metric."""
+    is_of_lists = metric.compares_lists
+    takes, function = ("one, other", "agreement") if is_of_lists else ("truth, predictions", "evaluate")
+    meanings = [meaning for letters, meaning in _SYMBOLS.items() if re.search(letters, metric.formula)]
+    where = f", where {'; '.join(meanings)}" if meanings else ""
+    paragraphs = [
+        f"{metric.name}({takes}, k=None, **options) -> float",
+        f"{metric.summary[0].upper()}{metric.summary[1:]}.",
+        f"Formula under the standard convention: {metric.formula}{where}.",
+        *(f"{name[0].upper()}{name[1:]}: {text}." for name, text in metric.facts.items() if name != "formula"),
+        f"``{_path(metric)} @ 10`` is the metric string. A value has the options of `exactk.{function}`, but no groups.",
+    ]
+    text = "\n\n".join(textwrap.fill(one, 120, break_on_hyphens=False) for one in paragraphs)
+    return f"{text}\n\nExamples\n--------\n{_example(metric)}\n"
+
+
+def _path(metric: MetricEntry) -> str:
+    return f"exactk.{'agreement_metrics' if metric.compares_lists else 'metrics'}.{metric.name}"
+
+
+def _example(metric: MetricEntry) -> str:
+    """Return the lines of an example, and its value by the reference."""
+    lists: dict[str, Any] = {"truth": _TRUTH, "predictions": _PREDICTIONS}
+    if metric.compares_lists:
+        lists = {"one": _PREDICTIONS, "other": _OTHERS}
+    lines = [f"{name} = {value!r}" for name, value in lists.items()]
+    options: dict[str, Any] = {"base_predictions": _OTHERS} if metric.reads_base else {}
+    if metric.reads_base:
+        lines.append(f"base = {_OTHERS!r}")
+    if metric.walks_list:
+        of_items = _items_of(metric)
+        options["items"] = Items(**of_items) if metric.reads_groups or metric.reads_features else of_items["train"]
+        lines += [f"{name} = {value!r}" for name, value in of_items.items()]
+        lines += [f"items = exactk.Items({', '.join(f'{name}={name}' for name in of_items)})"] * isinstance(
+            options["items"], Items
+        )
+    names = {"base_predictions": "base", "items": "items" if isinstance(options.get("items"), Items) else "train"}
+    required = [one.name for one in (metric.parameter,) if one is not None and one.standard is None]
+    asked = MetricEntry(metric, settings=dict.fromkeys(required, str(_REQUIRED)))
+    k = 2 if metric.reads_beyond_cutoff else 3
+    cutoffs = [] if metric.pairwise else [f"k={k}"]
+    passed = ", ".join([*lists, *cutoffs, *(f"{name}={names[name]}" for name in options)])
+    setting = "".join(f".with_({name}={_REQUIRED})" for name in required)
+    evaluate: Callable[..., Report] = reference.agreement if metric.compares_lists else reference.evaluate
+    (value,) = evaluate(*lists.values(), asked.string("" if metric.pairwise else f"@{k}"), **options).values()
+    code = ["import exactk", *lines, f"{_path(metric)}{setting}({passed})"]
+    return "\n".join([*(f">>> {line}" for line in code), repr(value)])
+
+
+def _items_of(metric: MetricEntry) -> dict[str, Any]:
+    """Return the arguments of the example's `exactk.Items`."""
+    train = _HISTORIES if metric.reads_history else _TRAIN
+    if metric.reads_groups:
+        return {"catalogue": list(_GROUPS), "train": train, "item_groups": _GROUPS}
+    if metric.reads_features:
+        features: dict[int, Any] = _VECTORS if "distance" in metric.own_fields else _TAGS
+        return {"catalogue": list(features), **({"train": train} if metric.reads_history else {}), "features": features}
+    return {"train": train}

@@ -1,0 +1,200 @@
+"""The public metrics: each makes metric strings by ``@``, gives values when it is called, and explains itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
+
+from exactk._evaluate import evaluate
+from exactk._plan.metric_strings import checked_cutoff, setting_text
+from exactk._plan.metrics import MetricEntry, describe, evaluation_metrics
+from exactk._plan.metrics import agreement_metrics as metrics_of_lists
+from exactk._runtime.names import Registry, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self, Unpack
+
+    from exactk._engine.pipeline import ListOptions, ValueOptions
+    from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
+    from exactk._metric_names import AgreementNames, MetricNames, Settings
+else:
+    AgreementNames = MetricNames = object  # for type checkers, they declare an attribute for each metric
+
+
+class _Documentation:
+    """The docstring of a class of metrics or, of an instance, of its metric, as ``help`` shows it."""
+
+    def __init__(self, of_class: str) -> None:
+        self._of_class = of_class
+
+    def __get__(self, metric: Metric | AgreementMetric | None, _owner: type) -> str:
+        """Return the text."""
+        if metric is None:
+            return self._of_class
+        from exactk._metric_pages import documentation  # noqa: PLC0415 - few need it, and it evaluates an example
+
+        return documentation(metric)
+
+
+class _AskedMetric(MetricEntry):
+    """A metric of either registry, but for its value."""
+
+    def __matmul__(self, cutoffs: SupportsIndex | Iterable[SupportsIndex]) -> str:
+        """Return the metric string at a cutoff, or at each of several."""
+        if isinstance(cutoffs, Iterable) and not isinstance(cutoffs, (str, bytes)):
+            return self.string(f"@[{','.join(str(checked_cutoff(k)) for k in cutoffs)}]")
+        return self.string(f"@{checked_cutoff(cutoffs)}")
+
+    def with_(self, **settings: Unpack[Settings]) -> Self:
+        """Return the metric with a parameter, such as ``beta=2``, or with fields of the convention, such as ``gain="exp2"``.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If the parameter or field has no such value.
+        TypeError
+            If the metric has no such parameter or field.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> exactk.metrics.ndcg.with_(gain="exp2", discount="log2_floored") @ 5
+        'ndcg@5(gain=exp2,discount=log2_floored)'
+        """
+        texts = {name: setting_text(self, name, value) for name, value in settings.items()}
+        return type(self)(self, self.spelling, {**self.settings, **texts})
+
+    def _value_string(self, k: int | None, options: Mapping[str, object], function: str) -> str:
+        """Return the string of the one value at a cutoff, whose options do not ask for more."""
+        text = self.string() if k is None else self @ k
+        if several := [name for name in ("groups", "per_user") if name in options]:
+            raise TypeError(f"one value has no {several[0]}; exactk.{function}, {text!r}, ...) takes it")
+        return text
+
+    def __repr__(self) -> str:
+        return f"<metric {self.string()}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.name, self.spelling, self.settings)
+
+
+class Metric(_AskedMetric):
+    __doc__ = _Documentation(
+        """A metric of `exactk.metrics`, such as ``exactk.metrics.ndcg``.
+
+    ``metric @ k`` is the metric string at a cutoff, or at each of several, for any argument ``metrics=``.
+    ``metric.with_(...)`` is the metric with another parameter or other fields of the convention.
+    ``metric(truth, predictions, k)`` is its value. In place of a string, the metric itself is that of the whole lists.
+
+    Attributes
+    ----------
+    name, summary, formula, source : str
+        The name, what it measures, its formula under the standard convention, and where it is from.
+    aliases : list of str
+        Its other names.
+    direction : {"higher", "lower", "none"}
+        Which values are better.
+    parameter : MetricParameter or None
+        The ``name``, the bounds ``low`` and ``high``, and the ``standard`` of its parameter, if it has one.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.metrics.recall @ [5, 10]
+    'recall@[5,10]'
+    >>> exactk.metrics.fbeta.with_(beta=2) @ 10
+    'fbeta@10(beta=2)'
+    >>> exactk.metrics.recall([[1, 4]], [[1, 2, 3]], k=3)
+    0.5
+    """
+    )
+
+    def __call__(
+        self,
+        truth: TruthLike | None,
+        predictions: PredictionsLike | Blocks,
+        k: int | None = None,
+        **options: Unpack[ValueOptions],
+    ) -> float:
+        """Return the value at a cutoff, or of the whole lists; the options are those of `exactk.evaluate`."""
+        text = self._value_string(k, options, "evaluate(truth, predictions")
+        report = evaluate(truth, predictions, text, **options)
+        return report[report.metrics[0]]
+
+
+class AgreementMetric(_AskedMetric):
+    __doc__ = _Documentation(
+        """A metric of `exactk.agreement_metrics`, which compares two lists of each user, such as ``exactk.agreement_metrics.rbo``.
+
+    It is as a metric of `exactk.metrics` is, but for its value: ``metric(one, other, k)``.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.agreement_metrics.rbo.with_(p=0.8) @ 10
+    'rbo@10(p=0.8)'
+    >>> exactk.agreement_metrics.overlap([[1, 2, 3]], [[3, 1, 4]], k=3)
+    0.6666666666666666
+    """
+    )
+
+    def __call__(
+        self,
+        one: PredictionsLike,
+        other: PredictionsLike,
+        k: int | None = None,
+        **options: Unpack[ListOptions],
+    ) -> float:
+        """Return the value at a cutoff, or of the whole lists; the options are those of `exactk.agreement`."""
+        from exactk._agreement import agreement  # noqa: PLC0415 - few need it
+
+        report = agreement(one, other, self._value_string(k, options, "agreement(one, other"), **options)
+        return report[report.metrics[0]]
+
+
+_M = TypeVar("_M", bound=_AskedMetric)
+
+
+class _Metrics(Registry[_M], Generic[_M]):
+    """A registry whose entries are attributes too, each under the name that it is asked for by."""
+
+    def __init__(self, make: type[_M], infos: Mapping[str, MetricEntry]) -> None:
+        self._make: type[_M] = make
+        aliases = {alias: name for name, info in infos.items() for alias in info.aliases}
+        super().__init__({name: make(info) for name, info in infos.items()}, describe, "metric", aliases)
+
+    def __getitem__(self, spelling: str) -> _M:
+        metric = super().__getitem__(spelling)
+        return metric if fold(spelling) == fold(metric.name) else self._make(metric, spelling)
+
+    if not TYPE_CHECKING:  # which know every name
+
+        def __getattr__(self, name: str) -> _M:
+            """Return the metric of this name, or raise with the most similar one."""
+            if name in self and not name.startswith("_"):
+                return self[name]
+            hint = "" if name.startswith("_") else self.hint(name)
+            raise AttributeError(f"no metric is named {name!r}{'; ' if hint else ''}{hint}", name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._names]
+
+
+class Metrics(_Metrics[Metric], MetricNames):
+    """The metrics of `exactk.evaluate` by name, as a mapping and as attributes."""
+
+
+class AgreementMetrics(_Metrics[AgreementMetric], AgreementNames):
+    """The metrics of `exactk.agreement` by name, as a mapping and as attributes."""
+
+
+metrics = Metrics(Metric, evaluation_metrics)
+agreement_metrics = AgreementMetrics(AgreementMetric, metrics_of_lists)
+
+
+def _restored(name: str, spelling: str, settings: dict[str, str]) -> Metric | AgreementMetric:
+    """Return the metric of a pickle."""
+    if name in metrics:
+        return Metric(metrics[name], spelling, settings)
+    return AgreementMetric(agreement_metrics[name], spelling, settings)

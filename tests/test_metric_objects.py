@@ -1,0 +1,157 @@
+"""Metrics as objects: strings by ``@``, settings by ``with_``, values when called, and what they say of themselves."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import inspect
+import pickle
+import pydoc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactk
+from exactk._plan.fields import FIELDS
+from exactk._plan.metric_strings import plan
+from strategies import parameter_of
+
+ALL: dict[str, Any] = {**exactk.metrics, **exactk.agreement_metrics}
+FUNCTIONS = [
+    "precision_at_k", "recall_at_k", "fbeta_at_k", "average_precision_at_k", "ndcg_at_k", "reciprocal_rank_at_k",
+    "hit_rate_at_k", "auc",
+]  # fmt: skip
+TRUTH, LISTS = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
+ONE_VALUE = {"metrics", "groups", "per_user"}
+
+
+def given(metric: Any) -> Any:
+    """Return a metric with the parameter that it needs."""
+    needs = metric.parameter is not None and metric.parameter.standard is None
+    return metric.with_(**{metric.parameter.name: parameter_of(metric.name)}) if needs else metric
+
+
+def test_a_cutoff_makes_the_metric_string() -> None:
+    metrics = exactk.metrics
+    assert metrics.ndcg @ 10 == "ndcg@10"
+    assert metrics.recall @ [5, 10] == metrics.recall @ np.array([5, 10]) == "recall@[5,10]"
+    assert metrics.recall @ range(1, 3) == "recall@[1,2]"
+    assert metrics.fbeta.with_(beta=2) @ 10 == "fbeta@10(beta=2)"
+    assert metrics.fbeta.with_(beta=0.5, average="micro") @ np.int64(3) == "fbeta@3(beta=0.5,average=micro)"
+    assert metrics.fbeta.with_(beta=2).with_(beta=3) @ 1 == "fbeta@1(beta=3)"
+    assert metrics.ndcg.with_(gain_table=[0, 1, 3.5]) @ 1 == "ndcg@1(gain_table=[0,1,3.5])"
+    assert type(metrics.ndcg @ 10) is str
+
+
+def test_the_spelling_that_was_asked_for_stays() -> None:
+    metrics = exactk.metrics
+    assert (metrics.map @ 10, metrics.mrr @ 3, metrics["MAP-cut"] @ 1) == ("map@10", "mrr@3", "MAP-cut@1")
+    assert metrics["nDCG"] is metrics.ndcg
+    assert (metrics.map.name, metrics.map) == ("average_precision", metrics["average_precision"])
+    assert metrics.map != metrics.map.with_(average="micro")
+    assert len({metrics.map, metrics.average_precision, metrics.ndcg}) == 2
+    assert dict(exactk.evaluate(TRUTH, LISTS, [metrics.map @ 2, metrics.map])) == dict(
+        exactk.evaluate(TRUTH, LISTS, ["map@2", "map"])
+    )
+
+
+VALUES: dict[str, tuple[Any, ...]] = {"min_grade": (2.5, "any"), "decimals": (3,), "gain_table": ((0.0, 2.0),)}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_settings_are_read_again_as_they_were_given(name: str) -> None:
+    metric, cutoffs = given(ALL[name]), "" if ALL[name].pairwise else "@3"
+    for field in FIELDS.values():
+        for value in field.choices or VALUES.get(field.name, ()):
+            if field.name == "average" and (metric.of_collection or value == "of_means"):
+                continue  # which few have
+            text = metric.with_(**{field.name: value}).string(cutoffs)
+            (planned,) = plan(text, exactk.conventions["standard"], compares_lists=None)
+            assert planned.rules[field.name] == value
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_call_is_the_value(name: str) -> None:
+    """As of the example of each metric, which the reference has."""
+    example = doctest.DocTestParser().get_doctest(ALL[name].__doc__, {}, name, None, 0)
+    outcome = doctest.DocTestRunner(verbose=False).run(example)
+    assert (outcome.failed, outcome.attempted > 3) == (0, True)
+
+
+@pytest.mark.parametrize("options", [{}, {"weights": [1.0, 3.0]}, {"convention": "trec_eval"}, {"exclude": [[2], []]}])
+def test_calls_take_the_options(options: Any) -> None:
+    for k, text in ((2, "rbp@2(p=0.3)"), (None, "rbp(p=0.3)")):
+        expected = exactk.evaluate(TRUTH, LISTS, text, **options)[text]
+        assert exactk.metrics.rbp.with_(p=0.3)(TRUTH, LISTS, k, **options) == expected
+    with pytest.raises(TypeError, match=r"^one value has no groups; exactk.evaluate"):
+        exactk.metrics.ndcg(TRUTH, LISTS, 2, groups=[0, 1])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"did you mean 'num_threads'"):
+        exactk.metrics.ndcg(TRUTH, LISTS, 2, threads=1)  # type: ignore[call-arg]
+    with pytest.raises(exactk.InputError, match=r"^k: "):
+        exactk.metrics.ndcg(TRUTH, LISTS, 0)
+    with pytest.raises(exactk.InputTypeError, match=r"exactk.compare\(truth, predictions, 'rbp@3'\) takes"):
+        exactk.metrics.rbp(TRUTH, {"a": LISTS}, 3)
+
+
+def test_unknown_names_are_answered_with_the_nearest() -> None:
+    with pytest.raises(AttributeError, match=r"^no metric is named 'ndgc'; did you mean 'ndcg'"):
+        exactk.metrics.ndgc  # type: ignore[attr-defined]  # noqa: B018 - the error
+    with pytest.raises(AttributeError, match=r"^no metric is named '_x'$"):
+        exactk.metrics._x  # type: ignore[attr-defined]  # noqa: B018 - the error
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'bta'; did you mean 'beta'"):
+        exactk.metrics.fbeta.with_(bta=2)  # type: ignore[call-arg]
+    with pytest.raises(exactk.InputError, match=r"^gain: expected .*'cubic'"):
+        exactk.metrics.ndcg.with_(gain="cubic")  # type: ignore[arg-type]
+    with pytest.raises(exactk.InputError, match=r"^p: "):
+        exactk.metrics.rbp.with_(p=1.0)
+    assert not hasattr(exactk.metrics, "rbo")
+    assert not hasattr(exactk.agreement_metrics, "ndcg")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_metrics_survive_pickles_and_copies(name: str) -> None:
+    metric = given(ALL[name])
+    from_pickle = pickle.loads(pickle.dumps(metric))  # noqa: S301 - our own
+    for other in (from_pickle, copy.copy(metric), copy.deepcopy(metric)):
+        assert (other, repr(other), type(other), hash(other)) == (metric, repr(metric), type(metric), hash(metric))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_help_shows(name: str) -> None:
+    metric = ALL[name]
+    text = pydoc.plain(pydoc.render_doc(metric))
+    lines = (inspect.getdoc(metric) or "").splitlines()
+    assert lines[0].startswith(f"{name}(")
+    words = " ".join(text.split())
+    assert all(" ".join(part.split()) in words for part in (metric.formula, metric.source, *metric.aliases))
+    assert metric.summary[1:] in words
+    assert {"Range", "Better"} & {line.partition(":")[0] for line in lines}
+    assert repr(metric) == f"<metric {name}>"
+    assert str(metric).startswith(f"{name} ")
+
+
+def test_names_are_completed() -> None:
+    assert {*exactk.metrics, "map", "mrr", "get", "values"} <= {*dir(exactk.metrics)}
+    assert {*exactk.agreement_metrics} <= {*dir(exactk.agreement_metrics)}
+    assert "ndcg" not in dir(exactk.agreement_metrics)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_the_metrics_at_ten(name: str) -> None:
+    function, metric = getattr(exactk, name), exactk.metrics[name.removesuffix("_at_k")]
+    parameters = dict(inspect.signature(function).parameters)
+    if not metric.pairwise:
+        assert parameters.pop("k").default == 10
+        assert function(TRUTH, LISTS, 2) == metric(TRUTH, LISTS, 2)
+        assert function(TRUTH, LISTS, k=None) == metric(TRUTH, LISTS)
+        with pytest.warns(exactk.EvaluationWarning, match="no list is longer"):
+            assert function(TRUTH, LISTS) == metric(TRUTH, LISTS, 10)
+    else:
+        assert function(TRUTH, LISTS) == metric(TRUTH, LISTS)
+    if metric.parameter is not None:
+        assert parameters.pop("beta").default == metric.parameter.standard
+        assert function(TRUTH, LISTS, 2, beta=2) == metric.with_(beta=2)(TRUTH, LISTS, 2)
+    options = dict(inspect.signature(exactk.evaluate).parameters)
+    assert parameters == {key: one for key, one in options.items() if key not in ONE_VALUE}
+    assert (function.__name__, function.__module__) == (name, "exactk")
