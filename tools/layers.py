@@ -131,7 +131,8 @@ def imports(path: str) -> Iterator[tuple[int, str]]:
             for alias in node.names:
                 module = f"{node.module}.{alias.name}"
                 target = file_of(module if (ROOT / file_of(module)).is_file() else node.module)
-                if "exactk._core" not in {module, node.module}:
+                is_stub = not (ROOT / target).exists() and (ROOT / f"{target}i").exists()
+                if "exactk._core" not in {module, node.module} and not is_stub:
                     yield node.lineno, target
 
 
