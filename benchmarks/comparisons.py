@@ -71,7 +71,7 @@ class Compared:
         return evaluated
 
 
-def exactk_differences(reports: Mapping[str, exactk.Report]) -> exactk.Differences:
+def exactk_differences(reports: Mapping[str, exactk.Report]) -> exactk.results.Differences:
     """Return the differences from the first system."""
     return exactk.compare_reports(reports, baseline=next(iter(reports))).differences
 
@@ -86,7 +86,7 @@ def scipy_tests(tables: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> dict
     return tests
 
 
-def check(differences: exactk.Differences, tables: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
+def check(differences: exactk.results.Differences, tables: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> None:
     """Raise unless t and p are SciPy's, and wins, losses and d_z those of the values."""
     tests, baseline = scipy_tests(tables), next(iter(tables))
     for row in differences:

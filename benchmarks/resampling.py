@@ -67,7 +67,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def differences(reports: Reports, *, all_pairs: bool = False, **how: Any) -> exactk.Differences:  # noqa: ANN401 - options
+def differences(reports: Reports, *, all_pairs: bool = False, **how: Any) -> exactk.results.Differences:  # noqa: ANN401 - options
     """Return the differences from the first system, or of all pairs."""
     baseline = None if all_pairs else next(iter(reports))
     with warnings.catch_warnings():

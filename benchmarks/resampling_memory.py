@@ -42,7 +42,7 @@ def measure(reports: Mapping[str, exactk.Report]) -> dict[str, float]:
     return {"bytes": status("VmHWM") - before, "seconds": wall, "cpu_seconds": cpu}
 
 
-def test(reports: Mapping[str, exactk.Report]) -> exactk.Differences:
+def test(reports: Mapping[str, exactk.Report]) -> exactk.results.Differences:
     """Compare all systems with the first."""
     return exactk.compare_reports(reports, baseline=next(iter(reports)), test="permutation").differences
 

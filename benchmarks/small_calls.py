@@ -30,7 +30,7 @@ def calls() -> dict[str, Callable[[], object]]:
     lists, relevant = (
         np.array([generator.permutation(ITEMS)[:size] for _ in range(USERS)]) for size in (LENGTH, RELEVANT)
     )
-    truth, rankings = exactk.as_truth(relevant), exactk.as_rankings(lists)
+    truth, rankings = exactk.as_truth(relevant), exactk.as_predictions(lists)
     return {
         "one value": partial(exactk.evaluate, truth, rankings, ONE),
         "one value, NumPy": partial(exactk.evaluate, relevant, lists, ONE),

@@ -52,7 +52,7 @@ def compared(**options: Any) -> exactk.Comparison:
     return exactk.compare(truth, systems, metrics, **{"groups": groups, "per_user": True, **options})
 
 
-def judged() -> dict[str, exactk.JudgedLists]:
+def judged() -> dict[str, exactk.results.JudgedLists]:
     truth, systems = data()
     return {system: exactk.judge(truth, lists, k=10) for system, lists in systems.items()}
 

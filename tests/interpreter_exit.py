@@ -14,11 +14,12 @@ import numpy as np
 
 import exactk
 from exactk import _core
+from rankings import rankings_of
 
 USERS = 3000
 LISTS = [[user % 50] for user in range(USERS)]
 TRUTH = exactk.as_truth(LISTS)
-RANKINGS = exactk.as_rankings(LISTS)
+RANKINGS = rankings_of(LISTS)
 SCORES = np.random.default_rng(1).random((USERS, 200))
 CODES = np.random.default_rng(1).integers(0, USERS, 200_000).astype(np.uint32)
 RUN = b"".join(b"q%d Q0 d%d 1 %d t\n" % (query, rank, 99 - rank) for query in range(9) for rank in range(99))

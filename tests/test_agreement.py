@@ -19,6 +19,7 @@ import scipy.sparse
 
 import agreement_oracle as oracle
 import exactk
+from rankings import rankings_of
 
 Lists = dict[str, list[str]]
 CUTOFFS = (1, 2, 3, 5, 8)
@@ -210,7 +211,7 @@ def forms() -> dict[str, tuple[Any, dict[str, Any]]]:
         "sparse scores": (exactk.as_predictions(scipy.sparse.csr_array(scores)), {}),
         "embeddings": (exactk.Embeddings(scores, np.eye(4), similarity="dot"), {}),
         "topk": (exactk.topk(scores, k=4), {}),
-        "rankings": (exactk.as_rankings(ids), {}),
+        "rankings": (rankings_of(ids), {}),
         "frame of scores": (frame, {"keyed": True}),
         "mapping of scores": (
             {user: dict(enumerate(row.tolist())) for user, row in enumerate(scores)},
@@ -366,7 +367,7 @@ def test_pairs_of_users_and_items_are_no_lists() -> None:
         exactk.agreement(pairs, pairs, "overlap@2")
     code = str(caught[0].message).partition(", write ")[2]
     lists = eval(f"dict({code})", {"pd": pd, "one": pairs, "other": pairs})  # noqa: S307 - our own hint
-    assert [len(exactk.as_rankings(lists[argument])) for argument in ("one", "other")] == [2, 2]
+    assert [len(rankings_of(lists[argument])) for argument in ("one", "other")] == [2, 2]
 
 
 def test_progress_is_reported() -> None:

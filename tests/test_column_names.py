@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import exactk
+from rankings import rankings_of
 
 RECORDS: list[dict[str, Any]] = [
     {"user_id": 1, "item_id": 10, "rank": 1},
@@ -52,7 +53,7 @@ def test_names_of_columns_name_columns() -> None:
         ("item", "scores or exclude", lambda: exactk.topk(scored, 1, item="i")),
         ("user", "truth, found user='u' without one", lambda: exactk.as_truth(truth, user="u")),
         ("item", "exclude", lambda: exactk.as_exclusions(truth, item="i")),
-        ("rank", "predictions, found", lambda: exactk.as_rankings([[1]], rank="r")),
+        ("rank", "predictions, found", lambda: rankings_of([[1]], rank="r")),
     ]
     for name, argument, call in calls:
         with pytest.raises(exactk.InputError) as caught:

@@ -17,6 +17,7 @@ import scipy.sparse
 
 import exactk
 from exactk.reference.metrics import DIRECTIONS
+from rankings import rankings_of
 from strategies import OF_COLLECTION
 
 TRUTH: dict[str, list[str]] = {"ann": ["film", "song"], "bob": ["film"], "eve": ["book"]}
@@ -126,7 +127,7 @@ WHOLE_SYSTEMS: dict[str, Callable[[], Any]] = {
     "SciPy": lambda: scipy.sparse.csr_array(np.eye(3)),
     "Scores": lambda: exactk.Scores(np.eye(3)),
     "SparseScores": lambda: exactk.as_predictions(scipy.sparse.csr_array(np.eye(3))),
-    "Rankings": lambda: exactk.as_rankings([[1], [2], [3]]),
+    "Rankings": lambda: rankings_of([[1], [2], [3]]),
     "Embeddings": lambda: exactk.Embeddings(np.eye(3), np.eye(3)),
     "Batches": lambda: exactk.Batches(lambda: [frame_of(ALS)]),
 }

@@ -24,28 +24,28 @@ TRUTH = {"ann": ["film", "song"], "bob": ["film"], "cy": []}
 LISTS = {"ann": ["song", "book"], "bob": ["book", "film"], "cy": ["film"]}
 
 
-def hits_of_relevant(judged: exactk.JudgedLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def hits_of_relevant(judged: exactk.results.JudgedLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return judged.hits.sum(axis=1), judged.relevant
 
 
-def hits_of_ranks(judged: exactk.JudgedLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def hits_of_ranks(judged: exactk.results.JudgedLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return judged.hits.sum(axis=1), np.full(len(judged), judged.k)
 
 
-def hit_count(judged: exactk.JudgedLists) -> NDArray[np.int64]:
+def hit_count(judged: exactk.results.JudgedLists) -> NDArray[np.int64]:
     count: NDArray[np.int64] = judged.hits.sum(axis=1)
     return count
 
 
-def any_hit(judged: exactk.JudgedLists) -> NDArray[np.bool_]:
+def any_hit(judged: exactk.results.JudgedLists) -> NDArray[np.bool_]:
     return np.asarray(judged.hits.any(axis=1))
 
 
-def length(judged: exactk.JudgedLists) -> NDArray[np.int64]:
+def length(judged: exactk.results.JudgedLists) -> NDArray[np.int64]:
     return judged.lengths
 
 
-def twins(k: int, average: str) -> dict[str, exactk.CustomMetric]:
+def twins(k: int, average: str) -> dict[str, exactk.results.CustomMetric]:
     """Return metrics that are computed otherwise, by the metric they are."""
     fields: Any = {} if average == "macro" else {"average": average}
     ending = "" if average == "macro" else f"(average={average})"
@@ -152,7 +152,7 @@ def test_batches_name_their_users() -> None:
 
     seen: list[Any] = []
 
-    def length_of_name(judged: exactk.JudgedLists) -> NDArray[np.int64]:
+    def length_of_name(judged: exactk.results.JudgedLists) -> NDArray[np.int64]:
         assert judged.users is not None
         seen.extend(judged.users.tolist())
         return np.array([len(user) for user in judged.users])
@@ -251,7 +251,7 @@ def test_numbers_are_read_where_the_policy_is_to_compute(field: str, user: str, 
     truth = {"ann": [1, 2], "empty": [1], "missing": [1], "without truth": []}
     lists = {"ann": [1], "empty": [], "without truth": [1]}
 
-    def recall(judged: exactk.JudgedLists) -> NDArray[np.float64]:
+    def recall(judged: exactk.results.JudgedLists) -> NDArray[np.float64]:
         assert judged.users is not None
         is_left_out = judged.users == user
         return np.where(is_left_out, math.nan, judged.hits.sum(axis=1) / np.maximum(judged.relevant, 1))
@@ -287,7 +287,7 @@ def test_other_than_arrays_by_user_is_an_error(function: Any, found: str) -> Non
 def test_an_error_in_the_function_names_the_users_of_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(custom_values, "BLOCK_USERS", 2)
 
-    def fail_at_cy(judged: exactk.JudgedLists) -> NDArray[np.int64]:
+    def fail_at_cy(judged: exactk.results.JudgedLists) -> NDArray[np.int64]:
         assert judged.users is not None
         if "cy" in judged.users.tolist():
             raise ZeroDivisionError

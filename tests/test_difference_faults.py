@@ -331,29 +331,29 @@ def state_document() -> dict[str, Any]:
     return comparison.state.to_dict()
 
 
-def use(state: exactk.ComparisonState) -> None:
+def use(state: exactk.results.ComparisonState) -> None:
     """Ask for all that a state gives."""
     comparison = exactk.merge([state])
     differences = comparison.differences
     assert repr(differences) + repr(differences.by_group) + differences.to_csv() + differences.to_latex()
     assert comparison.check(no_worse={"P@2": "5%"}).to_junit()
-    assert exactk.ComparisonState.from_dict(state.to_dict()) == state
+    assert exactk.results.ComparisonState.from_dict(state.to_dict()) == state
 
 
 def test_every_entry_of_a_state_is_checked() -> None:
     """Each is dropped, and changed to values of other kinds."""
     document = state_document()
-    use(exactk.ComparisonState.from_dict(document))
+    use(exactk.results.ComparisonState.from_dict(document))
     paths = [path for path in _paths(document) if path and path[0] in {"options", "paired"}]
     tried = refused = 0
     for number, path in enumerate(paths):
         with pytest.raises(exactk.ExactkError):
-            exactk.ComparisonState.from_dict(_changed(document, path))
+            exactk.results.ComparisonState.from_dict(_changed(document, path))
         step = 4 if SHARE == 1 else 16
         for value in HOSTILE[number % step :: step]:
             tried += 1
             try:
-                use(exactk.ComparisonState.from_dict(_changed(document, path, value)))
+                use(exactk.results.ComparisonState.from_dict(_changed(document, path, value)))
             except exactk.ExactkError:
                 refused += 1
     assert refused > tried / 2
@@ -381,7 +381,7 @@ def test_sums_that_no_users_have(path: tuple[Any, ...], value: Any) -> None:
     is_sum = isinstance(value, str) and value.startswith(("0x", "-0x"))
     message = "found invalid data: expected moments of precision@2 that some numbers have, found 'others'$"
     with pytest.raises(exactk.ExactkError, match=message if is_sum else None):
-        use(exactk.ComparisonState.from_dict(_changed(state_document(), path, value)))
+        use(exactk.results.ComparisonState.from_dict(_changed(state_document(), path, value)))
 
 
 CONTRADICTIONS: dict[str, Callable[[Any, Any], object]] = {

@@ -177,7 +177,7 @@ def is_of_draws(sample: Sample) -> bool:
     return bool(sample.options["test"] == "permutation" or sample.options.get("interval", "t") != "t")
 
 
-def rows_of(comparison: exactk.Comparison) -> dict[tuple[Any, ...], exactk.Difference]:
+def rows_of(comparison: exactk.Comparison) -> dict[tuple[Any, ...], exactk.results.Difference]:
     differences = comparison.differences
     return {(row.group, row.metric, row.system, row.baseline): row for row in [*differences, *differences.by_group]}
 

@@ -150,12 +150,14 @@ def spellings(case: Case) -> list[str]:
 WAYS: list[Callable[..., exactk.Comparison]] = [whole, in_blocks, of_shards, of_reports, of_merged_reports]
 
 
-def assert_rows(found: exactk.Differences, expected: list[dict[str, Any]], *, rounded: tuple[str, ...] = ()) -> None:
+def assert_rows(
+    found: exactk.results.Differences, expected: list[dict[str, Any]], *, rounded: tuple[str, ...] = ()
+) -> None:
     """Compare all cells; those that are rounded have seven digits in common."""
     assert len(found) == len(expected)
     for row, cells in zip(found, expected, strict=True):
         shown = {name: cell for name, cell in cells.items() if name[0] != "_"}
-        for name in exactk.Difference._fields:
+        for name in exactk.results.Difference._fields:
             one, other = getattr(row, name), cells[name]
             if other is None and "relative" in name:
                 assert isinstance(one, float)  # it is left open
@@ -195,7 +197,7 @@ def test_every_cell_is_that_of_the_oracle(way: Callable[..., exactk.Comparison])
         assert_all(way(case, blocks, baseline=case.baseline, clusters=case.clusters, **case.options), case)
 
 
-def compared_with_scipy(values: Any) -> tuple[exactk.Difference, Any]:
+def compared_with_scipy(values: Any) -> tuple[exactk.results.Difference, Any]:
     """Return the row of users with these values of a baseline and a system, and what SciPy has."""
     users = values.shape[1]
     truth = exactk.Truth(np.arange(users + 1) * 2, np.tile([0, 1], users), np.ascontiguousarray(values.T).ravel())

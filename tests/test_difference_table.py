@@ -318,11 +318,11 @@ def test_any_spelling_of_a_metric_finds_its_rows() -> None:
     assert pickle.loads(pickle.dumps(differences)) == differences  # noqa: S301
 
 
-def of_runs() -> exactk.Differences:
+def of_runs() -> exactk.results.Differences:
     return compared(HITS, runs={"mean": ["new", "old"]}, baseline="base").differences
 
 
-def of_groups() -> exactk.Differences:
+def of_groups() -> exactk.results.Differences:
     return compared(HITS, ["P@10", "mrr"], baseline="base", groups=["a", "b"] * 20).differences
 
 

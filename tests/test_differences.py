@@ -82,7 +82,7 @@ def jackknife(function: Any, *columns: Any) -> float:
     return float(np.sqrt((size - 1) / size * ((leave_out - np.mean(leave_out)) ** 2).sum()))
 
 
-def standard_error(row: exactk.Difference) -> float:
+def standard_error(row: exactk.results.Difference) -> float:
     return (row.high - row.low) / 2 / float(stats.t.ppf(0.975, row.units - 1))
 
 
@@ -114,7 +114,7 @@ def test_users_of_whom_a_ratio_is_0_of_0_in_both_systems_change_nothing(options:
         systems[name] |= {user: [] for user in range(0, 60, step)}
     convention = {"empty_truth": "compute", "undefined": "skip", "precision_over": "list"}
 
-    def row(metric: str, users: list[int]) -> exactk.Difference:
+    def row(metric: str, users: list[int]) -> exactk.results.Difference:
         by_user = {"weights": {user: 1 + user % 3 for user in users}, "clusters": {user: user // 3 for user in users}}
         one_truth, *lists = ({user: rows[user] for user in users} for rows in (truth, *systems.values()))
         named = dict(zip(systems, lists, strict=True))

@@ -112,7 +112,7 @@ def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, 
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("EXACTK_ISA", isa)
             result = best_or_error(exactk.topk, model, k, exclude, ties=ties, num_threads=threads)
-        if isinstance(expected, exactk.TopK):
+        if isinstance(expected, exactk.results.TopK):
             assert result.ids.tolist() == expected.ids.tolist()
             assert np.array_equal(result.scores, expected.scores, equal_nan=True)
         else:

@@ -26,6 +26,7 @@ from exactk._engine.block_sums import BlockSums
 from exactk._engine.evaluation import Evaluation as EngineEvaluation
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.item_table import CanonicalItems
+from rankings import rankings_of
 from strategies import (
     EVALUATIONS,
     Evaluation,
@@ -394,12 +395,12 @@ def test_keys_of_all_kinds() -> None:
     frame = pd.DataFrame({"user": ["x", "x", "y"], "day": [1, 2, 1], "item": [1, 2, 3], "rank": 1})
     truth = exactk.as_truth(frame, user=["user", "day"])
     evaluator = exactk.Evaluator(METRICS)
-    evaluator.update(truth, exactk.as_rankings(frame, user=["user", "day"]))
+    evaluator.update(truth, rankings_of(frame, user=["user", "day"]))
     other = exactk.as_truth(frame.rename(columns={"day": "week"}), user=["user", "week"])
     with pytest.raises(exactk.InputTypeError, match=r"expected users of type str \('user'\) and int \('day'\)"):
-        evaluator.update(other, exactk.as_rankings(frame.rename(columns={"day": "week"}), user=["user", "week"]))
+        evaluator.update(other, rankings_of(frame.rename(columns={"day": "week"}), user=["user", "week"]))
     with pytest.raises(exactk.InputError, match=r"found \('x', 1\) in several"):
-        evaluator.update(truth, exactk.as_rankings(frame, user=["user", "day"]))
+        evaluator.update(truth, rankings_of(frame, user=["user", "day"]))
 
 
 def test_negative_keys_beside_keys_of_2_to_the_63() -> None:

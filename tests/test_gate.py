@@ -13,7 +13,7 @@ HITS = [[1], [2], [1]] * 20
 METRICS = ["P@1", "recall@1", "mrr", "ndcg@1", "map@1"]
 
 
-def gate_of(a: Any, b: Any, **claims: Any) -> exactk.Gate:
+def gate_of(a: Any, b: Any, **claims: Any) -> exactk.results.Gate:
     return exactk.compare([[1]] * len(a), {"a": a, "b": b}, METRICS, baseline="a").check(**claims)
 
 

@@ -23,6 +23,7 @@ from golden.record import (
     read_recording,
     record,
 )
+from rankings import rankings_of
 
 FEW = 8  # cases at least, of 201, that hold each kind of input
 LIBRARIES = adapter_names()
@@ -46,7 +47,7 @@ def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
             for item, score in row:
                 scores[user, item] = score
         return exactk.Scores(scores, min_score=min_score)
-    lists = exactk.as_rankings(items)
+    lists = rankings_of(items)
     if kind == "ranks":
         ranks = np.array([rank for row in case.predictions for _, rank in row or []], np.int64)
         return exactk.Rankings(lists.indptr, lists.items, present=lists.present, ranks=ranks)
@@ -56,7 +57,7 @@ def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
 
 def truth_of(case: Case) -> exactk.Truth:
     """Return the truth, an item's repetitions included."""
-    lists = exactk.as_rankings([None if row is None else [item for item, _ in row] for row in case.truth])
+    lists = rankings_of([None if row is None else [item for item, _ in row] for row in case.truth])
     grades = [grade for row in case.truth for _, grade in row or []]
     return exactk.Truth(lists.indptr, lists.items, grades, present=lists.present)
 

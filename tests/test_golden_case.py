@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import exactk
+from rankings import rankings_of
 
 K = 5
 TRUTH = [[1, 4], [11, 12, 13, 101, 102, 103, 104, 105], [21], [5, 6], []]
@@ -65,7 +66,7 @@ def test_values(convention: str) -> None:
 
 def test_means_over_the_users_with_lists() -> None:
     """Some libraries drop the user who got no list."""
-    present = exactk.as_rankings([None if row == [] else row for row in PREDICTIONS])
+    present = rankings_of([None if row == [] else row for row in PREDICTIONS])
     report = exactk.evaluate(
         TRUTH,
         present,

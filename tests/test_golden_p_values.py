@@ -20,7 +20,7 @@ def read(name: str) -> dict[str, Any]:
     return recording
 
 
-def compared(name: str, recording: dict[str, Any], **options: Any) -> exactk.Differences:
+def compared(name: str, recording: dict[str, Any], **options: Any) -> exactk.results.Differences:
     metrics = list(dict.fromkeys(row["metric"] for row in recording["rows"]))
     return exactk.compare(
         recording["qrels"], recording["runs"], metrics, convention=CONVENTIONS[name], **options

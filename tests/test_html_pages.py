@@ -147,7 +147,7 @@ def test_hostile_keys_and_names_are_text_in_the_cells_of_their_tables() -> None:
         assert text_of(next(elements(root, "p"))) == printable(text)
 
 
-def keyed() -> tuple[exactk.Comparison, dict[str, exactk.JudgedLists], dict[str, str]]:
+def keyed() -> tuple[exactk.Comparison, dict[str, exactk.results.JudgedLists], dict[str, str]]:
     """Return a comparison whose users, items and names of items can be found in a text."""
     numbers, systems = data()
     truth = {f"usr-{user}": [f"itm-{item}" for item in row] for user, row in enumerate(numbers.tolist())}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import exactk
+from rankings import rankings_of
 
 TRUTH = [[1, 4], [], [2]]
 LISTS = [[4, 2, 1], [3], []]
@@ -72,7 +73,7 @@ def test_immutable_and_picklable() -> None:
     truth = exactk.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.0, 3.0], users=["a", "b"])
     with pytest.raises(AttributeError):
         truth.items = np.arange(3)  # type: ignore[misc]
-    rankings = exactk.as_rankings(pad_rows([[1, 2], [21]]))
+    rankings = rankings_of(pad_rows([[1, 2], [21]]))
     again, lists = pickle.loads(pickle.dumps((truth, rankings)))  # noqa: S301 - just written
     assert exactk.evaluate(again, lists, "ndcg@2") == exactk.evaluate(truth, [[1, 2], [21]], "ndcg@2")
 
@@ -82,7 +83,7 @@ def test_rankings_are_viewed_and_truth_is_copied() -> None:
     rankings = exactk.Rankings([0, 3, 4, 4], items)
     assert np.shares_memory(rankings.items, items)
     matrix = np.array([[4, 2], [1, 3]])
-    assert np.shares_memory(exactk.as_rankings(matrix).items, matrix)
+    assert np.shares_memory(rankings_of(matrix).items, matrix)
     truth = exactk.Truth([0, 3, 4, 4], items)
     assert not np.shares_memory(truth.items, items)
     for array in (rankings.items, rankings.indptr, truth.items, truth.indptr):

@@ -22,15 +22,15 @@ CASES = int(os.environ.get("EXACTK_ORACLE_CASES", "10000")) // 10
 CHUNKS = 20
 
 
-def judge_quietly(*arguments: Any, judge: Any = exactk.judge, **options: Any) -> exactk.JudgedLists:
+def judge_quietly(*arguments: Any, judge: Any = exactk.judge, **options: Any) -> exactk.results.JudgedLists:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         judged = judge(*arguments, **options)
-    assert isinstance(judged, exactk.JudgedLists)
+    assert isinstance(judged, exactk.results.JudgedLists)
     return judged
 
 
-def check_user(judged: exactk.JudgedLists, row: int, user: User, rules: Any) -> None:
+def check_user(judged: exactk.results.JudgedLists, row: int, user: User, rules: Any) -> None:
     expected = judged_list(user, rules)
     slots = {slot.position: slot for slot in expected.slots}
     assert judged.in_truth[row] == (user.truth is not None)
@@ -94,7 +94,7 @@ def test_the_reference_has_the_same_lists(evaluation: Evaluation) -> None:
             outcomes.append(error)
     core, reference = outcomes
     assert type(core) is type(reference), (core, reference)
-    if isinstance(core, exactk.JudgedLists):
+    if isinstance(core, exactk.results.JudgedLists):
         for name in ("codes", "grades", "hits", "lengths", "relevant", "in_truth", "has_list"):
             np.testing.assert_array_equal(getattr(core, name), getattr(reference, name), err_msg=name)
 
@@ -126,7 +126,7 @@ def test_blocks_are_the_whole() -> None:
     convention = {"duplicate_truth": "first"}
     whole = exactk.judge(truth, lists, 5, convention=convention)
     for size in (1, 7, 56, 57, 1000):
-        blocks = list(exactk.judge_blocks(truth, lists, 5, block_users=size, convention=convention))
+        blocks = list(exactk.judge(truth, lists, 5, block_users=size, convention=convention))
         assert [block.first_user for block in blocks] == list(range(0, 60, size))
         for name in ("items", "grades", "hits", "lengths", "relevant", "in_truth", "has_list", "users"):
             of_blocks = np.concatenate([getattr(block, name) for block in blocks])
@@ -138,7 +138,7 @@ def test_blocks_are_the_whole() -> None:
 def test_no_users() -> None:
     judged = exactk.judge([], [], 3)
     assert (len(judged), judged.codes.shape, judged.k) == (0, (0, 3), 3)
-    assert [len(block) for block in exactk.judge_blocks([], [], 3)] == [0]
+    assert [len(block) for block in exactk.judge([], [], 3, block_users=5)] == [0]
     assert repr(judged) == "judged lists of 0 users at k=3: 0 items, 0 hits"
 
 
@@ -172,9 +172,9 @@ def test_faults(arguments: tuple[Any, ...], options: dict[str, Any], message: st
 )
 def test_faults_of_blocks_come_with_the_call(size: Any, message: str) -> None:
     with pytest.raises((exactk.InputError, exactk.InputTypeError), match=message):
-        exactk.judge_blocks([[1]], [[1]], 1, block_users=size)
+        exactk.judge([[1]], [[1]], 1, block_users=size)
     with pytest.raises(exactk.InputError, match="each item once"):
-        exactk.judge_blocks([[1]], [[1, 1]], 1)
+        exactk.judge([[1]], [[1, 1]], 1, block_users=5)
 
 
 def test_disjoint_ids_warn() -> None:
@@ -190,7 +190,7 @@ def test_progress_counts_users() -> None:
 
 def test_a_kept_block_keeps_its_own_users_alone() -> None:
     truth = {f"u{i}": [1] for i in range(1000)}
-    (first, *_) = exactk.judge_blocks(truth, {user: [1, 2] for user in truth}, 1, block_users=10)
+    (first, *_) = exactk.judge(truth, {user: [1, 2] for user in truth}, 1, block_users=10)
     assert first.users is not None
     for array in (first.users, first.in_truth, first.has_list):
         assert array.base is None or len(array.base) == 10

@@ -14,6 +14,7 @@ import pytest
 import exactk
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._report.junit import Case, junit_report
+from rankings import rankings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,7 @@ def test_values_are_encoded_without_a_call_for_each(of: tuple[str, str], keys: s
         if of in OF_ITEMS:
             return lambda: exactk.Items(list(given), **options)
         rows = {user: [1] for user in given}
-        truth, lists = exactk.as_truth(rows), exactk.as_rankings(rows)
+        truth, lists = exactk.as_truth(rows), rankings_of(rows)
         return lambda: exactk.evaluate(truth, lists, "mrr", **options)
 
     assert_no_call_for_each(call_on)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk._inputs.containers import neighbor_lists
+from rankings import rankings_of
 from strategies import examples
 
 IDS = np.array([[4, 2, 1], [3, -1, -1], [-1, -1, -1], [9, 0, 7]])
@@ -27,7 +28,7 @@ def lists(rankings: exactk.Rankings) -> list[list[int]]:
 
 def rankings_error(value: Any, kind: type[exactk.ExactkError] = exactk.InputError) -> exactk.ExactkError:
     with pytest.raises(kind) as caught:
-        exactk.as_rankings(value)
+        rankings_of(value)
     assert type(caught.value) is kind
     assert caught.value.argument == "predictions"
     return caught.value
@@ -62,35 +63,35 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form: str) -> None:
-    assert lists(exactk.as_rankings(FORMS[form])) == LISTS
+    assert lists(rankings_of(FORMS[form])) == LISTS
     truth = [[2], [1, 3], [5], [7, 9]]
     metrics = ["precision@2", "recall", "ndcg@3"]
     assert exactk.evaluate(truth, FORMS[form], metrics) == exactk.evaluate(truth, LISTS, metrics)
     assert exactk.evaluate(FORMS[form], truth, metrics) == exactk.evaluate(LISTS, truth, metrics)
     best = exactk.topk(np.zeros((4, 10)), 3, candidates=FORMS[form])
-    assert lists(exactk.as_rankings(best.ids)) == list(map(sorted, LISTS))
+    assert lists(rankings_of(best.ids)) == list(map(sorted, LISTS))
     assert exactk.topk(np.zeros((4, 10)), 10, exclude=FORMS[form]).ids[1].tolist() == [0, 1, 2, *range(4, 10), -1]
 
 
 def test_ids_are_viewed() -> None:
-    assert np.shares_memory(exactk.as_rankings((IDS, RISING)).items, IDS)
+    assert np.shares_memory(rankings_of((IDS, RISING)).items, IDS)
 
 
 def test_nobody_and_nothing() -> None:
     for shape in [(0, 3), (2, 0), (2, 1)]:
-        assert len(exactk.as_rankings((np.zeros(shape, np.int64), np.zeros(shape)))) == shape[0]
-    assert len(exactk.as_rankings(usearch_form(np.zeros((0, 3), np.uint64), np.zeros((0, 3)), np.zeros(0, int)))) == 0
+        assert len(rankings_of((np.zeros(shape, np.int64), np.zeros(shape)))) == shape[0]
+    assert len(rankings_of(usearch_form(np.zeros((0, 3), np.uint64), np.zeros((0, 3)), np.zeros(0, int)))) == 0
 
 
 def test_hnswlib_has_unsigned_labels() -> None:
     """It is compiled where it is installed, which takes too long here: this is what it returned."""
     labels = np.array([[0, 16, 11], [1, 7, 3]], np.uint64)
     distances = np.array([[-2.3841858e-07, 0.13399231, 0.21595562], [1.1920929e-07, 0.12990707, 0.14711612]])
-    assert lists(exactk.as_rankings((labels, distances.astype(np.float32)))) == labels.tolist()
+    assert lists(rankings_of((labels, distances.astype(np.float32)))) == labels.tolist()
 
 
 def test_one_query_of_usearch_is_one_user() -> None:
-    assert lists(exactk.as_rankings(SimpleNamespace(keys=IDS[0], distances=RISING[0]))) == LISTS[:1]
+    assert lists(rankings_of(SimpleNamespace(keys=IDS[0], distances=RISING[0]))) == LISTS[:1]
 
 
 @pytest.mark.parametrize("pair", [([[1]], [[0.5]]), (IDS, RISING, RISING), (IDS,), (IDS.tolist(), RISING)])
@@ -192,7 +193,7 @@ def test_positions_are_those_of_a_loop(data: st.DataObject) -> None:
             faults = [cell for cell, sign in steps if sign == wrong]
             assert row_location(rankings_error((ids, distances))) == (*faults[0], len(faults))
         else:
-            assert lists(exactk.as_rankings((ids, distances))) == [list(range(length)) for length in lengths]
+            assert lists(rankings_of((ids, distances))) == [list(range(length)) for length in lengths]
 
 
 def unit_vectors() -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -230,7 +231,7 @@ def test_faiss() -> None:
         assert lengths.min() < 100
         assert np.array_equal(lengths, (few[1] >= 0).sum(axis=1))
         assert 0.1 < recall(truth, few) < 1
-        assert len(exactk.as_rankings(exact.search(given, 500))) == 400  # more than there are
+        assert len(rankings_of(exact.search(given, 500))) == 400  # more than there are
 
 
 @pytest.mark.native
@@ -243,7 +244,7 @@ def test_usearch() -> None:
             index.add(np.arange(len(given)), given, threads=1)
             exact = index.search(given, 20, exact=True, threads=1)
             assert 0.5 < recall(exact, index.search(given, 20, threads=1)) <= 1
-            assert len(exactk.as_rankings(index.search(given[0], 20))) == 1
+            assert len(rankings_of(index.search(given[0], 20))) == 1
     index = index_of.Index(ndim=given.shape[1])
     index.add(np.arange(7), given[:7])
     few = index.search(given, 20)

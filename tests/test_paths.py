@@ -12,6 +12,7 @@ import pytest
 
 import exactk
 from commands import write_files
+from rankings import rankings_of
 
 FILES = {
     "test.qrels": "q1 0 d1 1\nq1 0 d7 2\nq2 0 d1 1\n",
@@ -80,9 +81,9 @@ def test_conversions_and_topk() -> None:
     assert isinstance(exactk.as_predictions("als.csv"), exactk.SparseScores)
     assert len(exactk.as_exclusions("train.tsv") or ()) == 2
     np.savez("lists.npz", indptr=[0, 2], items=[4, 2])
-    assert exactk.as_rankings("lists.npz").row(0).tolist() == [4, 2]
+    assert rankings_of("lists.npz").row(0).tolist() == [4, 2]
     with pytest.raises(exactk.InputTypeError, match="expected lists of ids, best first, found SparseScores"):
-        exactk.as_rankings("als.csv")
+        rankings_of("als.csv")
     for name in ("als.csv", "bm25.run"):
         scores: Any = exactk.read(name, "predictions")
         expected = exactk.topk(scores, 1, exclude=exactk.read("train.tsv", "exclude"))

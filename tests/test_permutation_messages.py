@@ -30,14 +30,14 @@ def compared(*systems: str, metrics: Any = "recall@5", **options: Any) -> exactk
     return exactk.compare(TRUTH, named, metrics, **how)
 
 
-def differences(*systems: str, **options: Any) -> exactk.Differences:
+def differences(*systems: str, **options: Any) -> exactk.results.Differences:
     """Return differences without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         return compared(*systems, **options).differences
 
 
-def caption(found: exactk.Differences) -> str:
+def caption(found: exactk.results.Differences) -> str:
     return repr(found).splitlines()[1 + len(found)]
 
 
@@ -89,7 +89,7 @@ def test_other_seeds_differ_by_the_error(adjustment: Any) -> None:
 
 def test_tables_and_documents_have_the_error() -> None:
     comparison = compared(adjust="max_t")
-    columns = list(exactk.Difference._fields)
+    columns = list(exactk.results.Difference._fields)
     assert columns[columns.index("p_error") + 1] == "p_adjusted_error"
     frame = comparison.differences.to_pandas()
     assert frame["p_adjusted_error"].tolist() == [row.p_adjusted_error for row in comparison.differences]
@@ -245,7 +245,7 @@ class User:
         self.comparison = comparison
 
     @cached_property
-    def differences(self) -> exactk.Differences:
+    def differences(self) -> exactk.results.Differences:
         return self.comparison.differences
 
 

@@ -342,12 +342,12 @@ def test_a_comparison_is_its_round_trip() -> None:
             assert other.differences == comparison.differences
         differences = pickle.loads(pickle.dumps(comparison.differences))  # noqa: S301
         assert (differences, repr(differences)) == (comparison.differences, repr(comparison.differences))
-        state = exactk.ComparisonState.from_dict(json.loads(json.dumps(comparison.state.to_dict())))
+        state = exactk.results.ComparisonState.from_dict(json.loads(json.dumps(comparison.state.to_dict())))
         assert state == comparison.state
     forged = comparison.state.to_dict()
     forged["options"]["runs"]["new"][0] = "old-1"
     with pytest.raises(exactk.InputError, match="each run in one system, once"):
-        exactk.ComparisonState.from_dict(forged)
+        exactk.results.ComparisonState.from_dict(forged)
 
 
 def test_a_user_whom_one_run_lacks_counts_as_one_of_the_other_side() -> None:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
+from rankings import rankings_of
 from strategies import (
     IDS,
     LAYOUTS,
@@ -472,7 +473,7 @@ def test_f17_more_items_than_can_be_ranked_are_refused() -> None:
 def test_kinds_of_predictions() -> None:
     ids = np.array([[4, 2], [3, -1]])
     kinds: dict[type, list[Any]] = {
-        exactk.Rankings: [ids, ids.astype(np.uint8).clip(0, 9), [[4, 2], []], exactk.as_rankings(ids), []],
+        exactk.Rankings: [ids, ids.astype(np.uint8).clip(0, 9), [[4, 2], []], rankings_of(ids), []],
         exactk.Scores: [SCORES, SCORES.astype("f2"), SCORES.astype(">f4"), exactk.Scores(ids), np.zeros((0, 0))],
     }
     for kind, values in kinds.items():

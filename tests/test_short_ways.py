@@ -18,6 +18,7 @@ from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.short_ways import evaluate_shortly
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._evaluate import DEFAULTS
+from rankings import rankings_of
 from strategies import SHARE
 from warned import result_and_warnings
 
@@ -96,7 +97,7 @@ DRAW: dict[str, Any] = {
     "unusual matrix": lambda draw, users, items: draw_matrix(draw, users, items, UNUSUAL),
     "truth": lambda *arguments: exactk.as_truth(draw_matrix(*arguments)),
     "graded": lambda *arguments: exactk.as_truth(DRAW["values"](*arguments)),
-    "rankings": lambda *arguments: exactk.as_rankings(draw_matrix(*arguments)),
+    "rankings": lambda *arguments: rankings_of(draw_matrix(*arguments)),
     "scores": draw_scores,
     "score object": draw_score_object,
 }
@@ -313,7 +314,7 @@ def scores_object_of(lists: list[list[int]]) -> exactk.Scores:
 
 
 @pytest.mark.parametrize("to_truth", [list, exactk.as_truth])
-@pytest.mark.parametrize("to_rankings", [list, np.array, exactk.as_rankings, scores_of, scores_object_of])
+@pytest.mark.parametrize("to_rankings", [list, np.array, rankings_of, scores_of, scores_object_of])
 def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
     report = evaluate_shortly(to_truth(TRUTH), to_rankings(LISTS), ["recall@3", "mrr"], "standard", 1)
     assert report is not None
@@ -332,7 +333,7 @@ def test_plain_calls_are_short(to_truth: Any, to_rankings: Any) -> None:
         ([[1], [2]], ["", [1]], "mrr"),
         ([[1], [2]], np.array([[1], [2**64 - 1]], np.uint64), "mrr"),
         (exactk.Truth([0, 1], [3], users=["ann"]), [[3]], "recall@1"),
-        (exactk.as_truth({"ann": [3]}), exactk.as_rankings({"ann": [3]}), "recall@1"),
+        (exactk.as_truth({"ann": [3]}), rankings_of({"ann": [3]}), "recall@1"),
         (TRUTH, exactk.Rankings([0, 1, 2, 3], [4, 2, 5], ranks=[1, 2, 3]), "recall@3"),
         ([[1, 0]], np.array([[0.5, 0.25]]), "mrr"),
         (np.array([[1]]), np.array([[0.5, 0.25]]), "mrr"),

@@ -14,12 +14,12 @@ import pytest
 
 import exactk
 from exactk._compare import COMPARE_DEFAULTS
-from exactk._engine.agreement import AgreementOptions
 from exactk._engine.comparisons import CompareOptions
-from exactk._engine.pipeline import Options
+from exactk._engine.options import AgreementOptions, Options
 from exactk._engine.topk import TopKOptions
 from exactk._evaluate import DEFAULTS
 from exactk._sharded.engines import FrameComparisonOptions, FrameOptions, compare_frames, planned_evaluation
+from rankings import rankings_of
 from strategies import parameter_of
 
 # The columns that a frame may have in each argument.
@@ -35,7 +35,6 @@ CONVERSIONS = {
     ("agreement", "other"): COLUMNS["predictions"],
     ("as_truth", "value"): COLUMNS["truth"],
     ("as_predictions", "value"): COLUMNS["predictions"],
-    ("as_rankings", "value"): COLUMNS["predictions"] - {"score"},  # which are no rankings
     ("as_exclusions", "value"): COLUMNS["exclude"],
     ("Batches", "source"): COLUMNS["predictions"],
     ("read", "path"): {*COLUMNS["truth"], *COLUMNS["predictions"]},
@@ -193,25 +192,11 @@ def test_topk_takes_frames_by_the_names_of_their_columns(topk: Any) -> None:
 
 
 def test_rankings_are_frames_with_ranks() -> None:
-    columns = {"user": ["ann", "ann"], "item": [4, 2], "rank": [2, 1], "score": [0.5, 0.25]}
-    frame = pd.DataFrame(columns)
-    plain = frame.drop(columns="score")
-    assert exactk.as_rankings(plain).row(0).tolist() == [2, 4]
+    plain = pd.DataFrame({"user": ["ann", "ann"], "item": [4, 2], "rank": [2, 1]})
+    assert rankings_of(plain).row(0).tolist() == [2, 4]
     named = plain.rename(columns={"user": "who", "item": "what", "rank": "order"})
-    assert exactk.as_rankings(named, rank="order", **NAMES).row(0).tolist() == [2, 4]
-    assert exactk.as_rankings(exactk.Batches(lambda: [plain[:1], plain[1:]])).row(0).tolist() == [2, 4]
-    message = "'score' is not used; exactk.as_predictions orders by it, rank='rank' keeps that order"
-    with pytest.warns(exactk.EvaluationWarning, match=message):
-        assert exactk.as_rankings(frame).row(0).tolist() == [2, 4]
-    assert exactk.as_rankings(frame, rank="rank").row(0).tolist() == [2, 4]
-    scores = np.eye(2)
-    message = r"expected lists of ids, .*exactk.topk\(predictions, k\) ranks"
-    scored: Any
-    for scored in (exactk.Scores(scores), exactk.Embeddings(scores, scores), exactk.as_predictions([{4: 0.5}])):
-        with pytest.raises(exactk.InputTypeError, match=message):
-            exactk.as_rankings(scored)
-    with pytest.raises(exactk.InputError, match="expected a rank column, "):
-        exactk.as_rankings(frame.drop(columns="rank"))
+    assert rankings_of(named, rank="order", **NAMES).row(0).tolist() == [2, 4]
+    assert rankings_of(exactk.Batches(lambda: [plain[:1], plain[1:]])).row(0).tolist() == [2, 4]
 
 
 def test_a_metric_function_takes_users_with_keys_and_refuses_systems() -> None:

@@ -32,7 +32,7 @@ def reports(**options: Any) -> dict[str, exactk.Report]:
     return {name: exactk.evaluate(TRUTH, one, "P@1", **options) for name, one in SYSTEMS.items()}
 
 
-def tied(choice: exactk.Choice) -> list[str]:
+def tied(choice: exactk.results.Choice) -> list[str]:
     return [option.system for option in choice.tied]
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import exactk
 import exactk.typing as types
 from exactk.typing import ConventionLike, ExclusionsLike, MetricsLike, PredictionsLike, TruthLike, WeightsLike
+from rankings import rankings_of
 
 TRUTH = {"ann": ["film", "song"], "bob": ["film"]}
 RANKED = {"ann": ["song", "book"], "bob": ["film"]}
@@ -27,11 +28,11 @@ RANKED_FRAME = FRAME.assign(score=[0.5, 0.25, 1.0])
 
 
 def test_custom_metrics() -> None:
-    def hits(judged: exactk.JudgedLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def hits(judged: exactk.results.JudgedLists) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return judged.lengths, judged.relevant
 
     metric = exactk.custom("hits_per_item", hits, k=2, range=(0, 2), average="micro")
-    assert_type(metric, exactk.CustomMetric)
+    assert_type(metric, exactk.results.CustomMetric)
     assert_type(exactk.evaluate(TRUTH, RANKED, metric), exactk.Report)
     assert_type(exactk.evaluate(TRUTH, RANKED, ["recall@2", metric]), exactk.Report)
     several: MetricsLike = (metric, "mrr")
@@ -121,9 +122,9 @@ def test_functions() -> None:
     best = exactk.topk(SCORES, k=2, exclude=[[2], []], ties="highest_id", nan="last")
     assert_type(best.ids, NDArray[Any])
     assert_type(exactk.topk({"ann": {"film": 0.5}}, 1).scores, NDArray[Any])
-    assert_type(exactk.neighbors(SCORES, 1, similarity="euclidean"), exactk.TopK)
+    assert_type(exactk.neighbors(SCORES, 1, similarity="euclidean"), exactk.results.TopK)
     assert_type(exactk.as_truth(FRAME), exactk.Truth)
-    assert_type(exactk.as_rankings([[4, 2]]), exactk.Rankings)
+    assert_type(rankings_of([[4, 2]]), exactk.Rankings)
     assert_type(exactk.as_exclusions([[4, 2]]), exactk.Exclusions | None)
     assert_type(exactk.Truth.from_dense([[3, 0, 1]]), exactk.Truth)
     assert_type(exactk.Truth.from_frame(FRAME, user="user", item="item"), exactk.Truth)
@@ -212,7 +213,7 @@ def test_paths(tmp_path: Path) -> None:
     assert_type(exactk.evaluate(qrels, run, "mrr", weights=weights), exactk.Report)
     assert_type(exactk.compare(str(qrels), {"bm25": run}, "mrr"), exactk.Comparison)
     assert_type(exactk.as_truth(qrels), exactk.Truth)
-    assert_type(exactk.topk(run, 1), exactk.TopK)
+    assert_type(exactk.topk(run, 1), exactk.results.TopK)
 
 
 def test_type_checkers_refuse_wrong_arguments() -> None:

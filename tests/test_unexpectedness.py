@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import exactk
+from rankings import rankings_of
 
 ENGINES = pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 METRICS = ["unexpectedness@2", "unexpectedness"]
@@ -44,7 +45,7 @@ def test_base_predictions_in_any_container(evaluate: Any, container: str) -> Non
         "lists": BASE,
         "ranks": frame,
         "polars": pl.from_pandas(frame),
-        "rankings": exactk.as_rankings(BASE),
+        "rankings": rankings_of(BASE),
         "scores": {user: {item: -rank for rank, item in enumerate(row)} for user, row in BASE.items()},
         "scored frame": scored,
         "matrix": exactk.Scores(matrix, min_score=-8, users=list(BASE), items=items),

@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exactk
+from rankings import rankings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -317,7 +318,7 @@ def test_f97_what_another_function_takes_is_answered_with_its_name(value: Any, h
 
 
 def test_f97_scores_as_truth_are_likely_the_wrong_way_round() -> None:
-    values: list[Any] = [exactk.Scores([[1.0, 2.0]]), exactk.as_rankings([[1]]), exactk.Embeddings([[1.0]], [[1.0]])]
+    values: list[Any] = [exactk.Scores([[1.0, 2.0]]), rankings_of([[1]]), exactk.Embeddings([[1.0]], [[1.0]])]
     for value in values:
         with pytest.raises(exactk.InputTypeError, match="; evaluate\\(predictions, truth, metrics\\) if"):
             exactk.evaluate(value, [[0]], "mrr")
@@ -422,8 +423,8 @@ def test_f97_objects_without_a_text_of_their_own_are_none(item: Any) -> None:
 METRICS: list[tuple[Any, str]] = [
     (exactk.recall_at_k, "; metrics='recall@10' is the metric of this name"),
     (sklearn.metrics.ndcg_score, "; metrics='ndcg@10' is the metric of this name"),
-    (print, "; metrics=exactk.custom('print', print, k=10) if it takes exactk.JudgedLists"),
-    ([print], "; metrics=exactk.custom('print', print, k=10) if it takes exactk.JudgedLists"),
+    (print, "; metrics=exactk.custom('print', print, k=10) if it takes exactk.results.JudgedLists"),
+    ([print], "; metrics=exactk.custom('print', print, k=10) if it takes exactk.results.JudgedLists"),
     (10, "; metrics='ndcg@10' has the cutoff"),
 ]
 

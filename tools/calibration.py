@@ -88,7 +88,7 @@ def share(chosen: list[bool]) -> float:
     return float(np.mean(chosen))
 
 
-def rows_of_samples(draw: Draw, users: int, samples: int, **options: Any) -> Iterator[exactk.Difference]:
+def rows_of_samples(draw: Draw, users: int, samples: int, **options: Any) -> Iterator[exactk.results.Difference]:
     """Yield the rows of all samples, in order of the samples."""
     compare = compare_hits if draw is skewed_hits else compare_ranks
     rng, at_a_time = np.random.default_rng(users), max(1, USERS_AT_A_TIME // users)

@@ -19,7 +19,7 @@ from cogapp import Cog
 
 import exactk
 from convention_types import literals_module
-from exactk._inputs.registry import ADAPTERS, SPARSE_MATRIX, Container
+from exactk._inputs.registry import ADAPTERS, Container
 from exactk._plan.fields import FIELDS
 
 if TYPE_CHECKING:
@@ -121,7 +121,6 @@ CONTAINER_ARGUMENTS = {
     PACKAGE / "_agreement.py": {("agreement", "one, other"): Listing(PREDICTIONS)},
     PACKAGE / "_inputs" / "conversions.py": {
         ("as_truth", "value"): Listing(["Truth"]),
-        ("as_rankings", "value"): Listing(["Rankings", "Batches"], includes=lambda one: one is not SPARSE_MATRIX),
         ("as_predictions", "value"): Listing(PREDICTIONS),
         ("as_exclusions", "value"): Listing(LISTS, ["None"]),
     },

@@ -6,11 +6,13 @@ mappings by user, lists, arrays, sparse matrices or files.
 - `evaluate` computes metrics of one system, and returns a `Report`: a mapping from metric to value.
 - `compare` does so for several systems, by name, and returns a `Comparison`.
 - `Evaluator` evaluates users who come some at a time, such as the batches of a training loop.
-- `recall_at_k`, `ndcg_at_k` and the like return one number.
+- `recall_at_k`, `ndcg_at_k` and a few more return one number; `metrics` has an object for every metric, which does so when it is
+  called, and makes metric strings: ``metrics.ndcg @ 10``.
 - `judge` returns the lists beside the truth as arrays, for metrics of your own; `custom` puts them among the others.
 - `agreement` says how much the lists of two systems have in common.
 - `topk` returns the best items of a matrix of scores, of a factor model (`Embeddings`) or of a data frame.
-- `metrics` and `conventions` list what can be computed, and how other libraries define it.
+- `conventions` lists how other libraries define them.
+- What is only returned is in `exactk.results`, types for annotations are in `exactk.typing`.
 - `merge` adds the reports of shards; `read` reads files; `show_versions` helps with bug reports.
 
 Examples
@@ -42,185 +44,160 @@ except ImportError as error:  # pragma: no cover - a broken installation
         error.add_note("exactk's compiled core is missing: install the package, or run `make test` in a checkout")
     raise
 
-from exactk import reference
-from exactk._agreement import agreement
-from exactk._choose import Choice, choose
-from exactk._compare import compare, compare_reports
-from exactk._custom import custom
-from exactk._evaluate import evaluate
-from exactk._evaluator import Evaluator
-from exactk._inputs.batches import Batches
-from exactk._inputs.conversions import as_exclusions, as_predictions, as_rankings, as_truth
-from exactk._inputs.embeddings import Embeddings
-from exactk._inputs.items import Items
-from exactk._inputs.model.lists import Exclusions, Rankings
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.model.top_k import TopK
-from exactk._inputs.paths import register_reader
-from exactk._inputs.ratings import from_ratings
-from exactk._inputs.truth import Truth
-from exactk._judge import judge, judge_blocks
-from exactk._matching import matching_conventions
-from exactk._metrics import agreement_metrics, metrics
-from exactk._plan.conventions import Convention, conventions
-from exactk._plan.custom_metric import CustomMetric
-from exactk._report.comparison import Comparison
-from exactk._report.comparison_state import ComparisonState
-from exactk._report.convention_matches import ConventionMatches
-from exactk._report.difference import Difference
-from exactk._report.differences import Differences
-from exactk._report.gate import Gate
-from exactk._report.judged_lists import JudgedLists
-from exactk._report.merge import merge
-from exactk._report.presentation import register_page, register_plot
-from exactk._report.ranks import RankInterval, Ranks
-from exactk._report.report import Report
-from exactk._report.state import State
-from exactk._runtime.errors import (
-    CapacityError,
-    EvaluationWarning,
-    ExactkError,
-    InputError,
-    InputTypeError,
-    StateMismatchError,
-)
-from exactk._runtime.names import did_you_mean
-from exactk._runtime.versions import show_versions
-from exactk._topk import neighbors, topk
-from exactk._value_functions import (
-    auc,
-    average_precision_at_k,
-    fbeta_at_k,
-    hit_rate_at_k,
-    ndcg_at_k,
-    precision_at_k,
-    recall_at_k,
-    reciprocal_rank_at_k,
-)
-
-__version__: str
-
-
-def _load_reader() -> FileReader:
-    from exactk._files import arguments  # noqa: PLC0415 - loaded with the first path
-
-    return arguments
-
-
-register_reader(_load_reader)
-
-
-def _load_page() -> PageMaker:
-    from exactk._html import html_page  # noqa: PLC0415 - loaded with the first page
-
-    return html_page
-
-
-def _load_plotter() -> Plotter:
-    from exactk.displays import draw  # noqa: PLC0415 - loaded with the first plot
-
-    return draw
-
-
 import_module("exactk._runtime.forks")  # which says what a fork does
-register_page(_load_page)
-register_plot(_load_plotter)
 
 if TYPE_CHECKING:
     from exactk import displays as displays
-    from exactk._files import read
-    from exactk._inputs.paths import FileReader
-    from exactk._report.presentation import PageMaker, Plotter
-else:  # type checkers would take every name for one that this finds
+    from exactk import reference as reference
+    from exactk import results as results
+    from exactk._agreement import agreement as agreement
+    from exactk._choose import choose as choose
+    from exactk._compare import compare as compare
+    from exactk._compare import compare_reports as compare_reports
+    from exactk._custom import custom as custom
+    from exactk._evaluate import evaluate as evaluate
+    from exactk._evaluator import Evaluator as Evaluator
+    from exactk._files import read as read
+    from exactk._inputs.batches import Batches as Batches
+    from exactk._inputs.conversions import (
+        as_exclusions as as_exclusions,
+    )
+    from exactk._inputs.conversions import (
+        as_predictions as as_predictions,
+    )
+    from exactk._inputs.conversions import (
+        as_truth as as_truth,
+    )
+    from exactk._inputs.embeddings import Embeddings as Embeddings
+    from exactk._inputs.items import Items as Items
+    from exactk._inputs.model.lists import Exclusions as Exclusions
+    from exactk._inputs.model.lists import Rankings as Rankings
+    from exactk._inputs.model.scores import Scores as Scores
+    from exactk._inputs.model.sparse_scores import SparseScores as SparseScores
+    from exactk._inputs.ratings import from_ratings as from_ratings
+    from exactk._inputs.truth import Truth as Truth
+    from exactk._judge import judge as judge
+    from exactk._matching import matching_conventions as matching_conventions
+    from exactk._metrics import agreement_metrics as agreement_metrics
+    from exactk._metrics import metrics as metrics
+    from exactk._plan.conventions import Convention as Convention
+    from exactk._plan.conventions import conventions as conventions
+    from exactk._report.comparison import Comparison as Comparison
+    from exactk._report.merge import merge as merge
+    from exactk._report.report import Report as Report
+    from exactk._report.state import State as State
+    from exactk._runtime.errors import (
+        CapacityError as CapacityError,
+    )
+    from exactk._runtime.errors import (
+        EvaluationWarning as EvaluationWarning,
+    )
+    from exactk._runtime.errors import (
+        ExactkError as ExactkError,
+    )
+    from exactk._runtime.errors import (
+        InputError as InputError,
+    )
+    from exactk._runtime.errors import (
+        InputTypeError as InputTypeError,
+    )
+    from exactk._runtime.errors import (
+        StateMismatchError as StateMismatchError,
+    )
+    from exactk._runtime.versions import show_versions as show_versions
+    from exactk._topk import neighbors as neighbors
+    from exactk._topk import topk as topk
+    from exactk._value_functions import (
+        auc as auc,
+    )
+    from exactk._value_functions import (
+        average_precision_at_k as average_precision_at_k,
+    )
+    from exactk._value_functions import (
+        fbeta_at_k as fbeta_at_k,
+    )
+    from exactk._value_functions import (
+        hit_rate_at_k as hit_rate_at_k,
+    )
+    from exactk._value_functions import (
+        ndcg_at_k as ndcg_at_k,
+    )
+    from exactk._value_functions import (
+        precision_at_k as precision_at_k,
+    )
+    from exactk._value_functions import (
+        recall_at_k as recall_at_k,
+    )
+    from exactk._value_functions import (
+        reciprocal_rank_at_k as reciprocal_rank_at_k,
+    )
+
+    __version__: str
+
+_MODULES = {
+    "_agreement": "agreement",
+    "_choose": "choose",
+    "_compare": "compare compare_reports",
+    "_custom": "custom",
+    "_evaluate": "evaluate",
+    "_evaluator": "Evaluator",
+    "_files": "read",
+    "_inputs.batches": "Batches",
+    "_inputs.conversions": "as_exclusions as_predictions as_truth",
+    "_inputs.embeddings": "Embeddings",
+    "_inputs.items": "Items",
+    "_inputs.model.lists": "Exclusions Rankings",
+    "_inputs.model.scores": "Scores",
+    "_inputs.model.sparse_scores": "SparseScores",
+    "_inputs.ratings": "from_ratings",
+    "_inputs.truth": "Truth",
+    "_judge": "judge",
+    "_matching": "matching_conventions",
+    "_metrics": "agreement_metrics metrics",
+    "_plan.conventions": "Convention conventions",
+    "_report.comparison": "Comparison",
+    "_report.merge": "merge",
+    "_report.report": "Report",
+    "_report.state": "State",
+    "_runtime.errors": "CapacityError EvaluationWarning ExactkError InputError InputTypeError StateMismatchError",
+    "_runtime.versions": "show_versions",
+    "_topk": "neighbors topk",
+    "_value_functions": "auc average_precision_at_k fbeta_at_k hit_rate_at_k ndcg_at_k precision_at_k recall_at_k reciprocal_rank_at_k",
+}
+"""The public names by module, which the first use of one loads; above, type checkers have them once more."""
+
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_SUBMODULES = ("displays", "reference", "results")
+
+__all__ = [*_MODULE_OF, "reference"]  # noqa: PLE0604 - the names are strings
+
+if not TYPE_CHECKING:  # type checkers would take every name for one that this finds
 
     def __getattr__(name: str) -> object:
-        """Load slow or rarely used attributes on first access: the file readers and the version."""
-        if name == "read":
-            from exactk._files import read  # noqa: PLC0415 - loaded lazily
-
-            return read
-        if name == "displays":
-            return import_module("exactk.displays")  # from exactk import displays would ask for it here
+        """Load what a public name stands for, when it is first used."""
+        if name in _SUBMODULES:
+            return import_module(f"exactk.{name}")
+        if name in _MODULE_OF:
+            public = getattr(import_module(f"exactk.{_MODULE_OF[name]}"), name)
+            if hasattr(
+                public, "__code__"
+            ):  # the name of a function in help and pickles; classes have it in their bodies
+                public.__module__ = "exactk"
+            globals()[name] = public
+            return public
         if name == "__version__":
-            from importlib.metadata import version  # noqa: PLC0415 - as above
+            from importlib.metadata import version  # noqa: PLC0415 - few need it
 
             return version("exactk")
-        hint = "" if name.startswith("_") else did_you_mean(name, __all__)
         message = f"module 'exactk' has no attribute {name!r}"
+        if name.startswith("_"):
+            raise AttributeError(message)
+        from exactk._runtime.names import did_you_mean  # noqa: PLC0415 - few need it
+
+        hint = did_you_mean(name, __all__)
         raise AttributeError(f"{message}; {hint}" if hint else message)
 
 
 def __dir__() -> list[str]:
-    """Return the public names, and those that every module has."""
-    return sorted({*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__spec__", "__version__"})
-
-
-__all__ = [
-    "Batches",
-    "CapacityError",
-    "Choice",
-    "Comparison",
-    "ComparisonState",
-    "Convention",
-    "ConventionMatches",
-    "CustomMetric",
-    "Difference",
-    "Differences",
-    "Embeddings",
-    "EvaluationWarning",
-    "Evaluator",
-    "ExactkError",
-    "Exclusions",
-    "Gate",
-    "InputError",
-    "InputTypeError",
-    "Items",
-    "JudgedLists",
-    "RankInterval",
-    "Rankings",
-    "Ranks",
-    "Report",
-    "Scores",
-    "SparseScores",
-    "State",
-    "StateMismatchError",
-    "TopK",
-    "Truth",
-    "agreement",
-    "agreement_metrics",
-    "as_exclusions",
-    "as_predictions",
-    "as_rankings",
-    "as_truth",
-    "auc",
-    "average_precision_at_k",
-    "choose",
-    "compare",
-    "compare_reports",
-    "conventions",
-    "custom",
-    "evaluate",
-    "fbeta_at_k",
-    "from_ratings",
-    "hit_rate_at_k",
-    "judge",
-    "judge_blocks",
-    "matching_conventions",
-    "merge",
-    "metrics",
-    "ndcg_at_k",
-    "neighbors",
-    "precision_at_k",
-    "read",
-    "recall_at_k",
-    "reciprocal_rank_at_k",
-    "reference",
-    "show_versions",
-    "topk",
-]
-
-for _name in __all__:
-    if _name != "read" and callable(globals()[_name]):
-        globals()[_name].__module__ = "exactk"  # the name in tracebacks, help and pickles
-del _name
+    """Return the public names."""
+    return sorted([*__all__, "__version__"])

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exactk._engine.agreement import ListEngine, evaluate_agreement
 from exactk._engine.core import core_engine, core_ranker
+from exactk._engine.options import AgreementOptions
+from exactk._evaluate import takes_options, with_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
-    from exactk._inputs.types import GroupsLike, PredictionsLike, WeightsLike
-    from exactk._plan.conventions import ConventionLike
+    from exactk._inputs.types import PredictionsLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._report.report import Report
-    from exactk._runtime.progress import ProgressCallback
 
 DEFAULT_AGREEMENT_METRICS = ("overlap@10", "rbo@10")
 """What is computed where no metrics are given."""
 
 
+@takes_options(AgreementOptions)
 def agreement(
     one: PredictionsLike,
     other: PredictionsLike,
     metrics: MetricsLike = DEFAULT_AGREEMENT_METRICS,
-    *,
-    convention: ConventionLike = "standard",
-    weights: WeightsLike | None = None,
-    groups: GroupsLike | None = None,
-    per_user: bool = False,
-    num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
+    **options: Unpack[AgreementOptions],
 ) -> Report:
     r"""Compare the lists that two systems, or two days of one system, recommend to the same users.
 
@@ -125,23 +115,5 @@ def agreement(
     kendall_tau@3  0.0000  1.0000          2        1
     convention standard with users='both', undefined='skip'; 3 users
     """
-    return evaluate_agreement(
-        ListEngine(core_engine, core_ranker),
-        one,
-        other,
-        metrics,
-        convention=convention,
-        weights=weights,
-        groups=groups,
-        per_user=per_user,
-        num_threads=num_threads,
-        progress=progress,
-        user=user,
-        item=item,
-        score=score,
-        rank=rank,
-    )
-
-
-AGREEMENT_DEFAULTS: Mapping[str, Any] = MappingProxyType(agreement.__kwdefaults__ or {})
-"""The defaults of the options, which the reference shares."""
+    engine, options_of_all = ListEngine(core_engine, core_ranker), with_defaults(options, "agreement", AgreementOptions)
+    return evaluate_agreement(engine, one, other, metrics, **options_of_all)

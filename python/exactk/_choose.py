@@ -101,6 +101,9 @@ class Choice(DisplaysTables):
         return [DisplayTable(f"Choice by {self.optimized}", table, lines)]
 
 
+Choice.__module__ = "exactk.results"  # where a dataclass would look for names, if it stood in its body
+
+
 def choose(
     reports: Report | Comparison | Mapping[str, Report],
     optimize: str,

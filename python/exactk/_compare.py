@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._engine.comparisons import Engines, compare_kept_reports, compare_systems
 from exactk._engine.core import core_engine, core_paired_engine
 from exactk._engine.differing_users import warn_of_reports_of_different_users
+from exactk._engine.options import Options
 from exactk._evaluate import takes_options, with_defaults
 from exactk._inputs.paths import FilesOfSystems
 from exactk._plan.metric_strings import DEFAULT_METRICS
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
-    from exactk._engine.pipeline import Options
     from exactk._inference.significance import Alternative
     from exactk._inputs.types import Blocks, ClustersLike, PredictionsLike, TruthLike
     from exactk._plan.metric_strings import MetricsLike
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from exactk._runtime.progress import ProgressCallback
 
 
-@takes_options()
+@takes_options(Options)
 def compare(
     truth: TruthLike | None,
     systems: Mapping[str, PredictionsLike] | Blocks,

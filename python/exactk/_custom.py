@@ -53,7 +53,7 @@ def custom(
         The name in reports, before ``@k``: letters, digits, ``_`` and ``-``, from a letter to a letter. It may not be that
         of another metric.
     function : callable
-        Takes `exactk.JudgedLists` of some users, and returns an array of one number per user; or a tuple of two arrays, the
+        Takes `exactk.results.JudgedLists` of some users, and returns an array of one number per user; or a tuple of two arrays, the
         numerators and denominators, whose ratio is the user's value. Denominators are above 0, or 0 over 0, which is as
         ``undefined`` of the convention says. With ``average="micro"`` the sums of both are divided. Numbers of users whom
         the convention skips, such as those without relevant items, are not read and may be NaN. The number of a user must
@@ -106,7 +106,7 @@ def custom(
     if (metric := metrics.name_of(check_name(name))) is not None:
         raise input_error("name", "a name that no other metric has", f"{name!r}, which is {metric}")
     if not callable(function):
-        raise type_error("function", "a function of exactk.JudgedLists", type(function).__name__)
+        raise type_error("function", "a function of exactk.results.JudgedLists", type(function).__name__)
     if of not in ("judged", "lists"):
         raise input_error("of", "'judged' or 'lists'", repr(of))
     if higher_is_better is not None and not isinstance(higher_is_better, bool):

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from exactk._engine.core import core_engine
+from exactk._engine.options import Options
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.short_ways import evaluate_shortly
 from exactk._engine.systems import ONE_SYSTEM
@@ -17,7 +18,6 @@ from exactk._runtime.names import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from exactk._engine.pipeline import Options
     from exactk._inputs.items import CatalogueLike
     from exactk._inputs.types import (
         Blocks,
@@ -83,7 +83,7 @@ def evaluate(
 
         - data frame: a row per user and item, with a score (higher is better) or a rank; see `exactk.as_predictions`;
         - mapping: ``{user: items}``, best first, or ``{user: {item: score}}``;
-        - list: the items of each user, best first, or ``{item: score}``; see `exactk.as_rankings`;
+        - list: the items of each user, best first, or ``{item: score}``; see `exactk.as_predictions`;
         - dense scores: a two-dimensional array of floats, one score per user and item, or a pivoted pandas frame; see
           `exactk.Scores`. A two-dimensional array of integers holds ids, best first: wrap integer scores in
           `exactk.Scores`;
@@ -244,23 +244,23 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})
 _OPTIONS = [one for one in signature(evaluate).parameters.values() if one.kind is one.KEYWORD_ONLY]
 
 
-def takes_options(*left_out: str) -> Callable[[_Function], _Function]:
-    """Return a decorator that shows the options of `evaluate`, except some, in place of ``**options`` in signatures.
+def takes_options(kind: type) -> Callable[[_Function], _Function]:
+    """Return a decorator that shows options of a kind, such as `Options`, in place of ``**options`` in a signature.
 
-    Type checkers know them from `Options`; this is for ``help`` and notebooks.
+    Type checkers know them from the kind; this is for ``help`` and notebooks.
     """
 
     def decorate(function: _Function) -> _Function:
         plain = signature(function)
         kept = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        options = [one for one in _OPTIONS if one.name not in {*left_out, *plain.parameters}]
+        options = [one for one in _OPTIONS if one.name in kind.__annotations__ and one not in kept]
         function.__signature__ = plain.replace(parameters=kept + options)  # type: ignore[attr-defined]  # functions have it unasked
         return function
 
     return decorate
 
 
-takes_options()(evaluate)
+takes_options(Options)(evaluate)
 
 _OF_OTHERS = {
     "metrics='ndcg@{0}' has the cutoff": "k K N topk top_k at_k cutoff cutoffs ks",
@@ -280,11 +280,11 @@ def _way_on(name: str, value: object) -> str:
     return hint or did_you_mean(name, ["metrics", *DEFAULTS])
 
 
-def with_defaults(options: Options | Mapping[str, Any], function: str) -> dict[str, Any]:
-    """Return all options; raise TypeError, as Python would for the function, if one has another name."""
+def with_defaults(options: Mapping[str, Any], function: str, kind: type = Options) -> dict[str, Any]:
+    """Return all options of a kind; raise TypeError, as Python would for the function, if one has another name."""
     for name in options:
-        if name not in DEFAULTS:
-            hint = _way_on(name, options[name])  # type: ignore[literal-required]
+        if name not in kind.__annotations__:
+            hint = _way_on(name, options[name])
             message = f"{function}() got an unexpected keyword argument {name!r}"
             raise TypeError(f"{message}; {hint}" if hint else message)
-    return {**DEFAULTS, **options}
+    return {**{name: DEFAULTS[name] for name in kind.__annotations__}, **options}

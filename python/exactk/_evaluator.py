@@ -91,6 +91,8 @@ class Evaluator:
     <Evaluator of 0 users: ndcg@2, recall@2; convention standard>
     """
 
+    __module__ = "exactk"
+
     def __init__(
         self,
         metrics: MetricsLike,

@@ -1,38 +1,43 @@
-"""The public functions that return judged lists, for metrics of one's own: `judge` and `judge_blocks`."""
+"""The public function that returns judged lists, for metrics of one's own."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 from exactk._engine.core import core_engine
 from exactk._engine.judging import checked_block_users, prepare_judging
+from exactk._engine.options import JudgeOptions
+from exactk._evaluate import takes_options, with_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
+    from typing import Unpack
 
-    from exactk._inputs.types import CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike
-    from exactk._plan.conventions import ConventionLike
+    from exactk._inputs.types import PredictionsLike, TruthLike
     from exactk._report.judged_lists import JudgedLists
-    from exactk._runtime.progress import ProgressCallback
 
 
+@overload
+def judge(
+    truth: TruthLike, predictions: PredictionsLike, k: int, *, block_users: None = None, **options: Unpack[JudgeOptions]
+) -> JudgedLists: ...
+
+
+@overload
+def judge(
+    truth: TruthLike, predictions: PredictionsLike, k: int, *, block_users: int, **options: Unpack[JudgeOptions]
+) -> Iterator[JudgedLists]: ...
+
+
+@takes_options(JudgeOptions)
 def judge(
     truth: TruthLike,
     predictions: PredictionsLike,
     k: int,
     *,
-    convention: ConventionLike = "standard",
-    exclude: ExclusionsLike | None = None,
-    candidates: CandidatesLike | None = None,
-    num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-) -> JudgedLists:
+    block_users: int | None = None,
+    **options: Unpack[JudgeOptions],
+) -> JudgedLists | Iterator[JudgedLists]:
     """Return the first k items of each user's list beside the truth: their grades, and which are hits.
 
     With these arrays, a metric of one's own is a line of NumPy. The lists are those that `exactk.evaluate` evaluates: in
@@ -59,11 +64,16 @@ def judge(
         As in `exactk.evaluate`.
     user, item, score, rank, grade : str, optional
         Column names in data frames and files, as in `exactk.evaluate`.
+    block_users : int, optional
+        The number of users at a time, where all do not fit into memory; the last block has the rest. Each block reads all
+        ids once to check them, so blocks of few users cost time. The inputs are converted, checked and warned of by the
+        call itself, once.
 
     Returns
     -------
-    JudgedLists
-        Arrays with a row per user: all users of the truth, then those of the predictions alone.
+    JudgedLists, or iterator of JudgedLists
+        Arrays with a row per user: all users of the truth, then those of the predictions alone. With `block_users`, the
+        blocks in this order; without users, one block which has none.
 
     Raises
     ------
@@ -77,10 +87,6 @@ def judge(
     -----
     EvaluationWarning
         As `exactk.evaluate` does.
-
-    See Also
-    --------
-    judge_blocks : The same, some users at a time.
 
     Examples
     --------
@@ -102,97 +108,17 @@ def judge(
     >>> possible = np.array([sum(price[item] for item in truth[user]) for user in judged.users])
     >>> gained / possible
     array([0.16666667, 1.        ])
-    """
-    judging = prepare_judging(
-        core_engine,
-        truth,
-        predictions,
-        k,
-        convention=convention,
-        exclude=exclude,
-        candidates=candidates,
-        num_threads=num_threads,
-        progress=progress,
-        user=user,
-        item=item,
-        score=score,
-        rank=rank,
-        grade=grade,
-    )
-    (judged,) = judging.blocks(max(1, judging.user_count))
-    return judged
 
+    Some users at a time:
 
-def judge_blocks(
-    truth: TruthLike,
-    predictions: PredictionsLike,
-    k: int,
-    *,
-    block_users: int = 65_536,
-    convention: ConventionLike = "standard",
-    exclude: ExclusionsLike | None = None,
-    candidates: CandidatesLike | None = None,
-    num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
-) -> Iterator[JudgedLists]:
-    """Return an iterator over the judged lists of all users, some users at a time, where all do not fit into memory.
-
-    The inputs are converted, checked and warned of by the call itself, once.
-
-    Parameters
-    ----------
-    truth, predictions, k, convention, exclude, candidates, num_threads, progress, user, item, score, rank, grade
-        As in `exactk.judge`.
-    block_users : int
-        The number of users in a block, at least 1; the last block has the rest. Each block reads all ids once to check
-        them, so blocks of few users cost time.
-
-    Returns
-    -------
-    iterator of JudgedLists
-        The blocks, in the order of `exactk.judge`. Without users there is one block, which has none.
-
-    Raises
-    ------
-    InputError, InputTypeError, CapacityError
-        As `exactk.judge` does. Faults within lists, such as repeated items, raise when the call counts hits, before the
-        first block.
-
-    Warns
-    -----
-    EvaluationWarning
-        As `exactk.evaluate` does.
-
-    Examples
-    --------
-    >>> import exactk
-    >>> blocks = exactk.judge_blocks([[1], [2], [3]], [[1, 2], [2, 1], [1, 2]], k=2, block_users=2)
+    >>> blocks = exactk.judge([[1], [2], [3]], [[1, 2], [2, 1], [1, 2]], k=2, block_users=2)
     >>> [judged.hits.sum(axis=1).tolist() for judged in blocks]
     [[1, 1], [0]]
     """
-    size = checked_block_users(block_users)
-    return prepare_judging(
-        core_engine,
-        truth,
-        predictions,
-        k,
-        convention=convention,
-        exclude=exclude,
-        candidates=candidates,
-        num_threads=num_threads,
-        progress=progress,
-        user=user,
-        item=item,
-        score=score,
-        rank=rank,
-        grade=grade,
-    ).blocks(size)
-
-
-JUDGE_DEFAULTS: Mapping[str, Any] = MappingProxyType(judge.__kwdefaults__ or {})
-"""The defaults of the options, which the reference shares."""
+    size = None if block_users is None else checked_block_users(block_users)
+    all_options = with_defaults(options, "judge", JudgeOptions)
+    judging = prepare_judging(core_engine, truth, predictions, k, **all_options)
+    if size is not None:
+        return judging.blocks(size)
+    (judged,) = judging.blocks(max(1, judging.user_count))
+    return judged

@@ -9,13 +9,14 @@ from exactk._evaluate import evaluate
 from exactk._plan.metric_strings import checked_cutoff, setting_text
 from exactk._plan.metrics import MetricEntry, describe, evaluation_metrics
 from exactk._plan.metrics import agreement_metrics as metrics_of_lists
+from exactk._plan.metrics import metrics as registry
 from exactk._runtime.names import Registry, fold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self, Unpack
 
-    from exactk._engine.pipeline import ListOptions, ValueOptions
+    from exactk._engine.options import AgreementOptions, ValueOptions
     from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
     from exactk._metric_names import AgreementNames, MetricNames, Settings
 else:
@@ -76,7 +77,11 @@ class _AskedMetric(MetricEntry):
         return f"<metric {self.string()}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.name, self.spelling, self.settings)
+        return type(self)._restored, (self.name, self.spelling, self.settings)  # noqa: SLF001 - its own
+
+    @classmethod
+    def _restored(cls, name: str, spelling: str, settings: dict[str, str]) -> Self:
+        return cls(registry[name], spelling, settings)
 
 
 class Metric(_AskedMetric):
@@ -110,6 +115,8 @@ class Metric(_AskedMetric):
     """
     )
 
+    __module__ = "exactk.results"
+
     def __call__(
         self,
         truth: TruthLike | None,
@@ -139,12 +146,14 @@ class AgreementMetric(_AskedMetric):
     """
     )
 
+    __module__ = "exactk.results"
+
     def __call__(
         self,
         one: PredictionsLike,
         other: PredictionsLike,
         k: int | None = None,
-        **options: Unpack[ListOptions],
+        **options: Unpack[AgreementOptions],
     ) -> float:
         """Return the value at a cutoff, or of the whole lists; the options are those of `exactk.agreement`."""
         from exactk._agreement import agreement  # noqa: PLC0415 - few need it
@@ -191,10 +200,3 @@ class AgreementMetrics(_Metrics[AgreementMetric], AgreementNames):
 
 metrics = Metrics(Metric, evaluation_metrics)
 agreement_metrics = AgreementMetrics(AgreementMetric, metrics_of_lists)
-
-
-def _restored(name: str, spelling: str, settings: dict[str, str]) -> Metric | AgreementMetric:
-    """Return the metric of a pickle."""
-    if name in metrics:
-        return Metric(metrics[name], spelling, settings)
-    return AgreementMetric(agreement_metrics[name], spelling, settings)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exactk._engine.options import ValueOptions
 from exactk._evaluate import takes_options
 from exactk._metrics import metrics
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from exactk._engine.pipeline import ValueOptions
     from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
 
 
-@takes_options("groups", "per_user")
+@takes_options(ValueOptions)
 def precision_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
@@ -41,7 +41,7 @@ def precision_at_k(
     return metrics.precision(truth, predictions, k, **options)
 
 
-@takes_options("groups", "per_user")
+@takes_options(ValueOptions)
 def recall_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
@@ -68,7 +68,7 @@ def recall_at_k(
     return metrics.recall(truth, predictions, k, **options)
 
 
-@takes_options("groups", "per_user")
+@takes_options(ValueOptions)
 def fbeta_at_k(
     truth: TruthLike | None,
     predictions: PredictionsLike | Blocks,
@@ -102,7 +102,7 @@ def fbeta_at_k(
     return metrics.fbeta.with_(beta=beta)(truth, predictions, k, **options)
 
 
-@takes_options("groups", "per_user")
+@takes_options(ValueOptions)
 def average_precision_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
@@ -129,7 +129,7 @@ def average_precision_at_k(
     return metrics.average_precision(truth, predictions, k, **options)
 
 
-@takes_options("groups", "per_user")
+@takes_options(ValueOptions)
 def ndcg_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
@@ -156,7 +156,7 @@ def ndcg_at_k(
     return metrics.ndcg(truth, predictions, k, **options)
 
 
-@takes_options("groups", "per_user")
+@takes_options(ValueOptions)
 def reciprocal_rank_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
@@ -183,7 +183,7 @@ def reciprocal_rank_at_k(
     return metrics.reciprocal_rank(truth, predictions, k, **options)
 
 
-@takes_options("groups", "per_user")
+@takes_options(ValueOptions)
 def hit_rate_at_k(
     truth: TruthLike | None, predictions: PredictionsLike | Blocks, k: int | None = 10, **options: Unpack[ValueOptions]
 ) -> float:
@@ -210,7 +210,7 @@ def hit_rate_at_k(
     return metrics.hit_rate(truth, predictions, k, **options)
 
 
-@takes_options("groups", "per_user")
+@takes_options(ValueOptions)
 def auc(truth: TruthLike | None, predictions: PredictionsLike | Blocks, **options: Unpack[ValueOptions]) -> float:
     """Return auc, the share of the pairs of a relevant and another ranked item that are in the right order, averaged over users.
 

@@ -250,7 +250,9 @@ def _compare_halves(number: int) -> object:
         systems = {name: {user: rows[user] for user in half if user in rows} for name, rows in data.systems.items()}
         truth = {user: data.truth[user] for user in half if user in data.truth}
         parts.append(call("exactk.compare", truth, systems, METRICS[:2], **options))
-    return call("exactk.merge", [find("exactk.ComparisonState").from_dict(part.state.to_dict()) for part in parts])
+    return call(
+        "exactk.merge", [find("exactk.results.ComparisonState").from_dict(part.state.to_dict()) for part in parts]
+    )
 
 
 def evaluator() -> Cases:

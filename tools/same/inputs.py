@@ -93,7 +93,7 @@ def _judge(number: int) -> object:
     ]
     options = choices[number % 4] if number % 4 < 3 else {}
     arguments = (data.truth, data.lists if number % 2 else data.scores, 1 + number % 5)
-    blocks = attempt(lambda: list(call("exactk.judge_blocks", *arguments, block_users=4, **options)))
+    blocks = attempt(lambda: list(call("exactk.judge", *arguments, block_users=4, **options)))
     return [call("exactk.judge", *arguments, **options), blocks]
 
 
@@ -155,7 +155,7 @@ SETTINGS: tuple[Any, ...] = (
     {"missing_list": "error"}, {"gain": "exp2_shifted", "min_grade": 1},
 )  # fmt: skip
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(["as_truth", "as_predictions", "as_rankings", "as_exclusions", "Items", "Scores", "merge", "compare_reports", "Batches"], ()),
+    **dict.fromkeys(["as_truth", "as_predictions", "as_exclusions", "Items", "Scores", "merge", "compare_reports", "Batches"], ()),
     **dict.fromkeys(("Report.from_dict", "State.from_dict", "State.from_bytes", "Comparison.from_dict"), ()),
     "topk": (2,), "judge": ([[1]], 2), "neighbors": (2,), "Embeddings": (np.eye(2),), "agreement": ([[1]],), "choose": ("ndcg",), "read": ("truth",),
 }  # fmt: skip

@@ -116,7 +116,7 @@ def _page_request(arguments: argparse.Namespace) -> PageRequest:
     return page_request(title=arguments.title, note=arguments.note, examples=arguments.examples, item_names=names)
 
 
-def _judged(evaluated: Evaluated) -> Mapping[str, exactk.JudgedLists] | None:
+def _judged(evaluated: Evaluated) -> Mapping[str, exactk.results.JudgedLists] | None:
     """Return the first items of each system's lists; None where the convention has no order of ties, or for very many users."""
     data = evaluated.data
     if data is None:

@@ -97,7 +97,7 @@ class _RankedList(NamedTuple):
     scores: list[Any]
 
 
-def _ranked_lists(users: NDArray[Any], best: exactk.TopK) -> Iterator[_RankedList]:
+def _ranked_lists(users: NDArray[Any], best: exactk.results.TopK) -> Iterator[_RankedList]:
     """Yield each user's best items by their keys."""
     for user, ids, scores in zip(users.tolist(), *best, strict=True):
         items = [item for item in ids.tolist() if item not in (-1, None)]  # -1 and None are padding

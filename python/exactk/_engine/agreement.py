@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,27 +49,10 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.registry import ClassifiedValue
-    from exactk._inputs.types import GroupsLike, WeightsLike
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike
     from exactk._plan.values import Value
     from exactk._report.report import Report
-    from exactk._runtime.progress import ProgressCallback
-
-
-class AgreementOptions(TypedDict, total=False):
-    """The keyword arguments of `exactk.agreement`, for type checkers. Defaults are in its signature."""
-
-    convention: ConventionLike
-    weights: WeightsLike | None
-    groups: GroupsLike | None
-    per_user: bool
-    num_threads: int | None
-    progress: bool | ProgressCallback
-    user: str | Sequence[str] | None
-    item: str | None
-    score: str | None
-    rank: str | None
 
 
 class ListEngine(NamedTuple):

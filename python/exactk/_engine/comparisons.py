@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._engine.options import Options
 from exactk._engine.pairs import ClusterCodes, Pairing
-from exactk._engine.pipeline import Options, evaluate_with_engine
+from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._report.comparison import Comparison
 from exactk._report.comparison_options import (

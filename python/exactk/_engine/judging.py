@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,36 +30,19 @@ from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from exactk._engine.evaluation import Evaluation
     from exactk._engine.pipeline import AlignedSystems
     from exactk._engine.problem import Engine, JudgedCells
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.registry import ClassifiedValue
-    from exactk._inputs.types import CandidatesLike, ExclusionsLike
-    from exactk._plan.conventions import Convention, ConventionLike
+    from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.judged_lists import JudgedLists
-    from exactk._runtime.progress import ProgressCallback
 
 _POLICIES = "users=union,empty_truth=compute,empty_list=compute,missing_list=compute,average=macro"
 """All users are judged: which of them count is for their caller to say."""
-
-
-class JudgeOptions(TypedDict, total=False):
-    """The keyword arguments of `exactk.judge`, for type checkers. Defaults are in its signature."""
-
-    convention: ConventionLike
-    exclude: ExclusionsLike | None
-    candidates: CandidatesLike | None
-    num_threads: int | None
-    progress: bool | ProgressCallback
-    user: str | Sequence[str] | None
-    item: str | None
-    score: str | None
-    rank: str | None
-    grade: str | None
 
 
 class Judging(NamedTuple):

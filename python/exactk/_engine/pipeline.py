@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -75,47 +75,14 @@ if TYPE_CHECKING:
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.alignment import AlignedInputs
-    from exactk._inputs.items import CatalogueLike
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.truth import Truth
-    from exactk._inputs.types import CandidatesLike, ExclusionsLike, GroupsLike, PredictionsLike, WeightsLike
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike, Plan
     from exactk._report.report import Report
-    from exactk._runtime.progress import ProgressCallback
-
-
-class ListOptions(TypedDict, total=False):
-    """The options of `exactk.agreement` that its single values take, for type checkers."""
-
-    convention: ConventionLike
-    weights: WeightsLike | None
-    num_threads: int | None
-    progress: bool | ProgressCallback
-    user: str | Sequence[str] | None
-    item: str | None
-    score: str | None
-    rank: str | None
-
-
-class ValueOptions(ListOptions, total=False):
-    """The options of `exactk.evaluate` that its single values take."""
-
-    exclude: ExclusionsLike | None
-    candidates: CandidatesLike | None
-    items: CatalogueLike | None
-    base_predictions: PredictionsLike | None
-    grade: str | None
-
-
-class Options(ValueOptions, total=False):
-    """The keyword arguments of `exactk.evaluate`. Defaults are in its signature."""
-
-    groups: GroupsLike | None
-    per_user: bool
 
 
 _UNCHANGED = nullcontext()

@@ -104,6 +104,9 @@ class Batches:
         return batches
 
 
+Batches.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
+
+
 class _Anew:
     """A caller's source of frames, which must not return an iterator that was read before."""
 

@@ -156,7 +156,7 @@ def check_ids(predictions: ClassifiedValue, truth: ClassifiedValue) -> None:
     has_shape = value.shape == shape if are_integers else _is_matrix(value, shape)
     if has_shape and not _rank_columns(value, columns):
         found = "integers in the shape of the truth, which could be either"
-        hint = "exactk.Scores(predictions) if they are scores, exactk.as_rankings(predictions) if they are ids"
+        hint = "exactk.Scores(predictions) if they are scores, exactk.as_predictions(predictions) if they are ids"
         raise input_error("predictions", "scores or ids", found, hint=hint)
     ids = _ids_of(predictions)
     if truth.container is None or not ids.size or (last := int(ids.max())) < columns:

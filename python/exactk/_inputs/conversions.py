@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.unused_columns import UnusedColumns
     from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
-    from exactk._inputs.types import ExclusionsLike, PredictionsLike, RankingsLike, TruthLike
+    from exactk._inputs.types import ExclusionsLike, PredictionsLike, TruthLike
 
 _ListsT = TypeVar("_ListsT", bound="Rankings | SparseScores")
 
@@ -133,50 +133,6 @@ def _truth_rows(
     return validated_copy(rows, "truth")
 
 
-def as_rankings(
-    value: RankingsLike, *, user: str | Sequence[str] | None = None, item: str | None = None, rank: str | None = None
-) -> Rankings:
-    """Return the value as `Rankings`, converting it if it is another container.
-
-    Parameters
-    ----------
-    value : Rankings, Batches, list of sequences, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or path
-        The ids recommended to each user, best first:
-
-        - mapping or list: one sequence of ids per user, or None for a user without a list;
-        - two-dimensional array: ids padded with -1;
-        - data frame: one row per user and item with a rank, or one row per user with a list of items;
-        - ids and distances from a nearest-neighbor index: a tuple of an integer and a float matrix, in either order,
-          such as faiss's ``search``, hnswlib's ``knn_query``, scikit-learn's ``kneighbors`` or `exactk.topk` return,
-          or a usearch result, which counts the ids of each row. Only the ids rank. Distances must rise in all rows,
-          or similarities fall in all rows; otherwise the ids are not best first, which is an error.
-    user, item, rank : str, optional
-        Column names in a data frame, as in `exactk.as_predictions`.
-
-    Examples
-    --------
-    >>> import exactk
-    >>> import numpy as np
-    >>> exactk.as_rankings([[4, 2, 1], [21, 3]])
-    <Rankings of 2 users, 5 items (int64)>
-    >>> ids, distances = np.array([[4, 2, 1], [21, 3, -1]]), np.array([[0.0, 0.5, 0.5], [0.25, 1.0, np.inf]])
-    >>> exactk.as_rankings((ids, distances)).row(1)
-    array([21,  3])
-    """
-    columns: ColumnNames = {"user": user, "item": item, "rank": rank}
-    check_columns_are_read(columns, predictions=value)
-    classified = classify(open_path(value, "predictions", columns), "predictions")
-    if isinstance(classified.value, Rankings):
-        return classified.value
-    if classified.container in {SCORES, SPARSE_SCORES, EMBEDDINGS}:
-        hint = "exactk.topk(predictions, k) ranks them"
-        raise type_error("predictions", "lists of ids, best first", type(classified.value).__name__, hint=hint)
-    rows = _rows_of_classified(classified, "predictions", columns, Encoding())
-    if rows.scores is not None:
-        raise type_error("predictions", "lists of ids, best first", "ids with scores")
-    return Rankings.from_rows(rows)
-
-
 def as_predictions(
     value: PredictionsLike,
     *,
@@ -201,7 +157,10 @@ def as_predictions(
         - SciPy CSR, CSC or COO array or matrix: becomes `SparseScores`. Each stored entry is a score, stored zeros
           included. Duplicate entries are repeated items; they are not summed;
         - path of a file: what `exactk.read` reads;
-        - anything else that `exactk.as_rankings` takes.
+        - ids and distances from a nearest-neighbor index: a tuple of an integer and a float matrix, in either order,
+          such as faiss's ``search``, hnswlib's ``knn_query``, scikit-learn's ``kneighbors`` or `exactk.topk` return,
+          or a usearch result, which counts the ids of each row. Only the ids rank. Distances must rise in all rows,
+          or similarities fall in all rows; otherwise the ids are not best first, which is an error.
     user, item, score, rank : str, optional
         Column names in a data frame, as in `exactk.as_truth`. The highest score or the lowest rank is best. The common
         names are score, prediction and rank. Ranks decide if a frame has both and the scores descend with them, as in

@@ -157,6 +157,9 @@ class Embeddings(CanonicalEmbeddings):
         )
 
 
+Embeddings.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
+
+
 def _candidate_items(candidates: CandidatesLike | None) -> CandidateItems | None:
     """Return the candidates; a hint that names columns says where, as embeddings take no names of columns."""
     try:

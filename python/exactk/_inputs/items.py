@@ -100,6 +100,8 @@ class Items:
     <Items: the 2 items of popularity (str), popularity of 2 users>
     """
 
+    __module__ = "exactk"
+
     def __init__(
         self,
         catalogue: KeysLike | AbstractSet[Any] | FilePath | SupportsIndex | None = None,

@@ -1,16 +1,17 @@
-"""Paths of files in place of containers. The readers of files are in a layer above, which registers one."""
+"""Paths of files in place of containers. The reader of files is in a layer above, and is loaded with the first path."""
 
 from __future__ import annotations
 
 import os
 from contextvars import ContextVar
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from exactk._inputs.registry import FILE, ClassifiedValue, classify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
@@ -36,12 +37,9 @@ class FileReader(Protocol):
         ...
 
 
-_loaders: list[Callable[[], FileReader]] = []
-
-
-def register_reader(load: Callable[[], FileReader]) -> None:
-    """Set what returns the reader; it is called with the first path."""
-    _loaders[:] = [load]
+def _reader() -> FileReader:
+    reader: Any = import_module("exactk._files.arguments")
+    return reader  # type: ignore[no-any-return]  # which mypy does not know to be one
 
 
 class FilesOfSystems:
@@ -58,7 +56,7 @@ class FilesOfSystems:
         pending = self.pending.get()
         self.pending.reset(self._token)
         if pending and kind is None:
-            _loaders[0]().warn_of_ranks(pending)
+            _reader().warn_of_ranks(pending)
 
 
 def is_path(value: object) -> TypeGuard[FilePath]:
@@ -77,17 +75,17 @@ def names_file(text: str) -> bool:
 
 def has_columns(path: FilePath, argument: str) -> bool:
     """Return whether the file has named columns."""
-    return _loaders[0]().has_columns(path, argument)
+    return _reader().has_columns(path, argument)
 
 
 def column_names(path: FilePath, argument: str) -> list[str]:
     """Return the names of the file's columns; none for a format without."""
-    return _loaders[0]().column_names(path, argument)
+    return _reader().column_names(path, argument)
 
 
 def open_path(value: object, argument: str, columns: ColumnNames) -> object:
     """Return the container of the file at a path; other values unchanged."""
-    return _loaders[0]().read_argument(value, argument, columns) if is_path(value) else value
+    return _reader().read_argument(value, argument, columns) if is_path(value) else value
 
 
 def opened(classified: ClassifiedValue, argument: str, columns: ColumnNames) -> ClassifiedValue:

@@ -128,7 +128,7 @@ NEIGHBOR_LISTS = Container(
     names_items=False,
 )
 TOP_K = Container(
-    "exactk.TopK",
+    "exactk.results.TopK",
     TopK,
     lambda value, options: top_k.rows_of_top_k(value, options.argument, options.encoding),
     "items per user",

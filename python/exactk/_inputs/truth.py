@@ -258,6 +258,9 @@ class Truth(Lists):
         return cls.from_rows(Rows.from_plain(rows)._replace(labels=labels, unknown_actual=unknown_actual))
 
 
+Truth.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
+
+
 def _labels(users: object, size: int, *, may_repeat: bool = False) -> NDArray[Any] | None:
     """Return the labels of a truth's rows."""
     if users is None:

@@ -32,7 +32,7 @@ TruthLike: TypeAlias = Truth | _Container
 """The relevant items of each user; see `exactk.as_truth`."""
 
 RankingsLike: TypeAlias = Rankings | Batches | _Container
-"""Lists of items, best first; see `exactk.as_rankings`."""
+"""Lists of items, best first; see `exactk.as_predictions`."""
 
 ScoresLike: TypeAlias = Scores | SparseScores | CanonicalEmbeddings | Batches | _Container
 """Scores to rank by; see `exactk.topk`."""

@@ -319,6 +319,9 @@ class Convention(FieldValues):
         return (Convention.from_dict, (self.to_dict(),))
 
 
+Convention.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
+
+
 @lru_cache(maxsize=1024)  # each call reads those of its values
 def _rules(convention: Convention, metric: str) -> dict[str, Any]:
     rules = {name: getattr(convention, name) for name in FIELDS}

@@ -102,3 +102,6 @@ class CustomMetric:
 
     def __repr__(self) -> str:
         return f"<custom metric {self.spelling}>"
+
+
+CustomMetric.__module__ = "exactk.results"  # where a dataclass would look for names, if it stood in its body

@@ -275,7 +275,7 @@ def _way_on(metric: Any) -> str:  # noqa: ANN401 - of any type
     if stem in metrics:
         return f"metrics='{stem}@10' is the metric of this name"
     name = name if name.isidentifier() else "metric"
-    return f"metrics=exactk.custom({name!r}, {name}, k=10) if it takes exactk.JudgedLists"
+    return f"metrics=exactk.custom({name!r}, {name}, k=10) if it takes exactk.results.JudgedLists"
 
 
 def _infos_by_name(custom_metrics: Sequence[CustomMetric]) -> Customs:

@@ -128,6 +128,8 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     '+0.30 (+120%), between +0.15 and +0.45'
     """
 
+    __module__ = "exactk"
+
     def __init__(
         self,
         reports: Mapping[str, Report],

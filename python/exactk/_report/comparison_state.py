@@ -111,3 +111,6 @@ class ComparisonState(Mapping[str, State]):
 
     def __hash__(self) -> int:
         return hash(tuple(self.systems.items()))
+
+
+ComparisonState.__module__ = "exactk.results"  # where a dataclass would look for names, if it stood in its body

@@ -92,6 +92,8 @@ class ConventionMatches(DisplaysTables):
         The presets that match.
     """
 
+    __module__ = "exactk.results"
+
     def __init__(
         self,
         published: Mapping[str, PublishedNumber],

@@ -150,6 +150,9 @@ class Difference(NamedTuple):
     reason: str
 
 
+Difference.__module__ = "exactk.results"  # for its body has fields alone
+
+
 RunValues: TypeAlias = tuple[float, ...]
 """The values of the training runs of a system, as they are tested; empty for a system of one run."""
 

@@ -111,6 +111,8 @@ class Differences(DisplaysTables, Sequence[Difference]):
     0.084
     """
 
+    __module__ = "exactk.results"
+
     def __init__(
         self,
         rows: Sequence[Difference],

@@ -57,6 +57,9 @@ class Check(NamedTuple):
     text: str
 
 
+Check.__module__ = "exactk.results"  # for its body has fields alone
+
+
 class Gate:
     r"""The result of `exactk.Comparison.check`: true if all claims hold or are observed.
 
@@ -85,6 +88,8 @@ class Gate:
     >>> print(gate.failures[0])
     P@1: 'b' differs from 'a' by -32 % to +47 % (one-sided bounds at 95 %, 40 users), so it may be worse by more than 5%; about 3,875 users would show that it is not, if the difference stays as it is; few users: 4 differ, so the bounds are rough
     """
+
+    __module__ = "exactk.results"
 
     def __init__(self, checks: Iterable[Check]) -> None:
         self.checks = tuple(checks)

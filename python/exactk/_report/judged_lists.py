@@ -43,7 +43,7 @@ class JudgedLists:
         The key of each code, for all items of the call: also those of the truth and of `exclude` alone. None if `codes`
         are the caller's ids, and if there are no items.
     first_user : int
-        The row number of the first user among all: 0 but in later blocks of `exactk.judge_blocks`.
+        The row number of the first user among all: 0 but in later blocks of `exactk.judge`.
 
     Examples
     --------
@@ -90,3 +90,6 @@ class JudgedLists:
         return (
             f"judged lists of {users} at k={self.k}: {int(self.lengths.sum()):,} items, {int(self.hits.sum()):,} hits"
         )
+
+
+JudgedLists.__module__ = "exactk.results"  # where a dataclass would look for names, if it stood in its body

@@ -1,9 +1,10 @@
-"""Pages and plots of results. They are in layers above, which register what makes them."""
+"""Pages and plots of results. What makes them is in layers above, and is loaded with the first."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from numbers import Integral
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,7 +14,7 @@ from exactk._report.judged_lists import JudgedLists
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
@@ -126,26 +127,13 @@ class Plotter(Protocol):
         ...
 
 
-_loaders: dict[str, Callable[[], Any]] = {}
-
-
-def register_page(load: Callable[[], PageMaker]) -> None:
-    """Set what returns the maker of pages; it is called with the first page."""
-    _loaders["page"] = load
-
-
-def register_plot(load: Callable[[], Plotter]) -> None:
-    """Set what returns the plotter; it is called with the first plot."""
-    _loaders["plot"] = load
-
-
 def html_page(result: Exports, request: PageRequest) -> str:
     """Return the HTML page of a report or comparison."""
-    make: PageMaker = _loaders["page"]()
+    make: PageMaker = import_module("exactk._html").html_page
     return make(result, request)
 
 
 def plot(result: Exports, kind: str, metric: str | None, ax: Axes | None, **options: str | None) -> DrawnDisplay:
     """Return the display of one kind, drawn."""
-    draw: Plotter = _loaders["plot"]()
+    draw: Plotter = import_module("exactk.displays").draw
     return draw(result, kind, metric, ax, **options)

@@ -38,6 +38,9 @@ class RankInterval(NamedTuple):
     worst: int
 
 
+RankInterval.__module__ = "exactk.results"  # for its body has fields alone
+
+
 class Ranks(DisplaysTables, Mapping[str, RankInterval]):
     """The ranks that each system may have in one metric, a mapping from system to `RankInterval`.
 
@@ -60,6 +63,8 @@ class Ranks(DisplaysTables, Mapping[str, RankInterval]):
     >>> {system: f"{interval.best} to {interval.worst}" for system, interval in ranks.items()}
     {'c': '1 to 2', 'b': '1 to 2', 'a': '3 to 3'}
     """
+
+    __module__ = "exactk.results"
 
     def __init__(
         self, metric: str, values: Mapping[str, float], intervals: Mapping[str, RankInterval], note: str

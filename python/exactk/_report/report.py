@@ -177,6 +177,8 @@ class Report(Exports, Mapping[str, float]):
     True
     """
 
+    __module__ = "exactk"
+
     def __init__(
         self, state: State, users: Snapshot | NDArray[Any] | None = None, user_table: UserTable | None = None
     ) -> None:

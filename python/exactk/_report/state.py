@@ -289,6 +289,9 @@ class State:
         return hash((self.metrics, self.convention, self.weighted, self.totals))
 
 
+State.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
+
+
 def _with_size(part: bytes) -> bytes:
     return len(part).to_bytes(8, "little") + part
 

@@ -38,6 +38,8 @@ class ExactkError(Exception):
         The number of faults of this kind.
     """
 
+    __module__ = "exactk"
+
     def __init__(
         self,
         message: str,
@@ -101,6 +103,8 @@ class ExactkError(Exception):
 class InputError(ExactkError, ValueError):
     """An argument has an invalid value."""
 
+    __module__ = "exactk"
+
 
 class MissingFileError(InputError, FileNotFoundError):
     """There is no file at the path."""
@@ -112,13 +116,19 @@ class MissingFileError(InputError, FileNotFoundError):
 class InputTypeError(ExactkError, TypeError):
     """An argument has an invalid type."""
 
+    __module__ = "exactk"
+
 
 class CapacityError(ExactkError, MemoryError):
     """The call needs more memory than there is."""
 
+    __module__ = "exactk"
+
 
 class StateMismatchError(ExactkError, ValueError):
     """The states or reports were computed differently and cannot be merged."""
+
+    __module__ = "exactk"
 
 
 def _of_core(
@@ -139,6 +149,8 @@ _core.register_errors(
 
 class EvaluationWarning(UserWarning):
     """The input is valid, but the values may not mean what you expect."""
+
+    __module__ = "exactk"
 
     def __init__(self, *text: str | Option) -> None:
         super().__init__(*text)

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exactk._agreement import AGREEMENT_DEFAULTS, DEFAULT_AGREEMENT_METRICS
+from exactk._agreement import DEFAULT_AGREEMENT_METRICS
 from exactk._compare import COMPARE_DEFAULTS
 from exactk._engine.agreement import ListEngine, evaluate_agreement
 from exactk._engine.comparisons import Engines, compare_systems
 from exactk._engine.judging import prepare_judging
+from exactk._engine.options import AgreementOptions, JudgeOptions
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import with_defaults
-from exactk._judge import JUDGE_DEFAULTS
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._topk import TOPK_DEFAULTS
 from exactk.reference.engine import reference_engine
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
-    from exactk._engine.agreement import AgreementOptions
     from exactk._engine.comparisons import CompareOptions
-    from exactk._engine.judging import JudgeOptions
-    from exactk._engine.pipeline import Options
+    from exactk._engine.options import Options
     from exactk._engine.topk import TopKOptions
     from exactk._inputs.model.top_k import TopK
     from exactk._inputs.types import Blocks, ExclusionsLike, PredictionsLike, ScoresLike, TruthLike
@@ -100,7 +98,7 @@ def agreement(
     >>> exactk.reference.agreement([[1, 2]], [[2, 3]], "overlap@2")["overlap@2"]
     0.5
     """
-    arguments: dict[str, Any] = {**AGREEMENT_DEFAULTS, **options}
+    arguments = with_defaults(options, "agreement", AgreementOptions)
     return evaluate_agreement(ListEngine(reference_engine, reference_ranker), one, other, metrics, **arguments)
 
 
@@ -113,7 +111,7 @@ def judge(truth: TruthLike, predictions: PredictionsLike, k: int, **options: Unp
     >>> exactk.reference.judge([[1, 4]], [[4, 2, 1]], k=2).hits
     array([[ True, False]])
     """
-    arguments: dict[str, Any] = {**JUDGE_DEFAULTS, **options}
+    arguments = with_defaults(options, "judge", JudgeOptions)
     judging = prepare_judging(reference_engine, truth, predictions, k, **arguments)
     (judged,) = judging.blocks(max(1, judging.user_count))
     return judged

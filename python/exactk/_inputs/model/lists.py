@@ -254,6 +254,9 @@ class Rankings(Lists):
         return cls.from_rows(Rows.from_plain(rows))
 
 
+Rankings.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
+
+
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Exclusions(Lists):
     """The items that must not be ranked for each user, such as training items.
@@ -317,3 +320,6 @@ class Exclusions(Lists):
     @classmethod
     def _from_plain(cls, rows: dict[str, Any]) -> Exclusions:
         return cls.from_rows(Rows.from_plain(rows))
+
+
+Exclusions.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body

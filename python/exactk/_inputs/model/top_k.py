@@ -52,6 +52,8 @@ class TopK(_Best):
     0.5
     """
 
+    __module__ = "exactk.results"
+
     users: NDArray[Any] | None = None
 
     def __new__(cls, ids: NDArray[Any], scores: NDArray[Any], users: NDArray[Any] | None = None) -> TopK:  # noqa: PYI034 - a tuple has no Self in its __new__

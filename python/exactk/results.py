@@ -1,0 +1,43 @@
+"""What the functions of exactk return, besides `exactk.Report`, `exactk.Comparison` and `exactk.State`: for annotations and pickles.
+
+Examples
+--------
+>>> import exactk
+>>> from exactk.results import Gate
+>>> def passes(gate: Gate) -> bool:
+...     return gate.status == "holds"
+>>> same = exactk.compare([[1]] * 60, {"a": [[1]] * 60, "b": [[1]] * 60}, "P@1", baseline="a")
+>>> passes(same.check(no_worse={"P@1": "50%"}))
+True
+"""
+
+from __future__ import annotations
+
+from exactk._choose import Choice
+from exactk._inputs.model.top_k import TopK
+from exactk._metrics import AgreementMetric, Metric
+from exactk._plan.custom_metric import CustomMetric
+from exactk._report.comparison_state import ComparisonState
+from exactk._report.convention_matches import ConventionMatches
+from exactk._report.difference import Difference
+from exactk._report.differences import Differences
+from exactk._report.gate import Check, Gate
+from exactk._report.judged_lists import JudgedLists
+from exactk._report.ranks import RankInterval, Ranks
+
+__all__ = [
+    "AgreementMetric",
+    "Check",
+    "Choice",
+    "ComparisonState",
+    "ConventionMatches",
+    "CustomMetric",
+    "Difference",
+    "Differences",
+    "Gate",
+    "JudgedLists",
+    "Metric",
+    "RankInterval",
+    "Ranks",
+    "TopK",
+]
