@@ -32,7 +32,7 @@ def compared(new: Any, old: Any, metric: Any = "P@4", **options: Any) -> exactk.
     return exactk.compare([range(cutoff)] * len(new), systems, metric, baseline="old", **options)
 
 
-def row(*values: Any, **options: Any) -> exactk.Difference:
+def row(*values: Any, **options: Any) -> exactk.results.Difference:
     return compared(*values, **options).differences[0]
 
 
@@ -161,7 +161,7 @@ def test_notes_say_what_equal_differences_mean_for_intervals() -> None:
 # The interval and the p-values of one sample.
 
 
-def misses(judged: exactk.JudgedLists) -> Any:
+def misses(judged: exactk.results.JudgedLists) -> Any:
     """Return the share of the list that is not relevant: lower is better."""
     return 1 - judged.hits.mean(axis=1)
 
@@ -284,12 +284,12 @@ def test_the_status_of_a_gate_is_that_of_the_worst_claim() -> None:
     gates = {status: compared(*values).check(no_worse=margin) for status, values in CLAIMS.items()}
     assert [gate.status for gate in gates.values()] == list(gates)
     assert [bool(gate) for gate in gates.values()] == [True, True, False, False]
-    whole = exactk.Gate(check for gate in gates.values() for check in gate)
+    whole = exactk.results.Gate(check for gate in gates.values() for check in gate)
     assert (whole.status, bool(whole), len(whole.failures)) == ("fails", False, 2)
     lines = repr(whole).splitlines()
     assert lines[0] == "<Gate fails: 2 of 4 pass: 1 shown, 1 observed>"
     assert [line.partition(":")[0] for line in lines[1:-1]] == ["fails", "undecided", "observed", "holds"]
-    first_two = exactk.Gate([*gates["holds"], *gates["observed"]])
+    first_two = exactk.results.Gate([*gates["holds"], *gates["observed"]])
     assert repr(first_two).startswith("<Gate observed: 2 of 2 pass: 1 shown, 1 observed>")
     report = whole.to_junit()
     assert 'tests="4" failures="2" errors="0"' in report

@@ -139,7 +139,7 @@ def of_group(group: str) -> exactk.Items:
     [
         (*E, "recall@3(weight=values)", of_group("abp"), (3 / 8, 1 / 2), "for 1 of 4 users (no relevant item has a value above 0)"),
         (*E, "recall@3(weight=values)", of_group("xyz"), (1 / 3, 2 / 3), "for 2 of 4 users (no relevant item has a value above 0)"),
-        ([[1, 2, 3], [1]], [[1, 2], [2, 1]], "list_auc(items=3)", None, (1 / 4, 1 / 2), "for 1 of 2 users (all items are relevant, or none is)"),
+        ([[1, 2, 3], [1]], [[1, 2], [2, 1]], "list_auc(num_items=3)", None, (1 / 4, 1 / 2), "for 1 of 2 users (all items are relevant, or none is)"),
         (None, [[0, 1], [2]], "ild@2", exactk.Items(3, features=[[1.0, 0], [0, 1], [1, 1]]), (1 / 2, 1), "for 1 of 2 users (fewer than two items of the list count)"),
     ],
     ids=["head", "tail", "list_auc", "ild"],
@@ -162,7 +162,7 @@ def test_siblings(
 
 def test_many_users_with_the_same_hits_are_counted() -> None:
     truth = [[1, 2, 3] if user % 3 else [1] for user in range(3000)]
-    report = exactk.evaluate(truth, [[1, 2]] * 3000, ["list_auc(items=3,undefined=zero)", "recall@2"])
+    report = exactk.evaluate(truth, [[1, 2]] * 3000, ["list_auc(num_items=3,undefined=zero)", "recall@2"])
     assert list(report.counts["undefined"].values()) == [2000, 0]
 
 

@@ -64,7 +64,7 @@ def as_truth(
           `exactk.Truth.from_dense`;
         - SciPy sparse array or matrix: the stored values are grades (a stored zero is judged and not relevant); a bool
           one has no grades;
-        - ids and distances from a nearest-neighbor index, as in `exactk.as_rankings`;
+        - ids and distances from a nearest-neighbor index, as in `exactk.as_predictions`;
         - path of a file: what `exactk.read` reads.
     user, item, grade : str, optional
         Column names in a data frame; `user` may name several columns, which together identify a user. By default, the
