@@ -85,7 +85,7 @@ def draw_variables(users: int = USERS, items: int = ITEMS) -> Variables:
     ]
     marked = np.take_along_axis(ranking, np.array(ranks), axis=1)
     train, truth = marked[:, RELEVANT:].tolist(), marked[:, :RELEVANT].tolist()
-    recommended = exactk.topk(scores, K, exclude=train).ids.tolist()
+    recommended = exactk.topk(scores, K, exclude=train).items.tolist()
     return variables | {"scores": scores, "train": train, "truth": truth, "recommended": recommended, "k": K}
 
 

@@ -61,10 +61,10 @@ def best(workload: Workload, data: Data) -> NDArray[np.int64]:
     """Return the ids of each user's highest scores. Of embeddings nothing is excluded, as no peer that only selects does."""
     depth, threads = max(workload.cutoffs), workload.threads
     if isinstance(workload, Neighbors):
-        return exactk.neighbors(data.predictions, depth, num_threads=threads).ids
+        return exactk.neighbors(data.predictions, depth, num_threads=threads).items
     if data.factors is not None:
-        return exactk.topk(exactk.Embeddings(data.predictions, data.factors), depth, num_threads=threads).ids
-    return exactk.topk(data.predictions, depth, exclude(data), num_threads=threads).ids
+        return exactk.topk(exactk.Embeddings(data.predictions, data.factors), depth, num_threads=threads).items
+    return exactk.topk(data.predictions, depth, exclude(data), num_threads=threads).items
 
 
 def compare_best(who: str, ids: Ids, expected: Ids, workload: Workload, data: Data) -> None:

@@ -36,7 +36,7 @@ def evaluate(predictions: Any, truth: Any = TRUTH, **options: Any) -> object:
 
 
 def top_ids(scores: Any, exclude: Any = None) -> object:
-    return exactk.topk(scores, 2, exclude).ids.tolist()
+    return exactk.topk(scores, 2, exclude).items.tolist()
 
 
 def plain(arrays: Iterable[Any]) -> list[Any]:

@@ -136,7 +136,7 @@ def test_empty_and_missing_lists() -> None:
         skipped = {user for user, value in values.items() if math.isnan(value)}
         assert skipped == {"both empty", "only one", "only other"}
         assert {user: values[user] for user in values.keys() - skipped} == {"one empty": 0, "other empty": 0, "full": 1}
-    counts = {"missing_predictions": 1, "missing_truth": 1, "empty_truth": 2, "empty_predictions": 2}
+    counts = {"missing_lists": 1, "missing_truth": 1, "empty_truth": 2, "empty_predictions": 2}
     assert {name: report.counts[name] for name in counts} == counts
     footer = str(report).splitlines()[-1]
     assert footer == (
@@ -155,7 +155,7 @@ def test_users_without_scores_are_missing_and_not_empty(scored: Any) -> None:
     lists = {"bob": ["tea"], "ann": ["tea"], "cy": ["tea"]}
     with pytest.warns(exactk.EvaluationWarning, match="^2 users only in one: left out"):
         report = exactk.agreement(lists, scored, "rbo@1")
-    assert (report["rbo@1"], report.counts["missing_predictions"], report.counts["empty_predictions"]) == (1, 2, 0)
+    assert (report["rbo@1"], report.counts["missing_lists"], report.counts["empty_predictions"]) == (1, 2, 0)
     with pytest.warns(exactk.EvaluationWarning, match="^2 users only in other: left out"):
         report = exactk.agreement(scored, lists, "rbo@1")
     assert (report["rbo@1"], report.counts["missing_truth"], report.counts["empty_truth"]) == (1, 2, 0)

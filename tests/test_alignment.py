@@ -122,7 +122,7 @@ def test_f57_a_thousand_systems_are_compared() -> None:
         assert comparison["ndcg@3"][name] == alone["ndcg@3"]
         assert comparison["recall@3"][name] == alone["recall@3"]
         assert comparison.reports[name].users.tolist() == users
-        assert comparison.reports[name].counts["missing_predictions"] == alone.counts["missing_predictions"]
+        assert comparison.reports[name].counts["missing_lists"] == alone.counts["missing_lists"]
 
 
 @pytest.mark.parametrize("container", ["pandas", "Arrow"])

@@ -115,7 +115,7 @@ def test_several_systems_in_batches() -> None:
 def test_no_batch_at_all() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="^the predictions have no users$"):
         report = exactk.evaluate({"ann": [1]}, exactk.Batches(list), "recall@5")
-    assert (report["recall@5"], report.counts["missing_predictions"]) == (0, 1)
+    assert (report["recall@5"], report.counts["missing_lists"]) == (0, 1)
 
 
 def test_batches_that_do_not_belong_together() -> None:

@@ -140,7 +140,7 @@ def test_rows_without_keys(kind: str) -> None:
         assert dict(exactk.evaluate(TRUTH, one, METRICS, candidates=candidates)) == dict(expected)
     for topk in (exactk.topk, exactk.reference.topk):
         best = topk(exactk.SparseScores(indptr, items, scores), 2, candidates=candidates)
-        assert best.ids.tolist() == [[*row, -1, -1][:2] for row in kept]
+        assert best.items.tolist() == [[*row, -1, -1][:2] for row in kept]
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
@@ -191,7 +191,7 @@ def test_errors_name_the_original_positions(truth: Any, predictions: Any, candid
 
 def test_a_fault_of_an_item_that_is_no_candidate_is_none() -> None:
     scores = exactk.SparseScores([0, 3], [5, 6, 7], [0.5, np.nan, 0.25])
-    assert exactk.topk(scores, 2, candidates=[5, 7]).ids.tolist() == [[5, 7]]
+    assert exactk.topk(scores, 2, candidates=[5, 7]).items.tolist() == [[5, 7]]
     with pytest.raises(exactk.InputError, match="found NaN at row 0, position 1"):
         exactk.topk(scores, 2, candidates=[6, 7])
 

@@ -128,7 +128,7 @@ def test_numbers_for_machines_are_in_full(run: Run, tmp_path: Path, qrels: Path,
     one, both = expected_result(qrels, bm25), expected_result(qrels, bm25, dense)
     assert run("evaluate", qrels, bm25, "--format", "csv").out == one.to_csv()
     assert run("compare", qrels, bm25, dense, "--format", "csv").out == both.to_csv()
-    read = exactk.Report.from_json(run("evaluate", qrels, bm25, "--format", "json", "--by-user", file).out)
+    read = exactk.Report.from_json(run("evaluate", qrels, bm25, "--format", "json", "--per-user", file).out)
     assert read.state == one.state
     assert not read.per_user  # which is in a file of its own
     assert exactk.Comparison.from_json(run("compare", qrels, bm25, dense, "--format", "json").out).state == both.state
@@ -236,7 +236,7 @@ def test_values_of_each_user_as_a_file(
     read_lines = lambda: pd.DataFrame(list(map(json.loads, file.read_text(encoding="utf-8").splitlines())))  # noqa: E731
     for command, runs in (("evaluate", [bm25]), ("compare", [bm25, dense])):
         expected_report = expected_result(qrels, *runs, per_user=True, metrics=["ndcg@10", "map(missing_list=skip)"])
-        assert run(command, qrels, *runs, "-m", "ndcg@10", "-m", "map(missing_list=skip)", "--by-user", file).code == 0
+        assert run(command, qrels, *runs, "-m", "ndcg@10", "-m", "map(missing_list=skip)", "--per-user", file).code == 0
         read = readers.get(ending.lower(), read_lines)()
         columns = ["system", "user"] if len(runs) > 1 else ["user"]
         assert list(read.columns) == [*columns, "ndcg@10", "map(missing_list=skip)"]
@@ -248,7 +248,7 @@ def test_users_of_several_columns(run: Run, tmp_path: Path) -> None:
     qrels, ranked, file = tmp_path / "truth.csv", tmp_path / "a.csv", tmp_path / "users.jsonl"
     qrels.write_text("shop,day,item\ns,2,tea\ns,1,tea\n", encoding="utf-8")
     ranked.write_text("day,shop,item,score\n1,s,tea,1\n2,s,milk,1\n2,s,tea,0.5\n", encoding="utf-8")
-    given = ["-m", "mrr", "--user", "shop", "--user", "day", "--format", "trec", "-q", "--by-user", file]
+    given = ["-m", "mrr", "--user", "shop", "--user", "day", "--format", "trec", "-q", "--per-user", file]
     lines = run("evaluate", qrels, ranked, *given).out.splitlines()
     assert [line.split("\t")[1:] for line in lines[:2]] == [["s/1", "1.0000"], ["s/2", "0.5000"]]
     assert list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) == [
@@ -415,7 +415,7 @@ def test_f34_csv_of_users_is_no_formula(run: Run, tmp_path: Path) -> None:
     qrels, ranked, file = tmp_path / "qrels.txt", tmp_path / "a.run", tmp_path / "users.csv"
     qrels.write_text("=1+1 0 d100 1\n", encoding="utf-8")
     ranked.write_text("=1+1 Q0 d100 1 0.5 tag\n", encoding="utf-8")
-    assert run("evaluate", qrels, ranked, "-m", "mrr", "--by-user", file).code == 0
+    assert run("evaluate", qrels, ranked, "-m", "mrr", "--per-user", file).code == 0
     assert file.read_text(encoding="utf-8") == "user,mrr\n'=1+1,1.0\n"
 
 

@@ -41,13 +41,13 @@ EVALUATE = ("evaluate", "q.qrels", "r.run")
 @pytest.mark.parametrize(
     "arguments",
     [
-        (*EVALUATE, "--by-user", "x.csv", "--state", "x.csv"),
-        (*EVALUATE, "--by-user", "x.csv", "--state", "./x.csv"),
-        (*EVALUATE, "--by-user", "new.csv", "--state", "link-to-new"),
+        (*EVALUATE, "--per-user", "x.csv", "--state", "x.csv"),
+        (*EVALUATE, "--per-user", "x.csv", "--state", "./x.csv"),
+        (*EVALUATE, "--per-user", "new.csv", "--state", "link-to-new"),
         (*EVALUATE, "--state", "q.qrels"),
         (*EVALUATE, "--state", "r.run"),
-        (*EVALUATE, "--exclude", "x.csv", "--by-user", "x.csv"),
-        (*EVALUATE, "--groups", "x.csv", "--by-user", "x.csv"),
+        (*EVALUATE, "--exclude", "x.csv", "--per-user", "x.csv"),
+        (*EVALUATE, "--groups", "x.csv", "--per-user", "x.csv"),
         (*EVALUATE, "--state", "link-to-run"),
         ("merge", "x.csv", "--state", "x.csv"),
         ("topk", "r.run", "-k", "1", "-o", "r.run"),
@@ -67,7 +67,7 @@ def test_f49_an_output_is_no_other_file_of_the_command(arguments: Sequence[str],
 def test_f49_one_device_serves_several_outputs(run: Run) -> None:
     assert run("topk", "/dev/null", "-k", 1, "-o", "/dev/null").code == 0
     Path("null.csv").symlink_to("/dev/null")
-    result = run(*EVALUATE, "--state", "/dev/null", "--by-user", "null.csv")
+    result = run(*EVALUATE, "--state", "/dev/null", "--per-user", "null.csv")
     assert (result.code, Path("/dev/null").is_char_device()) == (0, True)
 
 
@@ -188,9 +188,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "system": ("compare", "q.qrels", "r.run", "FILE"),
     "excluded": (*EVALUATE, "--exclude", "FILE"),
     "trec": ("evaluate", "q.qrels", "FILE", "--format", "trec", "-q"),
-    "json": ("evaluate", "FILE", "r.run", "--format", "json", "--by-user", "users.json"),
-    "csv": ("evaluate", "FILE", "r.run", "--format", "csv", "--by-user", "users.csv"),
-    "markdown": ("evaluate", "FILE", "r.run", "--format", "markdown", "--by-user", "users.parquet"),
+    "json": ("evaluate", "FILE", "r.run", "--format", "json", "--per-user", "users.json"),
+    "csv": ("evaluate", "FILE", "r.run", "--format", "csv", "--per-user", "users.csv"),
+    "markdown": ("evaluate", "FILE", "r.run", "--format", "markdown", "--per-user", "users.parquet"),
     "latex": ("evaluate", "FILE", "r.run", "--format", "latex", "--state", "s"),
     "topk": ("topk", "FILE", "-k", "3"),
     "topk csv": ("topk", "FILE", "-k", "3", "--format", "csv"),

@@ -421,7 +421,7 @@ def test_f51_shards_that_no_run_has(shards: object) -> None:
         (["--shard", "monday", "--state", "s"], "--shard-name names a shard of your own"),
         (["--shards", "0", "--shard-folder", "d"], "expected an integer from 1 to 100000, found '0'"),
         (["--shards", "2", "--shard", "1/2", "--state", "s"], "not allowed with"),
-        (["--shards", "2", "--shard-folder", "d", "--by-user", "u.csv"], "--by-user goes with --shard K/N"),
+        (["--shards", "2", "--shard-folder", "d", "--per-user", "u.csv"], "--per-user goes with --shard K/N"),
         (["--shards", "2", "--shard-folder", "..", "--state", "../s"], "--state FILE goes into another folder"),
         (["--shard", "1/2", "--state", "s", "--format", "trec"], "--format trec goes without shards"),
         (["--shard-name", "\n", "--state", "s"], "expected a name of 1 to 200 printable characters"),

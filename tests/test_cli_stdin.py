@@ -42,7 +42,7 @@ def feed(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
     ("arguments", "name"),
     [
         (["evaluate", "qrels.txt", "one.run", "-m", "mrr"], "qrels.txt"),
-        (["evaluate", "qrels.txt", "one.run", "-m", "mrr", "--by-user", "by_user.csv"], "one.run"),
+        (["evaluate", "qrels.txt", "one.run", "-m", "mrr", "--per-user", "by_user.csv"], "one.run"),
         (["evaluate", "qrels.txt", "one.run", "-m", "mrr", "--exclude", "train.txt"], "train.txt"),
         (["compare", "qrels.txt", "a=one.run", "two.run", "-m", "mrr"], "one.run"),
         (["evaluate", "qrels.txt", "one.run", "--format", "trec", "-m", "runid", "-m", "map", "-q"], "one.run"),

@@ -82,7 +82,7 @@ def test_f55_names_that_are_no_text(run: Run) -> None:
         Path(f"c.{ending}").rename(name)
         assert len(exactk.read(name, "truth")) == 1
     for form in ("table", "json", "csv", "markdown", "latex", "trec"):
-        compare = f"compare q.qrels a\udcff.run b.run -m map --by-user u.parquet --format {form}"
+        compare = f"compare q.qrels a\udcff.run b.run -m map --per-user u.parquet --format {form}"
         assert run(*compare.split()).code == 0, form
     for options in ("-m ndcg\udcff", "--convention \udcff", "--user \udcff", "\udcff", "--state no\udcff/s"):
         assert run("evaluate", "q.qrels", "b.run", *options.split()).code == 2, options

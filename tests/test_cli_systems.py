@@ -96,7 +96,7 @@ def test_f65_shards_equal_the_whole(
     write_frame(truth, "truth.csv")
     write_frame(frame, f"whole{ending}")
     write_shards(frame, ending)
-    options = (*METRICS, "--format", "json", "--by-user")
+    options = (*METRICS, "--format", "json", "--per-user")
     whole = run("evaluate", "truth.csv", f"whole{ending}", *options, "whole.json")
     shards = run("evaluate", "truth.csv", system, *options, "shards.json")
     assert whole.code == 0
@@ -190,7 +190,7 @@ TREC = "ann Q0 1 1 0.5 t\n"
         ("a=?.run", {"a=1.run": TREC, "x.run": TREC}, "'a=?.run' and '?.run'; './a=?.run' selects the path, 'a=./?.run' names the system"),
         ("b[1].run", {"b[1].run": TREC, "b1.run": TREC}, "found 'b[1].run', which is a path and a pattern; 'b[[]1].run' selects only the path"),
         ("[xy].run --state y.run", {"x.run": TREC, "y.run": TREC}, "'y.run' is read"),
-        ("runs --by-user ./runs/1.csv", {"runs/0.csv": SCORES, "runs/1.csv": SCORES}, "'runs/1.csv' is read"),
+        ("runs --per-user ./runs/1.csv", {"runs/0.csv": SCORES, "runs/1.csv": SCORES}, "'runs/1.csv' is read"),
     ],
 )  # fmt: skip
 def test_f65_errors_of_systems(arguments: str, files: dict[str, str], message: str, run: Run) -> None:

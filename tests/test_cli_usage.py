@@ -66,8 +66,8 @@ USAGE_ERRORS = {
         "a b --set nan=last --set nan=raise": "--set: expected one value of nan, found last and raise",
         "a b --convention trec_evl": "--convention: expected the name of a preset, found 'trec_evl'; did you mean 'trec_eval'?",
         "a b --state /no/x": "--state: expected the path of a file, in a folder that exists, found '/no/x'",
-        "a b --by-user x.xls": "--by-user: expected a file that ends in .parquet, .csv, .json, .jsonl, .ndjson",
-        "a b -q": "-q goes with --format trec; --by-user writes each user's values to a file",
+        "a b --per-user x.xls": "--per-user: expected a file that ends in .parquet, .csv, .json, .jsonl, .ndjson",
+        "a b -q": "-q goes with --format trec; --per-user writes each user's values to a file",
         "a b --groups g --format trec": "--groups goes with any format but trec",
         "a b c": "expected the predictions of one system, found 2; exactk compare a b c",
         "a b --score s --rank r": "--rank: not allowed with argument --score",
@@ -141,11 +141,16 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(
 ) -> None:
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     (tmp_path / "nowhere").symlink_to(tmp_path / "no" / "a.state")
-    for option, name in (("--by-user", "no/users.csv"), ("--state", ""), ("--state", "circle"), ("--state", "nowhere")):
+    for option, name in (
+        ("--per-user", "no/users.csv"),
+        ("--state", ""),
+        ("--state", "circle"),
+        ("--state", "nowhere"),
+    ):
         result = run("evaluate", "none", "none2", option, tmp_path / name)
         assert_refused(result, f"{option}: expected the path of a file, in a folder that exists, found")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert_refused(run("evaluate", "none", "none2", "--by-user", "users.parquet"), "pip install 'exactk[arrow]'")
+    assert_refused(run("evaluate", "none", "none2", "--per-user", "users.parquet"), "pip install 'exactk[arrow]'")
 
 
 BUG = "exactk: error: this is a bug in exactk: please report it with the output of exactk doctor\n"

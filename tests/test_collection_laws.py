@@ -148,7 +148,7 @@ def test_blocks_scores_and_embeddings() -> None:
     matrix = rng.integers(0, 6, (30, 20)).astype(np.float64)
     items = exactk.Items(20, item_groups=[i % 3 for i in range(20)])
     truth = [[int(rng.integers(0, 20))] for _ in range(30)]
-    expected = exactk.evaluate(truth, exactk.topk(matrix, 20).ids, METRICS, items=items)
+    expected = exactk.evaluate(truth, exactk.topk(matrix, 20).items, METRICS, items=items)
     for predictions in (matrix, exactk.Embeddings(matrix, np.eye(20))):
         report = exactk.evaluate(truth, predictions, METRICS, items=items)
         assert report.state.item_tallies == expected.state.item_tallies

@@ -108,7 +108,7 @@ def test_a_mapping_given_to_evaluate_is_from_user(engine: Any) -> None:
     for empty in empties:
         with pytest.warns(exactk.EvaluationWarning, match="no user of the truth.* is in the predictions"):
             report = engine.evaluate(truth, empty, "P@1")
-        assert report.counts["missing_predictions"] == 2
+        assert report.counts["missing_lists"] == 2
         assert report.users.tolist() == ["ann", "bob", "m"]
     with pytest.warns(exactk.EvaluationWarning, match="the predictions have no users"):
         assert isinstance(engine.evaluate(truth, {}, "P@1"), exactk.Report)

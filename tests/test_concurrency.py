@@ -183,7 +183,7 @@ def test_f20_another_thread_writes_into_scores(nan: Any, dtype: str) -> None:
 
     def call() -> None:
         exactk.evaluate(truth, scores, METRICS, convention=convention, exclude=exclude, num_threads=2)
-        ids = exactk.topk(scores, k, exclude, nan=nan, num_threads=2).ids
+        ids = exactk.topk(scores, k, exclude, nan=nan, num_threads=2).items
         assert ids.min() >= -1
         assert ids.max() < items
 
@@ -275,7 +275,7 @@ def test_f21_the_core_itself_holds_its_scores_and_vectors() -> None:
     matrix, users, items, bias = (rng.random(shape) for shape in ((1000, 500), (300, 500), (900, 500), (900,)))
     chosen = np.arange(0, 900, 2)
     embeddings = exactk.Embeddings(users, items, candidates=chosen, item_bias=bias)
-    expected = [exactk.topk(matrix, 5).ids.tolist(), exactk.topk(embeddings, 5).ids.tolist()]
+    expected = [exactk.topk(matrix, 5).items.tolist(), exactk.topk(embeddings, 5).items.tolist()]
     lists = _core.Lists(chosen.copy(), np.array([0, 450]), None, None, "x")
     vectors = (users.copy(), items.copy(), bias.copy())
     scores = _core.Scores(matrix.copy(), None, None, "x")

@@ -598,7 +598,7 @@ def test_topk_of_keys(kind: str) -> None:
                 continue
             for topk in (exactk.topk, exactk.reference.topk):
                 same = topk(MATRICES[form][1](matrix), 3, **options)
-                assert (same.ids == best.ids).all()
+                assert (same.items == best.items).all()
                 assert (same.scores == best.scores).all()
                 assert same.users is not None
                 assert same.users.tolist() == [text(user) for user in MATRIX]
@@ -614,7 +614,7 @@ def test_topk_is_evaluated_as_the_scores_are(kind: str) -> None:
     assert best.users is not None
     lists = {
         user: [item for item in row if item not in {None, -1}]
-        for user, row in zip(best.users.tolist(), best.ids.tolist(), strict=True)
+        for user, row in zip(best.users.tolist(), best.items.tolist(), strict=True)
     }
     pickled = pickle.loads(pickle.dumps(best))  # noqa: S301 - our own
     for form in (best, pickled, best.to_pandas().drop(columns="score")):
@@ -647,9 +647,9 @@ def test_neighbors_of_keys() -> None:
     assert keyed.users.tolist() == keys
     np.testing.assert_array_equal(keyed.scores, plain.scores)
     # "b" is as near to "d" as to "a", and to "c": ties go by key.
-    assert keyed.ids.tolist() == [["a", "b"], ["a", "c"], ["b", "a"], ["d", "b"]]
+    assert keyed.items.tolist() == [["a", "b"], ["a", "c"], ["b", "a"], ["d", "b"]]
     itself = exactk.neighbors(vectors, 1, exclude_self=False, items=keys)
-    assert itself.ids.ravel().tolist() == ["a", "b", "c", "a"]
+    assert itself.items.ravel().tolist() == ["a", "b", "c", "a"]
 
 
 def test_users_of_several_parts_in_a_matrix() -> None:
@@ -672,7 +672,7 @@ def test_integer_keys_of_columns_alone() -> None:
     scores = exactk.Scores(np.array([[0.5, 0.25, 1.0], [1.0, 0.5, 0.25]]), items=[30, 10, 20])
     for truth in ([[20], [10]], np.array([[20], [10]]), exactk.Truth.from_dense([[1, 0], [0, 1]], items=[20, 10])):
         assert exactk.evaluate(truth, scores, "mrr")["mrr"] == 0.75
-    assert exactk.topk(scores, 2, exclude=[[20], []]).ids.tolist() == [[30, 10], [30, 10]]
+    assert exactk.topk(scores, 2, exclude=[[20], []]).items.tolist() == [[30, 10], [30, 10]]
 
 
 @IGNORE_UNRANKABLE
@@ -770,7 +770,7 @@ def test_series_of_values(form: str, kind: str) -> None:
     assert evaluate_per_user(truth, scored, exclude) == expected_report(kind)
     if form in {"levels", "grouped"}:  # whose name says that they are ranks
         assert evaluate_per_user(truth, ranked, exclude) == expected_report(kind, "rank")
-    assert (exactk.topk(scored, 2).ids == exactk.topk(SCORED.with_keys(key_of).rows, 2).ids).all()
+    assert (exactk.topk(scored, 2).items == exactk.topk(SCORED.with_keys(key_of).rows, 2).items).all()
 
 
 @pytest.mark.parametrize("kind", [*ALL, "uuid"])

@@ -96,7 +96,7 @@ def test_names_are_read_without_regard_to_case_hyphens_and_underscores() -> None
     assert expected.diff(changes) == {}
     assert STANDARD.replace(overrides={"MRR": {"TIES": "Shared"}}).overrides == {"reciprocal_rank": {"ties": "shared"}}
     spelled: Any = {"ties": "Highest-ID", "nan": "LAST"}
-    assert exactk.topk(np.eye(2), 1, **spelled).ids.tolist() == [[0], [1]]
+    assert exactk.topk(np.eye(2), 1, **spelled).items.tolist() == [[0], [1]]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ MANY = SCALARS._replace(
     ties=(TieCounts(2, 40), TieCounts(9, 8)),
 )  # fmt: skip
 PLAIN: dict[str, int] = {
-    "users": 9, "empty_truth": 1, "empty_predictions": 2, "missing_predictions": 3, "missing_truth": 4,
+    "users": 9, "empty_truth": 1, "empty_predictions": 2, "missing_lists": 3, "missing_truth": 4,
     "duplicates": 5, "excluded_recommended": 6, "relevant_excluded": 7, "relevant_not_rankable": 8, "longest_list": 10,
     "unknown_actual": 2, "candidates.users": 2, "candidates.total": 7, "candidates.min": 3, "candidates.max": 4,
     "tie_dependent.precision@1": 1, "tie_spread.precision@1": 30, "tie_dependent.recall": 0, "tie_spread.recall": 0,

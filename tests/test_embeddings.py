@@ -113,7 +113,7 @@ def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, 
             patch.setenv("EXACTK_ISA", isa)
             result = best_or_error(exactk.topk, model, k, exclude, ties=ties, num_threads=threads)
         if isinstance(expected, exactk.results.TopK):
-            assert result.ids.tolist() == expected.ids.tolist()
+            assert result.items.tolist() == expected.items.tolist()
             assert np.array_equal(result.scores, expected.scores, equal_nan=True)
         else:
             assert type(result) is type(expected)
@@ -176,7 +176,7 @@ def test_more_may_be_excluded_than_is_screened() -> None:
     rng = np.random.default_rng(7)
     model = exactk.Embeddings(rng.normal(size=(2, 3)), rng.normal(size=(40_000, 3)))
     exclude = [rng.permutation(40_000)[:39_000].tolist(), [1]]
-    assert np.array_equal(exactk.topk(model, 5, exclude).ids, exactk.reference.topk(model, 5, exclude).ids)
+    assert np.array_equal(exactk.topk(model, 5, exclude).items, exactk.reference.topk(model, 5, exclude).items)
     remaining = [sorted(set(range(40_000)) - set(row))[:3] for row in exclude]
     report = exactk.evaluate(remaining, model, ["auc", "recall@50"], exclude=exclude)
     expected = exactk.reference.evaluate(remaining, model, ["auc", "recall@50"], exclude=exclude)
@@ -191,7 +191,7 @@ def test_whole_numbers_score_as_numpy_has_it() -> None:
         best = exactk.topk(exactk.Embeddings(users.astype(dtype), items.astype(dtype)), 50)
         scores = (users @ items.T).astype(np.float64)
         expected = np.argsort(-scores, axis=1, kind="stable")[:, :50]
-        assert np.array_equal(best.ids, expected)
+        assert np.array_equal(best.items, expected)
         assert np.array_equal(best.scores, np.take_along_axis(scores, expected, axis=1))
         far = exactk.topk(exactk.Embeddings(users.astype(dtype), items.astype(dtype), "euclidean"), 50)
         distances = np.sqrt(((users[:, None] - items) ** 2).sum(axis=2))
@@ -215,7 +215,7 @@ def test_an_evaluation_is_that_of_the_lists_of_topk() -> None:
     truth, seen = rng.permuted(np.tile(np.arange(2000), (50, 1)), axis=1)[:, :4], rng.integers(0, 2000, size=(50, 1))
     groups = rng.integers(0, 3, size=50)
     model = exactk.Embeddings(users, items)
-    lists = exactk.topk(model, 20, seen).ids
+    lists = exactk.topk(model, 20, seen).items
     report = exactk.evaluate(truth, model, ["ndcg@20", "recall@5"], exclude=seen, groups=groups)
     expected = exactk.evaluate(truth, lists, ["ndcg@20", "recall@5"], groups=groups)
     assert report["ndcg@20"] == expected["ndcg@20"]
@@ -274,18 +274,23 @@ def test_a_vector_is_exactly_as_similar_to_itself_as_can_be() -> None:
 def test_neighbors_leave_out_the_vector_itself_and_what_is_too_far() -> None:
     drawn = np.random.default_rng(1).normal(size=(300, 6))
     exact = exactk.neighbors(drawn, 299)
-    assert all(sorted(row) == sorted(set(range(300)) - {user}) for user, row in enumerate(exact.ids.tolist()))
+    assert all(sorted(row) == sorted(set(range(300)) - {user}) for user, row in enumerate(exact.items.tolist()))
     near = exactk.neighbors(drawn, 299, min_score=0.5)
-    assert ((near.ids >= 0) == (exact.scores >= 0.5)).all()
-    assert np.array_equal(near.ids[near.ids >= 0], exact.ids[exact.scores >= 0.5])
-    assert exactk.recall_at_k(near.ids, exact.ids, k=299) == 1
+    assert ((near.items >= 0) == (exact.scores >= 0.5)).all()
+    assert np.array_equal(near.items[near.items >= 0], exact.items[exact.scores >= 0.5])
+    assert exactk.recall_at_k(near.items, exact.items, k=299) == 1
 
 
 def test_exclude_self_adds_to_what_is_excluded() -> None:
     drawn = np.random.default_rng(1).normal(size=(4, 3))
     model = exactk.Embeddings(drawn, drawn, exclude_self=True)
     best = exactk.topk(model, 4, exclude=[[1], [], [3, 2], []])
-    assert [sorted(row) for row in best.ids.tolist()] == [[-1, -1, 2, 3], [-1, 0, 2, 3], [-1, -1, 0, 1], [-1, 0, 1, 2]]
+    assert [sorted(row) for row in best.items.tolist()] == [
+        [-1, -1, 2, 3],
+        [-1, 0, 2, 3],
+        [-1, -1, 0, 1],
+        [-1, 0, 1, 2],
+    ]
     with pytest.raises(exactk.InputError, match="exclude"):
         exactk.topk(model, 4, exclude=[[1]])
 
@@ -294,10 +299,10 @@ def test_min_score_and_candidates_and_bias() -> None:
     users = np.array([[1.0, 0.0]])
     items = np.array([[3.0, 0], [2, 5], [1, 1], [0, 0]])
     bias = np.array([0.0, 2, 0, 9])
-    assert exactk.topk(exactk.Embeddings(users, items, item_bias=bias), 4).ids.tolist() == [[3, 1, 0, 2]]
+    assert exactk.topk(exactk.Embeddings(users, items, item_bias=bias), 4).items.tolist() == [[3, 1, 0, 2]]
     model = exactk.Embeddings(users, items, min_score=2, candidates=[1, 2, 3], item_bias=bias)
     assert exactk.topk(model, 4).scores.tolist()[0][:2] == [9, 4]
-    assert exactk.topk(model, 4).ids.tolist() == [[3, 1, -1, -1]]
+    assert exactk.topk(model, 4).items.tolist() == [[3, 1, -1, -1]]
     report = exactk.evaluate([[1]], model, ["precision@2"])
     assert report.counts["candidates"] == {"min": 3, "mean": 3.0, "max": 3}
 
@@ -306,7 +311,7 @@ def test_embeddings_survive_pickling() -> None:
     drawn = np.random.default_rng(3).normal(size=(20, 4))
     model = exactk.Embeddings(drawn, drawn, "cosine", 0.25, [1, 5, 7], exclude_self=True)
     loaded = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
-    assert np.array_equal(exactk.topk(loaded, 3).ids, exactk.topk(model, 3).ids)
+    assert np.array_equal(exactk.topk(loaded, 3).items, exactk.topk(model, 3).items)
 
 
 LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
@@ -330,7 +335,7 @@ def test_f06_vectors_are_what_their_elements_say(layout: str, dtype: type[np.flo
     for array in arrays:
         array.flags.writeable = False
     best = exactk.topk(exactk.Embeddings(arrays[0], arrays[1], item_bias=arrays[2]), 5)
-    assert np.array_equal(best.ids, expected.ids)
+    assert np.array_equal(best.items, expected.items)
     assert np.array_equal(best.scores, expected.scores)
 
 
@@ -361,7 +366,7 @@ def test_a_vector_without_a_direction_has_no_cosine(evaluate: Any) -> None:
     assert caught.value.row == 3
     with pytest.raises(exactk.InputError, match=r"vectors.*length 0"):
         exactk.neighbors(items, 2)
-    assert evaluate(exactk.Embeddings(items[:1], items), 5).ids.tolist() == [[0, 1, 2, 4, 3]]
+    assert evaluate(exactk.Embeddings(items[:1], items), 5).items.tolist() == [[0, 1, 2, 4, 3]]
     with pytest.raises(exactk.InputError, match=r"embeddings\.user_vectors.*2\^250"):
         evaluate(exactk.Embeddings(np.full((1, 2), 1e90), items), 2)
     bias = np.array([0, 1, math.nan, 0, 0])
@@ -409,7 +414,7 @@ def test_other_users_or_candidates_twice_are_refused() -> None:
 
 def test_nobody_and_nothing() -> None:
     none, some = np.empty((0, 3)), np.ones((2, 3))
-    assert exactk.topk(exactk.Embeddings(none, some), 2).ids.shape == (0, 2)
-    assert exactk.topk(exactk.Embeddings(some, none), 2).ids.tolist() == [[-1, -1]] * 2
+    assert exactk.topk(exactk.Embeddings(none, some), 2).items.shape == (0, 2)
+    assert exactk.topk(exactk.Embeddings(some, none), 2).items.tolist() == [[-1, -1]] * 2
     with pytest.warns(exactk.EvaluationWarning, match="no column"):
         assert exactk.evaluate([[0], [1]], exactk.Embeddings(some, none), "recall@2")["recall@2"] == 0

@@ -408,7 +408,7 @@ def test_f15_missing_and_empty_lists() -> None:
     truth, lists = [[1], [1], [1]], [[1], [], None]
     report = exactk.evaluate(truth, lists, ["recall@1", "recall@1(missing_list=skip)", "recall@1(empty_list=one)"])
     assert list(report.values()) == [1 / 3, 0.5, 2 / 3]
-    assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
+    assert (report.counts["empty_predictions"], report.counts["missing_lists"]) == (1, 1)
     for field, row in (("empty_list", 1), ("missing_list", 2)):
         error = error_of(lambda name=field: exactk.evaluate(truth, lists, "P@1", convention={name: "error"}))
         assert location_of(error) == ("predictions", row, None, 1)

@@ -63,7 +63,7 @@ def test_nan_and_infinity_are_numbers_as_in_csv() -> None:
     path = write("run.json", json.dumps({"q1": {"d1": math.nan, "d2": math.inf, "d3": -math.inf}}))
     with pytest.raises(exactk.InputError, match="NaN"):
         exactk.evaluate({"q1": ["d1"]}, path, "recall@1")
-    assert exactk.topk(path, 3, nan="last").ids.tolist() == [["d2", "d3", "d1"]]
+    assert exactk.topk(path, 3, nan="last").items.tolist() == [["d2", "d3", "d1"]]
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,7 @@ def test_f15_absent_is_not_empty(library: str) -> None:
     for predictions, counts in cases:
         report = evaluate_keyed(predictions, per_user=True)
         assert report.per_user["precision@1"].tolist() == [1, 0]
-        assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == counts
+        assert (report.counts["missing_lists"], report.counts["empty_predictions"]) == counts
 
 
 def test_f16_users_of_the_predictions_alone() -> None:

@@ -361,7 +361,7 @@ def test_exclude_self_with_keys() -> None:
     vectors, keys = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]), ["c", "a", "b"]
     model = exactk.Embeddings(vectors, vectors, exclude_self=True, users=keys, items=keys)
     best = exactk.topk(model, 3)
-    assert best.ids.tolist() == [["a", "b", None], ["c", "b", None], ["a", "c", None]]
+    assert best.items.tolist() == [["a", "b", None], ["c", "b", None], ["a", "c", None]]
     truth = {"b": ["a"], "x": ["a"], "c": ["c"]}
     for call in (exactk.evaluate, exactk.reference.evaluate):
         with pytest.warns(exactk.EvaluationWarning, match="1 relevant item is in exclude"):
@@ -379,7 +379,7 @@ def test_candidates_in_a_series_by_user_and_item(names: list[str | None]) -> Non
     allowed = {"eve": [2, 3], "bob": [1, 4], "ann": [1, 3]}
     pairs = [(user, item)[:: -1 if names[0] == "item" else 1] for user, items in allowed.items() for item in items]
     sizes = pd.Series([1] * len(pairs), pd.MultiIndex.from_tuples(pairs, names=names))
-    assert exactk.topk(KEYED_BY_NUMBER, 4, candidates=sizes).ids.tolist() == [
+    assert exactk.topk(KEYED_BY_NUMBER, 4, candidates=sizes).items.tolist() == [
         [3, 2, -1, -1], [4, 1, -1, -1], [3, 1, -1, -1],
     ]  # fmt: skip
     truth = {"ann": [1, 2], "eve": [3]}
@@ -392,14 +392,14 @@ def test_candidates_in_a_series_by_user_and_item(names: list[str | None]) -> Non
 def test_candidates_take_the_names_of_columns() -> None:
     frame = pd.DataFrame({"member": ["ann", "bob", "eve"], "sku": ["film", "song", "game"]})
     names: dict[str, Any] = {"user": "member", "item": "sku"}
-    assert exactk.topk(SCORES, 1, candidates=frame, **names).ids.tolist() == [["game"], ["song"], ["film"]]
+    assert exactk.topk(SCORES, 1, candidates=frame, **names).items.tolist() == [["game"], ["song"], ["film"]]
     for candidates in (frame, frame.assign(n=1).set_index(["member", "sku"])["n"]):
         assert evaluate({"ann": ["film"], "bob": ["song"]}, candidates=candidates, **names)["recall@1"] == 1
     vectors = partial(exactk.Embeddings, VALUES, np.eye(4), users=USERS, items=ITEMS)
     message = r"candidates=exactk\.as_exclusions\(candidates, user='member'\) names it"
     with pytest.raises(exactk.InputError, match=message):
         vectors(candidates=frame)
-    assert exactk.topk(vectors(candidates=exactk.as_exclusions(frame, **names)), 1).ids.tolist() == [
+    assert exactk.topk(vectors(candidates=exactk.as_exclusions(frame, **names)), 1).items.tolist() == [
         ["game"],
         ["song"],
         ["film"],
@@ -463,7 +463,7 @@ def test_a_truth_as_exclusions_keeps_its_users(predictions: Any) -> None:
     items = exactk.Scores(VALUES[:2], users=["ann", "bob"], items=[5, 6, 7, 8])
     for argument in ("exclude", "candidates"):
         restrictions: list[dict[str, Any]] = [{argument: SEEN}, {argument: seen}]
-        best = [exactk.topk(items, 2, **restriction).ids.tolist() for restriction in restrictions]
+        best = [exactk.topk(items, 2, **restriction).items.tolist() for restriction in restrictions]
         assert best[0] == best[1]
 
 
@@ -477,7 +477,7 @@ def test_a_matrix_of_flags_by_key_is_a_restriction() -> None:
         code = f"exactk.Truth.from_dense({hint})"
         assert f"; exclude={code} " in str(caught.value)
         best = exactk.topk(SCORES, 2, exclude=eval(code, {"exactk": exactk, "exclude": exclude}))  # noqa: S307 - our own
-        assert best.ids.tolist() == expected.ids.tolist()
+        assert best.items.tolist() == expected.items.tolist()
     with pytest.raises(exactk.InputError, match=r"truth=exactk\.Truth\.from_dense\(truth\) reads its index"):
         evaluate(counts > 0)
 
@@ -534,8 +534,8 @@ def test_no_part_of_a_user_is_replaced_in_a_frame(name: str) -> None:
 
 def test_the_best_items_of_nobody() -> None:
     for topk in (exactk.topk, exactk.reference.topk):
-        assert topk({}, 2).ids.shape == (0, 2)
-        assert topk({"ann": []}, 2).ids.tolist() == [[-1, -1]]
+        assert topk({}, 2).items.shape == (0, 2)
+        assert topk({"ann": []}, 2).items.tolist() == [[-1, -1]]
 
 
 @pytest.mark.parametrize(
@@ -558,7 +558,7 @@ def test_arrays_of_pandas_are_keys(keys: Any) -> None:
     scores_ = exactk.Scores(VALUES, users=pd.Series(USERS).unique(), items=keys)
     assert scores_.items is not None
     assert scores_.items.tolist() == ITEMS
-    assert exactk.topk(scores_, 1, candidates=keys[1:3]).ids.tolist() == [["book"], ["book"], ["film"]]
+    assert exactk.topk(scores_, 1, candidates=keys[1:3]).items.tolist() == [["book"], ["book"], ["film"]]
     assert exactk.Truth([0, 1], [4], users=keys[:1]).users.tolist() == ["song"]  # type: ignore[union-attr]
 
 
@@ -606,7 +606,7 @@ def test_uuids_and_dates_are_keys_by_their_text() -> None:
     days = [pd.Timestamp(f"2026-01-0{day}").date() for day in (1, 2, 3, 4)]
     keyed = exactk.Scores(VALUES, users=users, items=days)
     assert exactk.evaluate({users[2]: [days[1]], users[0]: [days[2]]}, keyed, "recall@1")["recall@1"] == 1
-    assert exactk.topk(keyed, 1).ids[0, 0] == "2026-01-03"
+    assert exactk.topk(keyed, 1).items[0, 0] == "2026-01-03"
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")

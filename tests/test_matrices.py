@@ -84,7 +84,7 @@ def test_f63_the_hints_can_be_pasted() -> None:
                 call(*arguments, **{argument: flags})
         code = str(caught.value).partition(f"; {argument}=")[2].partition(" if they are flags")[0]
         best = exactk.topk(SCORES, 3, **{argument: eval(code, {"np": np, argument: flags})})  # noqa: S307
-        assert best.ids.tolist() == exactk.topk(SCORES, 3, **{argument: [[0], [1]]}).ids.tolist()  # type: ignore[arg-type]
+        assert best.items.tolist() == exactk.topk(SCORES, 3, **{argument: [[0], [1]]}).items.tolist()  # type: ignore[arg-type]
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")

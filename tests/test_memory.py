@@ -275,7 +275,7 @@ def factors_in_little_memory(threads: int) -> None:
     """Evaluate factors where there is no room for the scores: 410 MB."""
     rng = np.random.default_rng(6)
     users, items = (rng.integers(-9, 10, size=(rows, 32)).astype(np.float32) for rows in (1024, 100_000))
-    truth = exactk.as_truth(exactk.topk(exactk.Embeddings(users, items), 300).ids[:, [0, 7, 19, 280]])
+    truth = exactk.as_truth(exactk.topk(exactk.Embeddings(users, items), 300).items[:, [0, 7, 19, 280]])
     metrics = ["ndcg@20", "recall@[1,200]"]
     blocks = [range(begin, begin + 256) for begin in range(0, 1024, 256)]
     pairs = (([truth.row(user) for user in block], users[block] @ items.T) for block in blocks)  # exact, being whole

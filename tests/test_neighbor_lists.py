@@ -69,8 +69,8 @@ def test_forms(form: str) -> None:
     assert exactk.evaluate(truth, FORMS[form], metrics) == exactk.evaluate(truth, LISTS, metrics)
     assert exactk.evaluate(FORMS[form], truth, metrics) == exactk.evaluate(LISTS, truth, metrics)
     best = exactk.topk(np.zeros((4, 10)), 3, candidates=FORMS[form])
-    assert lists(rankings_of(best.ids)) == list(map(sorted, LISTS))
-    assert exactk.topk(np.zeros((4, 10)), 10, exclude=FORMS[form]).ids[1].tolist() == [0, 1, 2, *range(4, 10), -1]
+    assert lists(rankings_of(best.items)) == list(map(sorted, LISTS))
+    assert exactk.topk(np.zeros((4, 10)), 10, exclude=FORMS[form]).items[1].tolist() == [0, 1, 2, *range(4, 10), -1]
 
 
 def test_ids_are_viewed() -> None:

@@ -35,7 +35,7 @@ def test_f67_pairs_are_items_with_scores(make: Any) -> None:
     assert isinstance(exactk.as_predictions(pairs), exactk.SparseScores)
     both = exactk.compare(TRUTH, {"one": SCORED, "other": pairs}, METRICS)
     assert both.reports["one"] == both.reports["other"]
-    assert exactk.topk(pairs, 1).ids.tolist() == exactk.topk(SCORED, 1).ids.tolist()
+    assert exactk.topk(pairs, 1).items.tolist() == exactk.topk(SCORED, 1).items.tolist()
 
 
 def test_f67_pairs_of_integers() -> None:

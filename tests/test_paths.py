@@ -88,7 +88,7 @@ def test_conversions_and_topk() -> None:
         scores: Any = exactk.read(name, "predictions")
         expected = exactk.topk(scores, 1, exclude=exactk.read("train.tsv", "exclude"))
         best = exactk.topk(name, 1, exclude="train.tsv")
-        assert best.ids.tolist() == expected.ids.tolist()
+        assert best.items.tolist() == expected.items.tolist()
         assert best.scores.tolist() == expected.scores.tolist()
     with pytest.raises(exactk.InputError, match=r"^scores: expected a score column, .*, found none in train.tsv"):
         exactk.topk("train.tsv", 1)
@@ -105,19 +105,19 @@ def test_candidates_are_of_all_users_or_by_user() -> None:
     }.items():
         expected = exactk.evaluate("test.qrels", SCORES, METRICS, candidates=candidates)
         assert exactk.evaluate("test.qrels", SCORES, METRICS, candidates=path) == expected
-        ids = exactk.topk(SCORES, 2, candidates=candidates).ids
-        assert exactk.topk(SCORES, 2, candidates=path).ids.tolist() == ids.tolist()
+        ids = exactk.topk(SCORES, 2, candidates=candidates).items
+        assert exactk.topk(SCORES, 2, candidates=path).items.tolist() == ids.tolist()
     vectors = np.eye(3)
     keyed: dict[str, Any] = {"users": ["q1", "q2"], "items": ["d1", "d2", "d7"]}
     model = exactk.Embeddings(vectors[:2], vectors, candidates="items.csv", **keyed)
     expected_model = exactk.Embeddings(vectors[:2], vectors, candidates=["d7", "d1"], **keyed)
-    assert exactk.topk(model, 3).ids.tolist() == exactk.topk(expected_model, 3).ids.tolist()
+    assert exactk.topk(model, 3).items.tolist() == exactk.topk(expected_model, 3).items.tolist()
 
 
 def test_integer_candidates_of_all_users() -> None:
     Path("numbers.csv").write_text("item\n2\n0\n")
     scores = np.array([[0.5, 1.0, 0.25]])
-    assert exactk.topk(scores, 2, candidates="numbers.csv").ids.tolist() == [[0, 2]]
+    assert exactk.topk(scores, 2, candidates="numbers.csv").items.tolist() == [[0, 2]]
 
 
 def test_weights_and_groups() -> None:

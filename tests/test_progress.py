@@ -68,7 +68,7 @@ def calls_before_the_end(calls: list[Progress]) -> list[Progress]:
 
 def is_same_result(one: Any, other: Any) -> bool:
     if isinstance(one, exactk.results.TopK):
-        return bool(np.array_equal(one.ids, other.ids) and np.array_equal(one.scores, other.scores))
+        return bool(np.array_equal(one.items, other.items) and np.array_equal(one.scores, other.scores))
     return bool(one == other)
 
 

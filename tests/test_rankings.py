@@ -212,7 +212,7 @@ def test_the_error_of_topk_about_nan_says_what_becomes_of_it(min_score: float | 
     predictions = exactk.Scores(np.array([[math.nan, 1.0]]), min_score=min_score)
     with pytest.raises(exactk.InputError, match=f"nan='last' {outcome}"):
         exactk.topk(predictions, 2)
-    kept = int((exactk.topk(predictions, 2, nan="last").ids >= 0).sum())
+    kept = int((exactk.topk(predictions, 2, nan="last").items >= 0).sum())
     assert kept == (2 if outcome == "ranks them last" else 1)
 
 

@@ -165,7 +165,7 @@ CANDIDATES = rows()
 KEYED = {f"user{user}": names(row) for user, row in enumerate(CANDIDATES)}
 KEYED_TRUTH = {user: [f"item{RELEVANT}"] for user in KEYED}
 SCORES = dense(20, 40)
-LISTS = exactk.topk(SCORES, 40).ids
+LISTS = exactk.topk(SCORES, 40).items
 SCORED = {user: {item: 1 / (1 + i) for i, item in enumerate(row)} for user, row in KEYED.items()}
 FRAME = pd.DataFrame(
     [(user, item, score) for user, items in SCORED.items() for item, score in items.items()],

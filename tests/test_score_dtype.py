@@ -129,8 +129,8 @@ def test_the_best_items_are_those_of_rounded_scores(topk: Any) -> None:
     ):
         narrow = topk(scores, 1, score_dtype="float32")
         assert narrow.scores.dtype == np.float32
-        assert topk(scores, 1).ids.tolist() == native
-        assert narrow.ids.tolist() == ([["b"]] if native == [["c"]] else [[1], [0]])
-    assert topk(embeddings, 1, score_dtype="float32").ids.tolist() == [[1], [1]]
+        assert topk(scores, 1).items.tolist() == native
+        assert narrow.items.tolist() == ([["b"]] if native == [["c"]] else [[1], [0]])
+    assert topk(embeddings, 1, score_dtype="float32").items.tolist() == [[1], [1]]
     with pytest.raises(exactk.InputError, match="score_dtype: expected score_dtype to be one of 'native', 'float32'"):
         topk(matrix, 1, score_dtype="float16")

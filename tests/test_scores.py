@@ -140,7 +140,7 @@ def test_the_best_are_those_that_numpy_sorts_first(items: int, dtype: str, ties:
     for exclude, lists in ((None, whole), (best, [row[200:] for row in whole])):
         for k in sorted({1, 10, 100, max(1, items), items + 3}):
             padded = [(row + [-1] * k)[:k] for row in lists]
-            assert exactk.topk(matrix, k, exclude, ties=ties).ids.tolist() == padded
+            assert exactk.topk(matrix, k, exclude, ties=ties).items.tolist() == padded
         reports = [
             run_if_legal(Evaluation(truth, predictions, metrics, options | {"exclude": exclude}))
             for predictions in (exactk.Scores(matrix), lists)
@@ -155,7 +155,7 @@ def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -
     matrix = data.draw(score_matrices(users, nan=False))
     metrics = [spell(name, k) for name in exactk.metrics if name not in {"r_precision", "bpref", "auc"}]
     truth = data.draw(truths(users))
-    both = exactk.Scores(matrix), exactk.topk(matrix, k).ids
+    both = exactk.Scores(matrix), exactk.topk(matrix, k).items
     assert has_same_values(*(run_if_legal(Evaluation(truth, one, metrics, {"per_user": True})) for one in both))
 
 
@@ -230,7 +230,7 @@ def test_a_list_without_an_item_is_empty() -> None:
 )
 def test_the_least_score_is_compared_exactly(values: Any, min_score: Any, items: list[int]) -> None:
     for topk in (exactk.topk, exactk.reference.topk):
-        best = topk(exactk.Scores(np.array([values]), min_score), 3).ids[0]
+        best = topk(exactk.Scores(np.array([values]), min_score), 3).items[0]
         assert best[best >= 0].tolist() == items
 
 
@@ -251,7 +251,7 @@ def test_the_least_score_is_compared_exactly(values: Any, min_score: Any, items:
 )
 def test_scores_are_compared_in_their_own_type(row: Array, items: list[int]) -> None:
     for topk in (exactk.topk, exactk.reference.topk):
-        assert topk(exactk.Scores(row[None, :]), len(items)).ids[0].tolist() == items
+        assert topk(exactk.Scores(row[None, :]), len(items)).items[0].tolist() == items
     report = exactk.evaluate([items[:1]], exactk.Scores(row[None, :]), "reciprocal_rank")
     assert report["reciprocal_rank"] == 1
 
@@ -277,9 +277,9 @@ def test_nobody_and_nothing_to_rank() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="no user"):
         assert math.isnan(exactk.evaluate([], np.zeros((0, 5)), "P@3")["P@3"])
     best = exactk.topk(np.zeros((2, 0), np.float32), 2)
-    assert best.ids.tolist() == [[-1, -1], [-1, -1]]
+    assert best.items.tolist() == [[-1, -1], [-1, -1]]
     assert best.scores.dtype == np.float32
-    assert exactk.topk(np.zeros((0, 5)), 2).ids.shape == (0, 2)
+    assert exactk.topk(np.zeros((0, 5)), 2).items.shape == (0, 2)
 
 
 # --- topk
@@ -287,7 +287,7 @@ def test_nobody_and_nothing_to_rank() -> None:
 
 def test_topk_pads_where_there_are_fewer() -> None:
     best = exactk.topk(exactk.Scores(SCORES, min_score=0.5), 4, exclude=[[3], []])
-    assert best.ids.tolist() == [[1, 2, -1, -1], [0, 4, -1, -1]]
+    assert best.items.tolist() == [[1, 2, -1, -1], [0, 4, -1, -1]]
     np.testing.assert_array_equal(best.scores, [[0.9, 0.5, math.nan, math.nan], [0.7, 0.7, math.nan, math.nan]])
     ids, of_integers = exactk.topk([[5, 7, 7]], 4, ties="highest_id")
     assert (ids.tolist(), of_integers.tolist()) == ([[2, 1, 0, -1]], [[7, 7, 5, 0]])
@@ -374,11 +374,11 @@ def test_f08_sizes_come_before_nan() -> None:
 
 def test_f08_nan_is_last_if_asked() -> None:
     row = np.array([[math.nan, -math.inf, math.nan, 0.0, math.inf]])
-    assert exactk.topk(row, 6, nan="last").ids.tolist() == [[4, 3, 1, 0, 2, -1]]
-    assert exactk.topk(row, 6, nan="last", ties="highest_id").ids.tolist() == [[4, 3, 1, 2, 0, -1]]
-    assert exactk.topk(exactk.Scores(row, -math.inf), 6, nan="last").ids.tolist() == [[4, 3, 1, -1, -1, -1]]
+    assert exactk.topk(row, 6, nan="last").items.tolist() == [[4, 3, 1, 0, 2, -1]]
+    assert exactk.topk(row, 6, nan="last", ties="highest_id").items.tolist() == [[4, 3, 1, 2, 0, -1]]
+    assert exactk.topk(exactk.Scores(row, -math.inf), 6, nan="last").items.tolist() == [[4, 3, 1, -1, -1, -1]]
     negative = np.array([[-math.nan, 1.0, math.nan]])
-    assert exactk.topk(negative, 3, nan="last").ids.tolist() == [[1, 0, 2]]
+    assert exactk.topk(negative, 3, nan="last").items.tolist() == [[1, 0, 2]]
     convention = with_rules(nan="last")
     values = exactk.evaluate([[0]], row, ["mrr", "mrr(ties=highest_id)"], convention=convention)
     assert list(values.values()) == [1 / 4, 1 / 5]
@@ -420,7 +420,7 @@ def test_f06_layouts_of_scores_are_read_where_they_lie(layout: str, dtype: str) 
     assert predictions.values.__array_interface__["data"][0] == matrix.__array_interface__["data"][0]
     assert predictions.values.strides == matrix.strides
     assert evaluate_scores(predictions, EVERY_METRIC) == evaluate_scores(exactk.Scores(plain), EVERY_METRIC)
-    assert exactk.topk(matrix, 4).ids.tolist() == exactk.topk(plain, 4).ids.tolist()
+    assert exactk.topk(matrix, 4).items.tolist() == exactk.topk(plain, 4).items.tolist()
 
 
 def test_f06_scores_that_cannot_be_read_where_they_lie_are_copied_exactly() -> None:
@@ -441,7 +441,7 @@ def test_f06_one_element_that_pretends_to_be_many(shape: tuple[int, int]) -> Non
     truth = [{0}] * shape[0]
     assert exactk.evaluate(truth, matrix, EVERY_METRIC) == exactk.evaluate(truth, matrix.copy(), EVERY_METRIC)
     rows = np.broadcast_to(SCORES[0], (3, 5))
-    assert exactk.topk(rows, 2).ids.tolist() == [[1, 3]] * 3
+    assert exactk.topk(rows, 2).items.tolist() == [[1, 3]] * 3
 
 
 def test_f07_memory_maps_are_read_where_they_lie(tmp_path: Path) -> None:
@@ -461,7 +461,7 @@ def test_f02_scores_beyond_32_bits(tmp_path: Path) -> None:
         (mapped[:, :: 2**31 + 4], [[1, 0], [1, 0], [0, 1]]),
         (mapped.T[: 2**31 + 5 : 2**31 + 4].T, [[1, 0], [1, 0], [0, 1]]),
     ):
-        assert exactk.topk(view, 2).ids.tolist() == expected
+        assert exactk.topk(view, 2).items.tolist() == expected
         report = exactk.evaluate([row[:1] for row in expected], view, "P@1")
         assert report["P@1"] == 1
 

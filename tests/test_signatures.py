@@ -185,7 +185,7 @@ def test_metrics_take_frames_by_the_names_of_their_columns(name: str) -> None:
 @pytest.mark.parametrize("topk", [exactk.topk, exactk.reference.topk], ids=["core", "reference"])
 def test_topk_takes_frames_by_the_names_of_their_columns(topk: Any) -> None:
     best = topk(SCORED, 2, exclude=SEEN, score="worth", **NAMES)
-    assert best.ids.tolist() == [[2, -1], [2, 4]]
+    assert best.items.tolist() == [[2, -1], [2, 4]]
     message = r"expected a score column, .*; name it, for example with score='worth'"
     with pytest.raises(exactk.InputError, match=message):
         topk(SCORED.assign(rank=1), 2, **NAMES)

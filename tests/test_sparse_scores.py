@@ -80,8 +80,8 @@ def test_topk_equals_reference(data: st.DataObject) -> None:
         assert isinstance(best, exactk.InputError)
         assert location_of(best) == location_of(expected)
         return
-    assert best.ids.tolist() == expected.ids.tolist()
-    assert best.ids.dtype == np.int64
+    assert best.items.tolist() == expected.items.tolist()
+    assert best.items.dtype == np.int64
     assert best.scores.dtype == (predictions.scores if matrix is None else matrix).dtype
     np.testing.assert_array_equal(best.scores, expected.scores)
 
@@ -153,7 +153,7 @@ def test_a_restriction_excludes_all_the_others(data: st.DataObject) -> None:
     one = run_if_legal(evaluation, candidates=candidates, exclude=exclude)
     assert has_same_values(one, run_if_legal(evaluation, exclude=others))
     best = exactk.topk(predictions, 3, exclude, candidates=candidates, ties=ties)
-    assert best.ids.tolist() == exactk.topk(predictions, 3, others, ties=ties).ids.tolist()
+    assert best.items.tolist() == exactk.topk(predictions, 3, others, ties=ties).items.tolist()
 
 
 @settings(max_examples=examples(100))
@@ -165,7 +165,7 @@ def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -
     truth = data.draw(truths(users))
     of_sparse_scores = run_if_legal(Evaluation(truth, predictions, metrics, {"per_user": True}))
     best = exactk.topk(predictions, k)
-    of_ids = run_if_legal(Evaluation(truth, best.ids, metrics, {"per_user": True}))
+    of_ids = run_if_legal(Evaluation(truth, best.items, metrics, {"per_user": True}))
     if predictions.present is None:
         assert has_same_values(of_sparse_scores, of_ids)
     assert of_sparse_scores.per_user[metrics[0]].tobytes() == of_ids.per_user[metrics[0]].tobytes()
@@ -187,7 +187,7 @@ def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: Any) -> None
     expected = [ids[by_tie][sort_by_numpy(scores[by_tie], (), None, "lowest_id")] for scores in row]
     expected[0] = expected[0][~np.isin(expected[0], exclude[0])]
     for k in (1, 10, size):
-        ids_of_best = exactk.topk(predictions, k, exclude, ties=ties).ids
+        ids_of_best = exactk.topk(predictions, k, exclude, ties=ties).items
         padded = [(ranked[:k].tolist() + [-1] * k)[:k] for ranked in expected]
         assert ids_of_best.tolist() == padded
     truth = [rng.choice(ids, min(size, 100), replace=False), ids[:20]]
@@ -216,11 +216,11 @@ def test_ties_are_broken_by_ids_or_by_the_order_of_the_input() -> None:
     ties: Any
     for ties, ids in expected.items():
         for topk in (exactk.topk, exactk.reference.topk):
-            assert topk(predictions, 4, ties=ties).ids.tolist() == [ids]
+            assert topk(predictions, 4, ties=ties).items.tolist() == [ids]
         assert list(exactk.evaluate([ids[1:2]], predictions, f"mrr(ties={ties})").values()) == [0.5]
     constant = np.zeros((1, 4))
-    assert exactk.topk(constant, 2, ties="input_order").ids.tolist() == [[0, 1]]
-    assert exactk.topk(constant, 2, ties="input_order", candidates=[3, 1, 2]).ids.tolist() == [[1, 2]]
+    assert exactk.topk(constant, 2, ties="input_order").items.tolist() == [[0, 1]]
+    assert exactk.topk(constant, 2, ties="input_order", candidates=[3, 1, 2]).items.tolist() == [[1, 2]]
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8", "u4", "u8"])
@@ -229,7 +229,7 @@ def test_ids_at_the_edges(dtype: str) -> None:
     ids = np.array(sorted({last, last - 1, min(last, 2**31), 0, 2**31 - 1}, reverse=True), dtype)
     predictions = exactk.SparseScores([0, len(ids)], ids, 10 * np.arange(len(ids)))
     assert predictions.items.dtype == dtype
-    assert exactk.topk(predictions, 9).ids[0, : len(ids)].tolist() == ids[::-1].tolist()
+    assert exactk.topk(predictions, 9).items[0, : len(ids)].tolist() == ids[::-1].tolist()
     for rank, item in enumerate(ids[::-1].tolist(), start=1):
         assert exactk.evaluate([[item]], predictions, "mrr")["mrr"] == 1 / rank
 
@@ -239,7 +239,7 @@ def test_f05_every_type_of_score(dtype: str) -> None:
     array = np.array([3, 1, 2, 2, 5, 4], dtype)
     predictions = exactk.SparseScores([0, 3, 6], [7, 8, 9, 3, 2, 1], array)
     best = exactk.topk(predictions, 2)
-    assert best.ids.tolist() == [[7, 9], [2, 1]]
+    assert best.items.tolist() == [[7, 9], [2, 1]]
     assert best.scores.dtype == array.dtype
     assert best.scores.tolist() == [[3, 2], [5, 4]]
     padding = exactk.topk(predictions, 4, [[], [1]]).scores[1, 2:]
@@ -354,7 +354,7 @@ def test_f06_layouts_are_read_where_they_lie() -> None:
         of_view, expected = (Evaluation(TRUTH, one, EVERY_METRIC) for one in (predictions, SPARSE))
         assert run_if_legal(of_view) == run_if_legal(expected)
     one = np.broadcast_to(np.float64(1), 5)
-    assert exactk.topk(exactk.SparseScores([0, 3, 5], items, one), 2).ids.tolist() == [[4, 7], [3, 21]]
+    assert exactk.topk(exactk.SparseScores([0, 3, 5], items, one), 2).items.tolist() == [[4, 7], [3, 21]]
 
 
 def test_f08_nan_is_refused_with_its_position() -> None:
@@ -365,14 +365,14 @@ def test_f08_nan_is_refused_with_its_position() -> None:
         assert location_of(error) == ("predictions", 1, 1, 2)
     for topk in (exactk.topk, exactk.reference.topk):
         assert location_of(error_of(lambda ranked=topk: ranked(predictions, 1))) == ("scores", 1, 1, 2)
-        assert topk(predictions, 4, nan="last").ids.tolist() == [[4, -1, -1, -1], [3, 7, 1, 2]]
-        assert topk(predictions, 4, nan="last", ties="highest_id").ids.tolist()[1] == [3, 7, 2, 1]
+        assert topk(predictions, 4, nan="last").items.tolist() == [[4, -1, -1, -1], [3, 7, 1, 2]]
+        assert topk(predictions, 4, nan="last", ties="highest_id").items.tolist()[1] == [3, 7, 2, 1]
 
 
 def test_f08_nan_of_a_matrix_counts_in_the_candidates_alone() -> None:
     matrix = np.array([[0.5, math.nan, 0.2], [math.nan, 1.0, math.nan]])
     for topk, evaluator in ((exactk.topk, exactk.evaluate), (exactk.reference.topk, exactk.reference.evaluate)):
-        assert topk(matrix, 2, candidates=[[2, 0], [1]]).ids.tolist() == [[0, 2], [1, -1]]
+        assert topk(matrix, 2, candidates=[[2, 0], [1]]).items.tolist() == [[0, 2], [1, -1]]
         error = error_of(lambda ranked=topk: ranked(matrix, 2, candidates=[[2, 0], [2, 1]]))
         assert location_of(error) == ("scores", 1, 2, 1)  # the column
         error = error_of(lambda call=evaluator: call([[0], [1]], matrix, "mrr", candidates=[1, 2]))
@@ -415,8 +415,8 @@ def test_f15_missing_is_not_empty() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="1 relevant item "):
         report = exactk.evaluate([[4], [4], [4]], predictions, metrics)
     assert list(report.values()) == [1 / 3, 1 / 2, 1 / 2]
-    assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
-    assert exactk.topk(predictions, 1).ids.tolist() == [[4], [-1], [-1]]
+    assert (report.counts["empty_predictions"], report.counts["missing_lists"]) == (1, 1)
+    assert exactk.topk(predictions, 1).items.tolist() == [[4], [-1], [-1]]
     wrong = exactk.SparseScores([0, 1], [4], [1.0], present=[False])
     assert_same(Evaluation([[4]], wrong, ["recall"]))
     assert location_of(error_of(lambda: exactk.evaluate([[4]], wrong, "recall")))[:2] == ("predictions", 0)
@@ -440,7 +440,7 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
 
     def call() -> None:
         exactk.evaluate(truth, predictions, ["ndcg@10", "average_precision"], num_threads=2)
-        assert exactk.topk(predictions, k, ties="highest_id", num_threads=2).ids.shape == (users, k)
+        assert exactk.topk(predictions, k, ties="highest_id", num_threads=2).items.shape == (users, k)
         beside = (None, None, None, 1, values, rules, True, 2, "", None, None, (), None, None, None, (), None)
         _core.evaluate(truth.core, None, restricted_scores, *beside)
         positions, _ = _core.topk(restricted_scores, k, None, "lowest_id", "last", 2, "", None)
@@ -453,7 +453,7 @@ def test_f21_the_core_itself_holds_what_it_reads() -> None:
     rng = np.random.default_rng(3)
     ids, array = rng.permutation(500_000), rng.random(500_000)
     indptr = np.arange(1001) * 500
-    expected = exactk.topk(exactk.SparseScores(indptr, ids, array), 5).ids
+    expected = exactk.topk(exactk.SparseScores(indptr, ids, array), 5).items
     sparse = _core.SparseScores(_core.Lists(ids.copy(), indptr, None, None, "x"), array.copy(), None, "x")
     candidate_lists = _core.Lists(np.array([0, 3]), np.array([0, 2]), None, None, "x")
     matrix = _core.Scores(array.reshape(1000, 500).copy(), None, candidate_lists, "x")
@@ -506,7 +506,7 @@ def test_f22_number_of_threads(many_users: list[Evaluation]) -> None:
         one, *others = (run_if_legal(evaluation, num_threads=threads) for threads in (1, 2, 3, 7))
         assert all(other == one for other in others)
         candidates = evaluation.options.get("candidates")
-        best = [exactk.topk(evaluation.predictions, 9, candidates=candidates, num_threads=n).ids for n in (1, 2, 7)]
+        best = [exactk.topk(evaluation.predictions, 9, candidates=candidates, num_threads=n).items for n in (1, 2, 7)]
         assert len({ids.tobytes() for ids in best}) == 1
 
 
@@ -538,9 +538,9 @@ def test_f31_instruction_set(many_users: list[Evaluation], dtype: str, monkeypat
             run_if_legal(replace(sparse, predictions=of_type)),
             run_if_legal(replace(dense, predictions=matrix)),
             run_if_legal(replace(restricted, predictions=matrix)),
-            exactk.topk(of_type, 10, exclude, ties="highest_id").ids.tobytes(),
-            exactk.topk(matrix, 10, exclude).ids.tobytes(),
-            exactk.topk(matrix, 10, exclude, candidates=range(3, 90)).ids.tobytes(),
+            exactk.topk(of_type, 10, exclude, ties="highest_id").items.tobytes(),
+            exactk.topk(matrix, 10, exclude).items.tobytes(),
+            exactk.topk(matrix, 10, exclude, candidates=range(3, 90)).items.tobytes(),
         )
 
     widest = evaluate_all()
@@ -606,7 +606,7 @@ def test_candidates_of_each_user(name: str) -> None:
         assert dict(report) == dict(expected)
         assert report.counts["candidates"] == {"min": 2, "mean": 2, "max": 2}
     for topk in (exactk.topk, exactk.reference.topk):
-        assert topk(SCORES, 3, candidates=CANDIDATES_PER_USER[name]).ids.tolist() == [[2, 0, -1], [4, 1, -1]]
+        assert topk(SCORES, 3, candidates=CANDIDATES_PER_USER[name]).items.tolist() == [[2, 0, -1], [4, 1, -1]]
 
 
 def test_candidates_that_ascend_are_held_once() -> None:
@@ -621,7 +621,7 @@ def test_candidates_that_ascend_are_held_once() -> None:
 @pytest.mark.parametrize("name", CANDIDATES_FOR_ALL)
 def test_candidates_of_all_users(name: str) -> None:
     for topk in (exactk.topk, exactk.reference.topk):
-        assert topk(SCORES, 3, candidates=CANDIDATES_FOR_ALL[name]).ids.tolist() == [[1, 4, -1], [4, 1, -1]]
+        assert topk(SCORES, 3, candidates=CANDIDATES_FOR_ALL[name]).items.tolist() == [[1, 4, -1], [4, 1, -1]]
     assert exactk.evaluate([[1], [4]], SCORES, "P@1", candidates=CANDIDATES_FOR_ALL[name])["P@1"] == 1
     assert exactk.precision_at_k([[1], [4]], SCORES, k=1, candidates=CANDIDATES_FOR_ALL[name]) == 1
 
@@ -631,9 +631,9 @@ def test_nothing_may_be_ranked() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="2 relevant items"):
         report = exactk.evaluate([[1], [4]], SCORES, "recall", candidates=nothing)
     assert (report["recall"], report.counts["empty_predictions"]) == (0, 2)
-    assert exactk.topk(SCORES, 1, candidates=[[], []]).ids.tolist() == [[-1], [-1]]
-    assert exactk.topk(np.zeros((2, 0)), 1, candidates=nothing).ids.tolist() == [[-1], [-1]]
-    assert exactk.topk(np.zeros((0, 5)), 1, candidates=[]).ids.shape == (0, 1)
+    assert exactk.topk(SCORES, 1, candidates=[[], []]).items.tolist() == [[-1], [-1]]
+    assert exactk.topk(np.zeros((2, 0)), 1, candidates=nothing).items.tolist() == [[-1], [-1]]
+    assert exactk.topk(np.zeros((0, 5)), 1, candidates=[]).items.shape == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -701,7 +701,7 @@ def test_stored_values_are_scores_zeros_too(form: str) -> None:
     sparse = explicit_zero(form)
     for topk in (exactk.topk, exactk.reference.topk):
         best = topk(sparse, 4)
-        assert best.ids.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
+        assert best.items.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
         np.testing.assert_array_equal(best.scores[0], [0.9, 0.5, 0.0, math.nan])
     predictions = exactk.as_predictions(sparse)
     assert type(predictions) is exactk.SparseScores
@@ -737,9 +737,9 @@ def test_stored_values_are_excluded_zeros_too(form: str) -> None:
     with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
         report = exactk.evaluate([[2], [1], [5]], [[2, 7], [0, 1], [5]], ["P@1"], exclude=sparse)
     assert report["P@1"] == 2 / 3
-    assert exactk.topk(DENSE, 1, sparse).ids.tolist() == [[0], [1], [0]]
+    assert exactk.topk(DENSE, 1, sparse).items.tolist() == [[0], [1], [0]]
     best = exactk.topk(DENSE + 1, 4, candidates=sparse)
-    assert best.ids.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
+    assert best.items.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
 
 
 @settings(max_examples=examples(100))

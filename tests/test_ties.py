@@ -364,7 +364,7 @@ def test_ties_of_the_truth_are_refused() -> None:
 
 def test_topk_refuses_ties_among_the_best() -> None:
     scores = np.array([[4, 3, 2, 1, 1], [9, 8, 7, 7, 7], [5, 5, 4, 3, 2]], np.int32)
-    assert exactk.topk(scores[:2], 2, ties="raise").ids.tolist() == [[0, 1], [0, 1]]
+    assert exactk.topk(scores[:2], 2, ties="raise").items.tolist() == [[0, 1], [0, 1]]
     for topk in (exactk.topk, exactk.reference.topk):
         with pytest.raises(exactk.InputError, match="tie") as error:
             topk(scores, 3, ties="raise")  # the third of row 1 is tied with the fourth
@@ -385,7 +385,7 @@ def test_f08_nan_comes_before_ties() -> None:
             call()
         assert error.value.row == 1
     last = exactk.topk(np.array([[1, math.nan, math.nan]]), 1, ties="raise", nan="last")
-    assert last.ids.tolist() == [[0]]
+    assert last.items.tolist() == [[0]]
     with pytest.raises(exactk.InputError, match="a tie at rank 2"):
         exactk.topk(np.array([[1, math.nan, math.nan]]), 2, ties="raise", nan="last")
 

@@ -81,7 +81,7 @@ def test_compared_systems_have_the_users_of_all() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
         comparison = exactk.compare(None, systems, "list_fill@2")
     assert comparison["list_fill@2"] == {"all": 2.5 / 4, "some": 1.5 / 4}
-    assert comparison.reports["some"].counts["missing_predictions"] == 2
+    assert comparison.reports["some"].counts["missing_lists"] == 2
     assert comparison.reports["all"].counts["missing_truth"] == 0
     assert exactk.compare(None, {"a": [[1], [2, 3]], "b": [[1], []]}, "list_fill@2").reports["b"]["list_fill@2"] == 0.25
 

@@ -120,7 +120,7 @@ def test_functions() -> None:
     assert_type(exactk.fbeta_at_k(FRAME, RANKED_FRAME, 2, beta=2), float)
     assert_type(exactk.auc([[0], [1]], SCORES), float)
     best = exactk.topk(SCORES, k=2, exclude=[[2], []], ties="highest_id", nan="last")
-    assert_type(best.ids, NDArray[Any])
+    assert_type(best.items, NDArray[Any])
     assert_type(exactk.topk({"ann": {"film": 0.5}}, 1).scores, NDArray[Any])
     assert_type(exactk.neighbors(SCORES, 1, similarity="euclidean"), exactk.results.TopK)
     assert_type(exactk.as_truth(FRAME), exactk.Truth)

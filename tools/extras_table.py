@@ -12,7 +12,7 @@ PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 _GIVES = {
     "pandas": "`to_pandas()` of reports, comparisons and `exactk.results.TopK`",
     "polars": "`to_polars()` of the same",
-    "arrow": "Parquet and Arrow files, and JSON lines of more than 1 MB faster; `to_arrow()`; `--by-user` with a `.parquet` file",
+    "arrow": "Parquet and Arrow files, and JSON lines of more than 1 MB faster; `to_arrow()`; `--per-user` with a `.parquet` file",
     "compare": "tests and intervals of differences between systems; `report.interval`; `ConfidenceInterval` of `exactk.compat.replay`; `.npz` files with a sparse matrix of SciPy",
     "progress": "the bar of `progress=True` and of the command line",
     "report": "`to_html()` of reports and comparisons; `exactk report`",

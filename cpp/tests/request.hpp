@@ -180,7 +180,7 @@ inline void check_equal(const std::vector<Sums>& actual, const std::vector<Sums>
 
 inline void check_equal(const Tally& actual, const Tally& expected) {
   for (const auto count :
-       {&Tally::empty_truth, &Tally::empty_predictions, &Tally::missing_predictions,
+       {&Tally::empty_truth, &Tally::empty_predictions, &Tally::missing_lists,
         &Tally::missing_truth, &Tally::duplicates, &Tally::excluded_recommended,
         &Tally::foreign_recommended, &Tally::unseen_recommended, &Tally::relevant_excluded,
         &Tally::relevant_not_rankable, &Tally::longest_list, &Tally::candidates,

@@ -76,7 +76,7 @@ def agreement(
     -------
     Report
         A mapping from metric to value, as of `exactk.evaluate`: reports of shards merge exactly, and
-        `exactk.compare_reports` compares several systems with `one`. Of its counts, ``missing_predictions`` are users
+        `exactk.compare_reports` compares several systems with `one`. Of its counts, ``missing_lists`` are users
         only in `one`, ``missing_truth`` users only in `other`, ``empty_truth`` users without items in `one`, and
         ``empty_predictions`` users without items in `other`.
 

@@ -261,7 +261,7 @@ class Tally:
     @property
     def counts(self) -> tuple[int, int, int, int, int, int, int, int, int]:
         """
-        (empty_truth, empty_predictions, missing_predictions, missing_truth, duplicates, excluded_recommended, relevant_excluded, relevant_not_rankable, longest_list)
+        (empty_truth, empty_predictions, missing_lists, missing_truth, duplicates, excluded_recommended, relevant_excluded, relevant_not_rankable, longest_list)
         """
     @property
     def fewest_candidates(self) -> int: ...

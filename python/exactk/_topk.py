@@ -74,7 +74,7 @@ def topk(
     Returns
     -------
     TopK
-        The named tuple ``(ids, scores)``, both of shape (n_users, k). Rows of users with fewer than k items end in
+        The named tuple ``(items, scores)``, both of shape (n_users, k). Rows of users with fewer than k items end in
         padding: id -1 (None for keyed items) and score NaN (0 for integer scores).
 
     Raises
@@ -91,22 +91,22 @@ def topk(
     >>> import numpy as np
     >>> scores = np.array([[0.1, 0.9, 0.5, 0.9], [0.7, 0.2, 0.3, 0.1]])
     >>> best = exactk.topk(scores, k=3, exclude=[[2], []])
-    >>> best.ids
+    >>> best.items
     array([[1, 3, 0],
            [0, 2, 1]])
     >>> best.scores
     array([[0.9, 0.9, 0.1],
            [0.7, 0.3, 0.2]])
-    >>> exactk.topk(exactk.Scores(scores, min_score=0.5), k=2, ties="highest_id").ids
+    >>> exactk.topk(exactk.Scores(scores, min_score=0.5), k=2, ties="highest_id").items
     array([[ 3,  1],
            [ 0, -1]])
-    >>> exactk.topk(scores, k=2, candidates=[0, 2]).ids
+    >>> exactk.topk(scores, k=2, candidates=[0, 2]).items
     array([[2, 0],
            [0, 2]])
-    >>> exactk.topk(exactk.SparseScores([0, 3, 4], [40, 7, 9, 7], [1, 3, 2, 1]), k=2).ids
+    >>> exactk.topk(exactk.SparseScores([0, 3, 4], [40, 7, 9, 7], [1, 3, 2, 1]), k=2).items
     array([[ 7,  9],
            [ 7, -1]])
-    >>> exactk.topk({"ann": {"film": 0.5, "song": 0.75}, "bob": {"film": 0.25}}, k=2, exclude={"bob": ["song"]}).ids
+    >>> exactk.topk({"ann": {"film": 0.5, "song": 0.75}, "bob": {"film": 0.25}}, k=2, exclude={"bob": ["song"]}).items
     array([['song', 'film'],
            ['film', None]], dtype=object)
     """
@@ -168,7 +168,7 @@ def neighbors(
     Returns
     -------
     TopK
-        The named tuple ``(ids, scores)``, both of shape (n_vectors, k): the most similar first, ties by lowest id. Short rows
+        The named tuple ``(items, scores)``, both of shape (n_vectors, k): the most similar first, ties by lowest id. Short rows
         end in padding: id -1 and score NaN.
 
     Raises
@@ -185,13 +185,13 @@ def neighbors(
     >>> import numpy as np
     >>> vectors = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [2.0, 0.0]])
     >>> exact = exactk.neighbors(vectors, k=2, min_score=0.5)
-    >>> exact.ids
+    >>> exact.items
     array([[ 3,  1],
            [ 0,  2],
            [ 1, -1],
            [ 0,  1]])
     >>> approximate = np.array([[3, 2], [0, 2], [1, -1], [0, 1]])
-    >>> exactk.recall_at_k(exact.ids, approximate, k=2)
+    >>> exactk.recall_at_k(exact.items, approximate, k=2)
     0.875
     """
     keys = None if items is None else keys_of_items(items, "items", len(vector_array(vectors, "vectors")), "vector")

@@ -18,15 +18,15 @@ FORMATS = ("table", "json", "csv", "markdown", "latex", "trec")
 BINARY = {".parquet", ".arrow"}
 EVALUATE = """
 -m ndcg@[2,5] -m map|--convention trec_eval|--set ties=shared|--set ndcg.gain=exp2|--exclude exclude.csv|--candidates candidates.csv
---groups groups.csv|--weights weights.csv|--train train.csv -m novelty@3 -m coverage@3|--by-user users.csv|--by-user users.json
---train train.csv --catalogue catalogue.csv --item-group kind -m rsp@3|--by-user users.jsonl|--min ndcg@10=0.9|--max ndcg@10=0.9
+--groups groups.csv|--weights weights.csv|--train train.csv -m novelty@3 -m coverage@3|--per-user users.csv|--per-user users.json
+--train train.csv --catalogue catalogue.csv --item-group kind -m rsp@3|--per-user users.jsonl|--min ndcg@10=0.9|--max ndcg@10=0.9
 --base-predictions other.csv -m unexpectedness@3|--state sums.state|--shard 1/3 --state a.state|--threads 2|--user user --item item
 --rank score|--grade nope|--text-ids|-m ndgc|--convention ranks|--set ties|--set x=1|--mn 3|--min ndcg|--threads 0|--exclude nowhere.csv
---exclude broken.csv|--groups empty.csv|--shards 3 --shard-folder shards|--by-user truth.csv|-q|-h|--no-progress
+--exclude broken.csv|--groups empty.csv|--shards 3 --shard-folder shards|--per-user truth.csv|-q|-h|--no-progress
 """
 COMPARE = """
 --baseline other|--baseline nobody|--better ndcg@10|--no-worse map@10=0.05|--equivalent map@10=5% --junit gate.xml|--margin 0.1|-h
---margin ndcg@10=2%|--min one:map@10=0.9|--runs both=one,reverse|--clusters clusters.csv|--groups groups.csv|--by-user users.csv
+--margin ndcg@10=2%|--min one:map@10=0.9|--runs both=one,reverse|--clusters clusters.csv|--groups groups.csv|--per-user users.csv
 --better ndcg@10 --baseline reverse|--test permutation --permutations 99|-m ndgc|--missing error|--seed x|--weights weights.csv
 """
 OTHER = """

@@ -78,7 +78,7 @@ struct Sums {
 struct Tally {
   Count empty_truth = 0;
   Count empty_predictions = 0;
-  Count missing_predictions = 0;
+  Count missing_lists = 0;
   Count missing_truth = 0;
   Count duplicates = 0;
   Count excluded_recommended = 0;

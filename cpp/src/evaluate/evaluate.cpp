@@ -242,7 +242,7 @@ Result Evaluation::run() {
 void Tally::add(const Tally& other) {
   empty_truth += other.empty_truth;
   empty_predictions += other.empty_predictions;
-  missing_predictions += other.missing_predictions;
+  missing_lists += other.missing_lists;
   missing_truth += other.missing_truth;
   duplicates += other.duplicates;
   excluded_recommended += other.excluded_recommended;

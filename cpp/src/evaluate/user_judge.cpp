@@ -637,7 +637,7 @@ void UserJudge::add_to_tally(Count user, const Matches& matches, const HitRow& r
   const Presence presence = presence_of(job_.request, user);
   tally.empty_truth += presence.in_truth && row.relevant == 0 ? 1 : 0;
   tally.empty_predictions += presence.in_predictions && row.recommended == 0 ? 1 : 0;
-  tally.missing_predictions += presence.in_truth && !presence.in_predictions ? 1 : 0;
+  tally.missing_lists += presence.in_truth && !presence.in_predictions ? 1 : 0;
   tally.missing_truth += presence.in_predictions && !presence.in_truth ? 1 : 0;
   tally.duplicates += matches.list_duplicates;
   tally.excluded_recommended += matches.excluded_recommended;

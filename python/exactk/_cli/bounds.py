@@ -96,7 +96,7 @@ def check_bounded(result: Result, bounds: Sequence[Bound]) -> None:
     for system, report in reports_by_system(result).items():
         if not any(bound.system in {"", system} for bound in bounds):
             continue
-        for argument, missing in (("truth", "missing_truth"), ("predictions", "missing_predictions")):
+        for argument, missing in (("truth", "missing_truth"), ("predictions", "missing_lists")):
             if report.counts[missing] == report.counts["users"]:
                 found = f"no users in {system!r}" if system else "no users"
                 raise input_error(argument, "users, as --min and --max bound their values", found)

@@ -164,7 +164,7 @@ def _read(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]], 
         "items": read_items(arguments),
         "base_predictions": read_base(arguments),
         **_user_values(arguments),
-        "per_user": bool(arguments.users or arguments.by_user or _page_path(arguments)),
+        "per_user": bool(arguments.users or arguments.per_user or _page_path(arguments)),
         "num_threads": arguments.threads,
         "progress": _has_progress_bar(arguments),
     }
@@ -212,7 +212,7 @@ def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> No
     """Raise InputError, or end the program, for options that do not go together, and for files that are not as asked."""
     as_trec = arguments.format == "trec"
     if arguments.users and not as_trec:
-        arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
+        arguments.parser.error("-q goes with --format trec; --per-user writes each user's values to a file")
     if arguments.complete and not as_trec:
         arguments.parser.error(
             "-c goes with --format trec; --set missing_list=... says what users without a list count"
@@ -223,9 +223,9 @@ def _check_options(arguments: argparse.Namespace, inputs: Sequence[Input]) -> No
     if option and as_trec and not arguments.gates:
         arguments.parser.error(f"{option} goes with any format but trec, which has no differences, or with a gate")
     check_shard_options(arguments)
-    if arguments.by_user:
-        check_user_table_path(arguments.by_user)
-    outputs = {"--by-user": arguments.by_user, "--state": _state_path(arguments), "--junit": arguments.junit}
+    if arguments.per_user:
+        check_user_table_path(arguments.per_user)
+    outputs = {"--per-user": arguments.per_user, "--state": _state_path(arguments), "--junit": arguments.junit}
     page = _page_path(arguments)
     check_outputs({**outputs, "-o": page}, [one.path for one in inputs], prints=page is None)
     check_inputs(arguments, inputs)
@@ -258,8 +258,8 @@ def _comparison_options(arguments: argparse.Namespace, request: EvaluationReques
 
 
 def _write_files(arguments: argparse.Namespace, result: Result, cases: Sequence[Case]) -> None:
-    if arguments.by_user:
-        write_file(arguments.by_user, user_table_file(result, arguments.by_user))
+    if arguments.per_user:
+        write_file(arguments.per_user, user_table_file(result, arguments.per_user))
     state_path = _state_path(arguments)
     if state_path and isinstance(result, exactk.Report):
         write_file(state_path, result.state.to_bytes())

@@ -101,7 +101,7 @@ def add_options(
         add_format_option(parser)
     add_bound_options(parser, several=several)
     parser.add_argument(
-        "--by-user",
+        "--per-user",
         type=output_path,
         metavar="FILE",
         help="write per-user values to FILE: .parquet, .csv, .json or .jsonl",

@@ -93,9 +93,9 @@ ENDINGS = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
 def check_user_table_path(path: Path) -> None:
     """Raise the errors of `user_table_file`, before anything is read."""
     if path.suffix.lower() not in ENDINGS:
-        raise input_error("--by-user", f"a file that ends in {', '.join(ENDINGS)}", repr(str(path)))
+        raise input_error("--per-user", f"a file that ends in {', '.join(ENDINGS)}", repr(str(path)))
     if path.suffix.lower() == ".parquet":
-        optional.require("pyarrow", "--by-user with a .parquet file")
+        optional.require("pyarrow", "--per-user with a .parquet file")
 
 
 def user_table_file(result: Result, path: Path) -> bytes:

@@ -105,8 +105,8 @@ def check_shard_options(arguments: argparse.Namespace) -> None:
     if bool(arguments.shards) != bool(arguments.shard_folder):
         given, needed = ("--shards", "--shard-folder DIR") if arguments.shards else ("--shard-folder", "--shards N")
         error(f"{given} goes with {needed}")
-    if arguments.shards and arguments.by_user:
-        error("--by-user goes with --shard K/N, or without shards: states have no values of users")
+    if arguments.shards and arguments.per_user:
+        error("--per-user goes with --shard K/N, or without shards: states have no values of users")
     if arguments.shard_folder and arguments.state and _is_in(arguments.state, arguments.shard_folder):
         error("--state FILE goes into another folder than --shard-folder, which has the states of shards alone")
     if (arguments.shards or arguments.shard) and arguments.format == "trec":

@@ -209,7 +209,7 @@ def check_complete(
         return
     hint = "-c counts them as 0, and --convention trec_eval_9 leaves them out"
     for system, report in reports_by_system(result).items():
-        if count := report.counts["missing_predictions"]:
+        if count := report.counts["missing_lists"]:
             missing = set(_user_keys(truth)) - set(_user_keys(systems[system]))
             found = f"none for {min(map(key_text, missing))!r}" if missing else "none for others"
             expected = "results for each query of the qrels, as trec_eval 10 does without -c"

@@ -272,7 +272,7 @@ def warn_of_agreement(
 
 def _warn_of_users(report: Report) -> None:
     counts = report.state.counts
-    sides = {"one": counts.missing_predictions, "other": counts.missing_truth}
+    sides = {"one": counts.missing_lists, "other": counts.missing_truth}
     texts = [f"{plural(users, 'user')} only in {name}" for name, users in sides.items() if users]
     if texts:
         warn(f"{' and '.join(texts)}: left out")

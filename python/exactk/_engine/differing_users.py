@@ -141,7 +141,7 @@ def _describe_coverage(covered: Flags) -> str:
 def _describe_counted_coverage(reports: Mapping[str, Report]) -> str:
     """Return the same by counts, which do not name the users."""
     covered = {
-        system: one.counts["users"] - one.counts["missing_truth"] - one.counts["missing_predictions"]
+        system: one.counts["users"] - one.counts["missing_truth"] - one.counts["missing_lists"]
         for system, one in reports.items()
     }
     if len(set(covered.values())) == 1:

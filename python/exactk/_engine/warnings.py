@@ -145,7 +145,7 @@ def describe_disjoint_keys_of_blocks(
     """
     if is_keyed and not _has_common_user(report):
         counts = report.state.counts
-        return _NO_PREDICTIONS if counts.missing_predictions == counts.users else describe_disjoint("user", *_SIDES)
+        return _NO_PREDICTIONS if counts.missing_lists == counts.users else describe_disjoint("user", *_SIDES)
     return describe_disjoint("item", *_SIDES, among=within) if has_no_hit(report) and not has_shared_items else ""
 
 
@@ -161,7 +161,7 @@ def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
 def _has_common_user(report: Report) -> bool:
     counts = report.state.counts
     users_of_truth = counts.users - counts.missing_truth
-    return not users_of_truth or users_of_truth > counts.missing_predictions
+    return not users_of_truth or users_of_truth > counts.missing_lists
 
 
 def has_no_hit(report: Report) -> bool:
@@ -386,7 +386,7 @@ def _users_of_empty_lists(report: Report, value: Value) -> int:
         return 0
     counts, rules = report.state.counts, value.rules
     empty = counts.empty_predictions if rules["empty_list"] == "compute" else 0
-    missing = counts.missing_predictions if rules["missing_list"] == "compute" else 0
+    missing = counts.missing_lists if rules["missing_list"] == "compute" else 0
     return empty + (missing if rules["users"] in {"truth", "union"} else 0)
 
 

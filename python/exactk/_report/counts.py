@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 CountName: TypeAlias = tuple[str, str]
 """A kind of count, and its part: a statistic of candidates or a metric, empty where the count is one number."""
 
-_OF_USERS = ("empty_truth", "empty_predictions", "missing_predictions", "missing_truth")
+_OF_USERS = ("empty_truth", "empty_predictions", "missing_lists", "missing_truth")
 _REQUIRED = (
     *("users", *_OF_USERS, "duplicates", "excluded_recommended"),
     *("relevant_excluded", "relevant_not_rankable", "longest_list"),
@@ -30,7 +30,7 @@ _TEXTS = {
     "users": ("user", "users"),
     "empty_truth": ("user without relevant items", "users without relevant items"),
     "empty_predictions": ("user with an empty list", "users with empty lists"),
-    "missing_predictions": ("user without predictions", "users without predictions"),
+    "missing_lists": ("user without predictions", "users without predictions"),
     "missing_truth": ("user not in the truth", "users not in the truth"),
     "duplicates": ("duplicate", "duplicates"),
     "excluded_recommended": ("recommended item excluded", "recommended items excluded"),
@@ -46,7 +46,7 @@ _TEXTS = {
 _TEXTS_OF_LISTS = {
     "empty_truth": ("user without items in one", "users without items in one"),
     "empty_predictions": ("user without items in other", "users without items in other"),
-    "missing_predictions": ("user only in one", "users only in one"),
+    "missing_lists": ("user only in one", "users only in one"),
     "missing_truth": ("user only in other", "users only in other"),
 }
 """The counts of `exactk.agreement`, whose truth is the list `one` and whose predictions are the list `other`."""
@@ -109,7 +109,7 @@ class Counts(NamedTuple):
     users: int
     empty_truth: int
     empty_predictions: int
-    missing_predictions: int
+    missing_lists: int
     missing_truth: int
     duplicates: int
     excluded_recommended: int
@@ -130,7 +130,7 @@ class Counts(NamedTuple):
             users=self.users + other.users,
             empty_truth=self.empty_truth + other.empty_truth,
             empty_predictions=self.empty_predictions + other.empty_predictions,
-            missing_predictions=self.missing_predictions + other.missing_predictions,
+            missing_lists=self.missing_lists + other.missing_lists,
             missing_truth=self.missing_truth + other.missing_truth,
             duplicates=self.duplicates + other.duplicates,
             excluded_recommended=self.excluded_recommended + other.excluded_recommended,
@@ -261,8 +261,8 @@ def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
     of_users.update(zip(map(_undefined_name, metrics), counts.undefined or (), strict=False))
     for name, count in of_users.items():
         checked_integer(count, _plain_name(name), 0, counts.users)
-    if counts.missing_predictions + counts.missing_truth > counts.users:
-        raise fail(f"at most {counts.users} missing_predictions and missing_truth together", "more")
+    if counts.missing_lists + counts.missing_truth > counts.users:
+        raise fail(f"at most {counts.users} missing_lists and missing_truth together", "more")
     if counts.candidates is not None:
         users, total, fewest, most = counts.candidates
         if not fewest * users <= total <= most * users or fewest > most or (not users and most):

@@ -79,7 +79,7 @@ class JudgedLists:
 
     @cached_property
     def items(self) -> NDArray[Any]:
-        """The item at each rank as its key, in an array like `TopK.ids`: padded with -1, or with None for other keys."""
+        """The item at each rank as its key, in an array like `TopK.items`: padded with -1, or with None for other keys."""
         return read_only(with_item_keys(self.codes, self.item_keys))
 
     def __len__(self) -> int:

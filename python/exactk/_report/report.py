@@ -137,7 +137,7 @@ class Report(Exports, Mapping[str, float]):
 
         - ``users``: all users;
         - ``evaluated``: a mapping from metric to the number of users in its mean;
-        - ``empty_truth``, ``empty_predictions``, ``missing_truth``, ``missing_predictions``: users;
+        - ``empty_truth``, ``empty_predictions``, ``missing_truth``, ``missing_lists``: users;
         - ``duplicates``: repeated items in lists;
         - ``excluded_recommended``: items removed from lists as excluded;
         - ``relevant_excluded``: relevant items that are excluded. They stay in the truth as misses;

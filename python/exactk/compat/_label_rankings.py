@@ -39,7 +39,7 @@ def discounted_gains(
     if k is None or not is_small or scores.dtype not in (np.float32, np.float64) or _are_mostly_tied(scores, k):
         return _gains_by_sorting(gains, scores, _until(discounts, k), ignore_ties=ignore_ties)
     best = topk(scores, k + 1, ties="lowest_id")
-    found = np.take_along_axis(gains, np.asarray(best.ids)[:, :k], axis=1) @ discounts[:k]
+    found = np.take_along_axis(gains, np.asarray(best.items)[:, :k], axis=1) @ discounts[:k]
     is_tied = _rows_with_equal_neighbors(best.scores)
     if is_tied.any():
         found[is_tied] = _gains_by_sorting(

@@ -227,7 +227,7 @@ def _best_products(
     with without_warnings():
         best = topk(embeddings, min(k, len(vectors)), exclude=exclude, num_threads=num_threads or None)
     ids = np.full((len(users), k), -1, np.int64)
-    ids[:, : best.ids.shape[1]] = best.ids
+    ids[:, : best.items.shape[1]] = best.items
     return ids
 
 

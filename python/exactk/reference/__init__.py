@@ -125,7 +125,7 @@ def topk(scores: ScoresLike, k: int, exclude: ExclusionsLike | None = None, **op
     Examples
     --------
     >>> import exactk
-    >>> exactk.reference.topk([[3, 7, 5]], k=2).ids
+    >>> exactk.reference.topk([[3, 7, 5]], k=2).items
     array([[1, 2]])
     """
     arguments: dict[str, Any] = {**TOPK_DEFAULTS, **options}

@@ -234,7 +234,7 @@ def _problem_counts(problem: Problem, users: JudgedUsers, undefined: tuple[int, 
         (
             "empty_truth",
             "empty_predictions",
-            "missing_predictions",
+            "missing_lists",
             "missing_truth",
             "duplicates",
             "excluded_recommended",
@@ -254,7 +254,7 @@ def _problem_counts(problem: Problem, users: JudgedUsers, undefined: tuple[int, 
         items = ranking if row is None else row.ids  # in lists, all items are ranked
         counts["empty_truth"] += in_truth and judged.relevant == 0
         counts["empty_predictions"] += in_predictions and not judged.ranking
-        counts["missing_predictions"] += in_truth and not in_predictions
+        counts["missing_lists"] += in_truth and not in_predictions
         counts["missing_truth"] += in_predictions and not in_truth
         counts["duplicates"] += len(items) - len(set(items))
         counts["excluded_recommended"] += sum(item in excluded for item in ranking)

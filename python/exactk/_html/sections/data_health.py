@@ -21,7 +21,7 @@ _QUESTION = "Whether the numbers may be trusted."
 
 _EXPLANATIONS = {
     "empty_truth": "the convention's empty_truth decides what they count",
-    "missing_predictions": "missing_list decides what they count",
+    "missing_lists": "missing_list decides what they count",
     "missing_truth": "the convention's users decides whether they are in the mean",
     "empty_predictions": "empty_list decides what they count",
     "duplicates": "duplicate_items decides what they count",

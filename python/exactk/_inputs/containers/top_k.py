@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def rows_of_top_k(value: TopK, argument: str, encoding: Encoding) -> Rows:
     """Return the rows of items, best first, with the vocabularies of their keys."""
     scores = np.nan_to_num(as_ndarray(value.scores, argument), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-    ids, vocabulary = as_ndarray(value.ids, argument), None
+    ids, vocabulary = as_ndarray(value.items, argument), None
     if ids.dtype == object:
         filled = value.filled
         items = column_of_objects(ids[filled].tolist(), f"{argument}.item")

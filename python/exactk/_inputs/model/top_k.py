@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class _Best(NamedTuple):
-    ids: NDArray[Any]
+    items: NDArray[Any]
     scores: NDArray[Any]
 
 
 class TopK(_Best):
     """The k highest-scoring items of each user and their scores, best first, with padding at the end of short rows.
 
-    A named tuple of `ids` and `scores`. `exactk.evaluate` takes it as predictions, namely as rankings.
+    A named tuple of `items` and `scores`. `exactk.evaluate` takes it as predictions, namely as rankings.
 
     Attributes
     ----------
-    ids : array of int64 or of object, shape (n_users, k)
+    items : array of int64 or of object, shape (n_users, k)
         Item ids (column indices of dense scores), padded with -1. For items with keys that are strings or bytes, an
         object array of keys, padded with None; integer keys stay integers, padded with -1.
     scores : array of the scores' type, shape (n_users, k)
@@ -56,9 +56,9 @@ class TopK(_Best):
 
     users: NDArray[Any] | None = None
 
-    def __new__(cls, ids: NDArray[Any], scores: NDArray[Any], users: NDArray[Any] | None = None) -> TopK:  # noqa: PYI034 - a tuple has no Self in its __new__
+    def __new__(cls, items: NDArray[Any], scores: NDArray[Any], users: NDArray[Any] | None = None) -> TopK:  # noqa: PYI034 - a tuple has no Self in its __new__
         """Return the named tuple, with its users."""
-        best = super().__new__(cls, ids, scores)
+        best = super().__new__(cls, items, scores)
         best.users = users
         return best
 
@@ -67,12 +67,12 @@ class TopK(_Best):
         return TopK(**{**self._asdict(), "users": self.users, **changes})
 
     def _repr_html_(self) -> str:
-        users, k = self.ids.shape
+        users, k = self.items.shape
         shown = max(1, MOST_ROWS // max(1, k))
-        first = TopK(self.ids[:shown], self.scores[:shown], None if self.users is None else self.users[:shown])
+        first = TopK(self.items[:shown], self.scores[:shown], None if self.users is None else self.users[:shown])
         rows, positions = np.nonzero(first.filled)
         names = first._user_columns(rows)
-        cells = [*names.values(), positions + 1, first.ids[first.filled], first.scores[first.filled]]
+        cells = [*names.values(), positions + 1, first.items[first.filled], first.scores[first.filled]]
         plain = [column if isinstance(column, list) else column.tolist() for column in cells]
         text = [[f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in column] for column in plain]
         table = HtmlTable(
@@ -99,7 +99,7 @@ class TopK(_Best):
         filled = self.filled
         rows, positions = np.nonzero(filled)
         users = self._user_columns(rows)
-        columns = {"item": _plain(self.ids[filled]), "rank": positions + 1, "score": self.scores[filled]}
+        columns = {"item": _plain(self.items[filled]), "rank": positions + 1, "score": self.scores[filled]}
         if shared := [name for name in columns if name in users]:
             expected, found = "distinct column names", f"two columns {shared[0]!r}"
             raise input_error("users", expected, found, hint="rename the user columns")
@@ -116,9 +116,9 @@ class TopK(_Best):
     @property
     def filled(self) -> NDArray[np.bool_]:
         """Flags of the cells that are not padding, shape (n_users, k)."""
-        if self.ids.dtype != object:
-            return np.asarray(self.ids >= 0)
-        return np.array([[item is not None for item in row] for row in self.ids], np.bool_).reshape(self.ids.shape)
+        if self.items.dtype != object:
+            return np.asarray(self.items >= 0)
+        return np.array([[item is not None for item in row] for row in self.items], np.bool_).reshape(self.items.shape)
 
 
 def _plain(keys: NDArray[Any]) -> Any:  # noqa: ANN401 - an array of numbers, or a list
