@@ -61,7 +61,7 @@ def python_writers() -> dict[str, Write]:
 
 COMMANDS = {
     "evaluate --state": ["evaluate", "q.qrels", "r.run", "--state"],
-    "evaluate --by-user csv": ["evaluate", "q.qrels", "r.run", "--by-user"],
+    "evaluate --per-user csv": ["evaluate", "q.qrels", "r.run", "--per-user"],
     "evaluate --shard": ["evaluate", "q.qrels", "r.run", "--shard", "1/2", "--state"],
     "merge --state": ["merge", "s.state", "--state"],
     "compare --junit": ["compare", "q.qrels", "one=r.run", "other=s.run", "--baseline", "one", "--no-worse", "mrr=1%", "--junit"],
