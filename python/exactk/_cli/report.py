@@ -16,6 +16,7 @@ from exactk._cli.output import print_message
 from exactk._cli.shards import NO_SHARDS
 from exactk._cli.stdin import input_path
 from exactk._cli.systems import find_systems
+from exactk._engine.options import JudgeOptions
 from exactk._files.arguments import read_item_names
 from exactk._report.presentation import html_page, page_request
 from exactk._runtime import optional
@@ -126,7 +127,9 @@ def _judged(evaluated: Evaluated) -> Mapping[str, exactk.results.JudgedLists] | 
         print_message("note", f"lists are left out, as there are more than {_MOST_JUDGED:,} users")
         return None
     options: dict[str, Any] = {
-        name: data.options.get(name) for name in ("convention", "exclude", "candidates", "num_threads")
+        name: value
+        for name, value in data.options.items()
+        if name in JudgeOptions.__annotations__ and name != "progress"
     }
     lists = {}
     try:

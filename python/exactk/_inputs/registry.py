@@ -67,7 +67,7 @@ class Container(NamedTuple):
     @property
     def noun(self) -> str:
         """The container's name in documentation."""
-        return self.name.removeprefix("a ").removeprefix("exactk.").partition(" from ")[0]
+        return self.name.removeprefix("a ").removeprefix("exactk.").removeprefix("results.").partition(" from ")[0]
 
 
 LIST = Container(
