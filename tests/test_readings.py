@@ -392,8 +392,8 @@ def test_flags_are_no_candidates(make: Any) -> None:
         exactk.topk(scores, 2, candidates=candidates)
     line = str(caught.value).partition("candidates=")[2].partition(" has")[0]
     given = eval(line, {"np": np, "candidates": candidates})  # noqa: S307 - the hint
-    assert exactk.topk(scores, 2, candidates=given).ids.tolist() == [[2, 3]]
-    assert exactk.topk(scores, 2, candidates=[0, 1]).ids.tolist() == [[1, 0]]
+    assert exactk.topk(scores, 2, candidates=given).items.tolist() == [[2, 3]]
+    assert exactk.topk(scores, 2, candidates=[0, 1]).items.tolist() == [[1, 0]]
 
 
 def test_a_series_of_candidates_by_user() -> None:
