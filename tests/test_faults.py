@@ -19,7 +19,6 @@ from hypothesis.extra import numpy as hnp
 import exactk
 from exactk import _core
 from exactk._inputs.model.rows import Rows
-from rankings import rankings_of
 from strategies import examples
 
 TRUTH = [[1, 4], [21]]
@@ -185,7 +184,7 @@ def test_f03_padding_only_at_the_end_of_a_row() -> None:
 
 @pytest.mark.parametrize(
     ("argument", "convert"),
-    [("truth", exactk.as_truth), ("predictions", rankings_of), ("exclude", exactk.as_exclusions)],
+    [("truth", exactk.as_truth), ("exclude", exactk.as_exclusions)],
 )
 def test_f04_matrices_of_float_ids(argument: str, convert: Any) -> None:
     """As predictions of an evaluation, they would be scores."""

@@ -54,14 +54,14 @@ def test_integers_are_ids(problems: list[Problem]) -> None:
     for items in (exactk.Items(catalogue), exactk.Items(train=[catalogue]), [catalogue[:1], catalogue[1:]]):
         for predictions in (lists, exactk.Scores(np.ones((2, 13))), scipy.sparse.csr_array(np.ones((2, 13)))):
             evaluate(problems, truth, predictions, items, convention={"ties": "expected"})
-            assert table_of(problems[-1]).items.tolist() == sorted(catalogue)
+            assert table_of(problems[-1]).ids.tolist() == sorted(catalogue)
 
 
 def test_integer_keys_of_columns_are_matched(problems: list[Problem]) -> None:
     scores = exactk.Scores(SCORES, users=["ann", "bob"], items=[12, 3, 7])
     truth = {"ann": [12], "bob": [3]}
     evaluate(problems, truth, scores, exactk.Items([3, 5, 7, 12]))
-    assert table_of(problems[0]).items.tolist() == [1, 3, 2, 0]
+    assert table_of(problems[0]).ids.tolist() == [1, 3, 2, 0]
     for columns in (exactk.Items(3), exactk.Items(train=scipy.sparse.csr_array(np.eye(3)))):
         with pytest.raises(exactk.InputTypeError, match="items: expected item keys, as in the predictions"):
             evaluate(problems, truth, scores, columns)
@@ -70,7 +70,7 @@ def test_integer_keys_of_columns_are_matched(problems: list[Problem]) -> None:
 @pytest.mark.filterwarnings("ignore:no user was evaluated")
 def test_items_without_lists_have_some_ids(problems: list[Problem]) -> None:
     evaluate(problems, {}, {}, exactk.Items(["b", "a"]))
-    assert table_of(problems[0]).items.tolist() == [0, 1]
+    assert table_of(problems[0]).ids.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

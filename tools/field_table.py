@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = {"min_grade": ("2", "any"), "gain_table": ("[0,0.5,2,3]",), "decimals": ("1",)}
 _TOGETHER = {"gain=table": "gain_table=[0,0.5,2,3]", "gain=exp2_shifted": "min_grade=1"}
-_REQUIRED = {"list_auc": "items=40"}
+_REQUIRED = {"list_auc": "num_items=40"}
 
 _ARGUMENTS: dict[str, Callable[[Any], bool]] = {
     "catalogue": lambda info: info.walks_list or info.of_collection,

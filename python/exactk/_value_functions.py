@@ -151,7 +151,7 @@ def ndcg_at_k(
     --------
     >>> import exactk
     >>> exactk.ndcg_at_k([{1: 3, 4: 1}, {21: 2}], [[4, 1, 3], [21]], k=2)
-    0.8983546178373905
+    0.8983537904952534
     """
     return metrics.ndcg(truth, predictions, k, **options)
 

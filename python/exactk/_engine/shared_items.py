@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
 
-FEWEST_UNKEYED_ITEMS = 24
+FEWEST_UNKEYED_ITEMS = 32
 """With fewer items without keys on either side, disjoint items may be chance."""
 
 
