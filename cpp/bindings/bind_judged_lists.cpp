@@ -58,9 +58,8 @@ PyJudgedLists judged_lists(const OwnedLists& truth, const std::optional<py::arra
   }
   const Count columns = std::clamp<Count>(value.cutoff, 0, kMaxCutoff);  // others are refused below
   constexpr Count kCellBytes = sizeof(std::int64_t) + sizeof(double) + sizeof(bool);
-  require_memory(
-      user_count, columns * kCellBytes,
-      {.argument = "k", .hint = "exactk.judge with a smaller block_users needs less"});
+  require_memory(user_count, columns * kCellBytes,
+                 {.argument = "k", .hint = "exactk.judge with a smaller block_users needs less"});
   const std::vector<Count> shape = {user_count, columns};
   py::array_t<std::int64_t> items(shape);
   py::array_t<double> item_grades(shape);

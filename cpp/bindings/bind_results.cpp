@@ -213,10 +213,10 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
       .def_property_readonly(
           "counts",
           [](const Tally& tally) -> PyCounts {
-            return py::make_tuple(tally.empty_truth, tally.empty_predictions,
-                                  tally.missing_lists, tally.missing_truth, tally.duplicates,
-                                  tally.excluded_recommended, tally.relevant_excluded,
-                                  tally.relevant_not_rankable, tally.longest_list);
+            return py::make_tuple(tally.empty_truth, tally.empty_predictions, tally.missing_lists,
+                                  tally.missing_truth, tally.duplicates, tally.excluded_recommended,
+                                  tally.relevant_excluded, tally.relevant_not_rankable,
+                                  tally.longest_list);
           },
           "(empty_truth, empty_predictions, missing_lists, missing_truth, duplicates, "
           "excluded_recommended, relevant_excluded, relevant_not_rankable, longest_list)")
