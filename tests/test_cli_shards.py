@@ -352,7 +352,7 @@ def test_f35_merging_in_python() -> None:
     """In several steps too, whose order does not matter."""
     whole = exactk.evaluate({1: [1]}, {1: [1]}, "P@1").state
     run_of_shards = ShardedRun(3, "1", (("truth", "ab"),), ())
-    states = [exactk.merge([whole]).of_shards(Shards((f"{number}/3",), run_of_shards)).state for number in (1, 2, 3)]
+    states = [exactk.merge([whole])._of_shards(Shards((f"{number}/3",), run_of_shards)).state for number in (1, 2, 3)]
     part = exactk.merge([states[2], states[0]])
     assert part.state.shards == Shards(("1/3", "3/3"), run_of_shards)
     assert exactk.State.from_bytes(part.state.to_bytes()).shards == part.state.shards

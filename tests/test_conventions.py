@@ -82,7 +82,7 @@ def test_a_report_prints_what_was_changed_of_its_convention(case: str) -> None:
     convention, footer = CHANGED[case]
     report = exactk.evaluate([[1]], [[1]], "ndcg@1", convention=convention)
     assert repr(report).splitlines()[-1].startswith(footer)
-    assert exactk.Report.from_json(report.to_json()).rules_text == report.rules_text
+    assert exactk.Report.from_json(report.to_json())._rules_text == report._rules_text
 
 
 def test_names_are_read_without_regard_to_case_hyphens_and_underscores() -> None:

@@ -100,7 +100,7 @@ def assert_equal(
     assert list(report.by_group) == list(expected_report.by_group)
     assert report.users.tolist() == expected_report.users.tolist()
     with_counts = exactk.Report(
-        replace(report.state, counts=expected_report.state.counts), report.users, report.user_table
+        replace(report.state, counts=expected_report.state.counts), report.users, report._user_table
     )
     assert with_counts == expected_report
     assert texts == expected_texts

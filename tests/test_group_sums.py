@@ -156,7 +156,7 @@ def test_statistics_of_all_groups_are_those_of_each(options: Any) -> None:
     truth, lists, groups = [[1, 2], [], [5], [3], [9]], [[2, 1], [4], [6, 5], [7], [9]], ["a", "b", "a", "c", "a"]
     report = exactk.evaluate(truth, lists, AVERAGES, groups=groups, **options)
     weighted = report.state.weighted
-    rows = iter(report.rows_of_groups())
+    rows = iter(report._rows_of_groups())
     for label, sums in (report.state.groups or {}).items():
         for value, parts in zip(report._plan, report._part_sums(sums), strict=True):
             number = value_of_sums(value, parts, weighted=weighted)

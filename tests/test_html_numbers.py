@@ -123,5 +123,5 @@ def test_the_json_of_a_page_has_its_numbers_in_full_precision() -> None:
     assert plain["intervals"]["system 1"]["mrr"] == expected
     assert plain["left_out"] == []
     for system, report in comparison.reports.items():
-        rows = [[row.label, row.metric, row.value, row.evaluated] for row in report.rows_of_groups()]
+        rows = [[row.label, row.metric, row.value, row.evaluated] for row in report._rows_of_groups()]
         assert plain["by_group"][system] == rows

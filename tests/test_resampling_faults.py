@@ -484,7 +484,7 @@ def test_a_comparison_that_is_read_again_has_the_same_differences(way: str, clus
     again = WAYS[way](one)
     assert again == one
     assert again.differences == one.differences
-    assert (one.cluster_hashes is not None) == clustered
+    assert (one._cluster_hashes is not None) == clustered
     assert again != whole(clustered=clustered, **{**how, "seed": 1})
 
 

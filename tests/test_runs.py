@@ -113,7 +113,7 @@ def test_means_that_are_equal_but_for_rounding_are_ties() -> None:
 
 def numbers_of(report: exactk.Report, index: int, average: str) -> list[Numbers]:
     """Return what the report keeps of each user for a value."""
-    table = report.user_table
+    table = report._user_table
     assert table is not None
     parts = [row for row, of_value in enumerate(METRICS.values()) if of_value in {"micro", "of_means"}]
     rows = [index]

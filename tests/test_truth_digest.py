@@ -350,7 +350,7 @@ def test_digests_outlive_json_pickles_and_merges() -> None:
         exactk.Report.from_json(report.to_json()).state,
         exactk.State.from_bytes(report.state.to_bytes()),
         pickle.loads(pickle.dumps(report)).state,  # noqa: S301 - just written
-        report.without_users().state,
+        report._without_users().state,
     ):
         assert (again, again.truth_digest) == (report.state, digest)
     assert f'"truth_digest": "{digest:#034x}"' in report.to_json()

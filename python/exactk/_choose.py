@@ -313,7 +313,7 @@ def _missing_for_test(state: ComparisonState | None, part: Mapping[str, Report],
     """Return what a test of systems without sums over their pairs lacks; empty if nothing."""
     if not optional.has("scipy"):
         return optional.describe_missing("scipy", "the test")
-    lacks_users = any(report.user_table is None for report in part.values())
+    lacks_users = any(report._user_table is None for report in part.values())
     if state is not None and state.paired is not None and (lacks_users or state.paired.clustered):
         advice = (
             "with runs= it has those of the means over runs" if state.options.runs else f"baseline={best!r} adds them"

@@ -22,7 +22,7 @@ Lines = Iterator[str]
 PER_LINE = 8  # numbers
 LONGEST_BYTES = 48  # that are written out
 PUBLIC = {
-    "Report": "metrics standard_deviation counts by_group by_item_group per_user users state rules_text",
+    "Report": "metrics standard_deviation counts by_group by_item_group per_user users state",
     "Comparison": "metrics reports differences differences.by_group differences.heterogeneity state",
     "Differences": "",
     "State": "to_bytes truth_digest to_dict.totals",

@@ -142,7 +142,7 @@ def _evaluate_systems(arguments: argparse.Namespace, systems: Mapping[str, Seque
         result = _evaluate(arguments, request, data)
     if shards and isinstance(result, exactk.Report):
         files.check()
-        result = result.of_shards(shards)
+        result = result._of_shards(shards)
     if request.trec and data:
         trec.check_complete(request.base, data.truth, data.predictions, result)
         trec.check_evaluated(result)

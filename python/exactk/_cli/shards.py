@@ -212,7 +212,7 @@ def evaluate_shards(task: Task, folder: Path) -> exactk.Report:
             report = task.evaluate(shard)
         task.files.check()
         path = _check_replaced(task, shard, folder)
-        states[path] = report.of_shards(Shards((str(shard),), task.run)).state
+        states[path] = report._of_shards(Shards((str(shard),), task.run)).state
         replace_file(path, states[path].to_bytes(), _TEMPORARY)
     _remove_leftovers(folder)
     of_shards.tell_others()

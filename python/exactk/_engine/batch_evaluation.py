@@ -194,7 +194,7 @@ class _BatchEvaluation:
         else:
             self._sums.add(report.state)
         self._codes.append(block.user_codes)
-        self._tables += [] if report.user_table is None else [report.user_table]
+        self._tables += [] if report._user_table is None else [report._user_table]
 
     @cached_property
     def _truth_items(self) -> NDArray[np.int64]:

@@ -184,7 +184,7 @@ class _SystemSums:
         else:
             self._sums.add(report.state)
         self._flags += [] if flags is NO_FLAGS else [flags]
-        self._tables += [] if report.user_table is None else [report.user_table]
+        self._tables += [] if report._user_table is None else [report._user_table]
         self._has_hit = self._has_hit or not has_no_hit(report)
         self._is_complete = self._is_complete and is_complete
 

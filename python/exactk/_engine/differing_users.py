@@ -69,7 +69,7 @@ def may_skip_users(values: Iterable[Value]) -> bool:
 
 def evaluated_users(report: Report, values: Container[int] | None = None) -> Flags:
     """Return the users that each value, or each of these, evaluates; none for values that are computed from means."""
-    table, plan = report.user_table, plan_of_state(report.state)
+    table, plan = report._user_table, plan_of_state(report.state)
     if table is None:
         return {}
     # A micro average also evaluates users of whom it is 0/0, who have no value.
@@ -112,7 +112,7 @@ def _partly_evaluated(reports: Mapping[str, Report]) -> set[int]:
         index
         for report in reports.values()
         for index, count in enumerate(report.counts["evaluated"].values())
-        if count < report.counts["users"] or report.undefined_users(index)
+        if count < report.counts["users"] or report._undefined_users(index)
     }
 
 

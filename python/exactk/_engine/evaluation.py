@@ -234,7 +234,7 @@ class Evaluation(NamedTuple):
         """Add a system to its pairs; return its report without what is kept of users, unless that was asked for."""
         if self.pairing is not None:
             self.pairing.add(system, report, self.num_threads)
-        return report if self.per_user else report.without_users()
+        return report if self.per_user else report._without_users()
 
     def end_pairs(self) -> None:
         """Add the pairs of a block to those so far."""

@@ -94,12 +94,12 @@ class Pairing:
 
         With a baseline, its table and that of one more system are held at a time.
         """
-        if report.user_table is None or not self._pairs:
+        if report._user_table is None or not self._pairs:
             return
         if self._block_clusters is None:
             self._read_clusters(report)
         values = plan_of_state(report.state)
-        if not self._add_table(system, report.user_table, values):
+        if not self._add_table(system, report._user_table, values):
             return
         (system,) = self._options.compared_systems([system])
         if self._options.baseline is None:

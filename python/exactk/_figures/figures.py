@@ -34,7 +34,7 @@ def value_of_metric(reports: Mapping[str, Report], metric: str | None, argument:
     values = plan_of_state(first.state)
     if metric is None:
         return values[0]
-    return values[first.index_of(metric, argument)]
+    return values[first._index_of(metric, argument)]
 
 
 def interval_of(report: Report, value: Value, confidence: float) -> MeanInterval:

@@ -36,9 +36,9 @@ def check_lists(source: Source) -> None:
             raise input_error("lists", f"systems of the comparison: {', '.join(source.reports)}", repr(system))
         of_system = f" of {system!r}" if system else ""
         report = source.reports[system]
-        if report.has_keys != (lists.users is not None):
-            expected = "the evaluated users" + (", who have keys" if report.has_keys else ", who are row numbers")
-            raise type_error("lists", expected, f"{'row numbers' if report.has_keys else 'keys'}{of_system}")
+        if report._has_keys != (lists.users is not None):
+            expected = "the evaluated users" + (", who have keys" if report._has_keys else ", who are row numbers")
+            raise type_error("lists", expected, f"{'row numbers' if report._has_keys else 'keys'}{of_system}")
         _check_hits(report, lists, _positions(report, lists, of_system), of_system)
     _check_names(source)
     _check_gate(source)

@@ -114,7 +114,7 @@ def _values_by_group(source: Source) -> dict[str, list[list[Any]]] | None:
 
 def _groups_of(report: Report) -> list[list[Any]]:
     """Return a row of each group and metric: group, metric, value, users."""
-    return [[row.label, row.metric, json_number(row.value), row.evaluated] for row in report.rows_of_groups()]
+    return [[row.label, row.metric, json_number(row.value), row.evaluated] for row in report._rows_of_groups()]
 
 
 def _table_of(rows: Iterable[Difference]) -> dict[str, Any]:

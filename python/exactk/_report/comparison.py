@@ -172,7 +172,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
         return self._first.metrics
 
     @property
-    def cluster_hashes(self) -> NDArray[np.uint64] | None:
+    def _cluster_hashes(self) -> NDArray[np.uint64] | None:
         """The hash of each user's cluster, where sign flips or resamples need it; for the package."""
         return self._clusters
 
@@ -271,7 +271,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             frozenset(value.spelling for value in values if value.rules["average"] == "of_means"),
             frozenset(value.spelling for value in values if is_in_unit_range(value)),
             paired.weighted,
-            all(report.user_table is not None and not report.has_keys for report in self._reports.values()),
+            all(report._user_table is not None and not report._has_keys for report in self._reports.values()),
         )
 
     def _paired_state(self) -> PairedState:
@@ -284,7 +284,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
             raise input_error("baseline", f"a system, as there are more than {MOST_SYSTEMS}", "None", hint=hint)
         if len(systems) == 1:
             raise input_error("systems", "at least two systems", "one")
-        without = next((system for system, report in self._reports.items() if report.user_table is None), None)
+        without = next((system for system, report in self._reports.items() if report._user_table is None), None)
         if without is None:
             advice = "exactk.compare_reports(comparison.reports) has them"
             raise input_error("comparison", "sums over pairs of systems", "none", hint=advice)
@@ -303,7 +303,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
                 continue
             for pair, sums in sums_of_pairs.items():
                 reports = [self._reports[run] for system in pair for run in self._options.runs_of(system)]
-                undefined = max(report.undefined_users(index, label) for report in reports)
+                undefined = max(report._undefined_users(index, label) for report in reports)
                 users = self._users_of(pair, index, label) if self._options.test == "wilcoxon" else None
                 runs = self._run_values(pair[0], value, label), self._run_values(pair[1], value, label)
                 yield Compared(value, pair, label, sums[index], undefined, weighted, users, runs)
@@ -350,7 +350,7 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def _values_of_groups(self) -> dict[str, dict[tuple[Label, str], float]]:
         """The values by system, then by group and canonical name."""
         return {
-            system: {(row.label, row.name): row.value for row in report.rows_of_groups()}
+            system: {(row.label, row.name): row.value for row in report._rows_of_groups()}
             for system, report in self._reports.items()
         }
 
@@ -897,4 +897,4 @@ def _respell(report: Report, spellings: tuple[str, ...]) -> Report:
     """Return the report with other spellings of its metrics."""
     if report.state.spellings == spellings:
         return report
-    return Report(replace(report.state, spellings=spellings), report.users, report.user_table)
+    return Report(replace(report.state, spellings=spellings), report.users, report._user_table)

@@ -98,7 +98,7 @@ class ComparisonTable(NamedTuple):
 
     def _rows_of_groups(self, labels: Sequence[Label]) -> Iterator[_Row]:
         by_group = {
-            system: {(row.label, row.name): row for row in report.rows_of_groups(labels)}
+            system: {(row.label, row.name): row for row in report._rows_of_groups(labels)}
             for system, report in self.reports.items()
         }
         for label, (name, spelling, direction) in product(labels, self._metrics()):
@@ -142,7 +142,7 @@ class ComparisonTable(NamedTuple):
 
     def _remarks(self, table: TextTable) -> str:
         users = {report.state.counts.users for report in self.reports.values()}
-        rules = dict.fromkeys(report.rules_text for report in self.reports.values())
+        rules = dict.fromkeys(report._rules_text for report in self.reports.values())
         remarks = [" / ".join(rules), *(plural(count, "user") for count in users if len(users) == 1)]
         return "; ".join([*remarks, "* best"] if table.best else remarks)
 

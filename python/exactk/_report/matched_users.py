@@ -37,17 +37,17 @@ def matched_users(reports: Mapping[str, Report]) -> MatchedUsers | None:
     Users are matched by key, or by row if no report has keys. A user's weight and group are those of the first report
     that has the user, and must be the same in all.
     """
-    kept = {system: table for system, report in reports.items() if (table := report.user_table) is not None}
+    kept = {system: table for system, report in reports.items() if (table := report._user_table) is not None}
     if len(kept) < len(reports):
         return None
     first = next(iter(reports.values()))
-    if any(report.has_keys != first.has_keys for report in reports.values()):
-        keyed = next(system for system, report in reports.items() if report.has_keys)
+    if any(report._has_keys != first._has_keys for report in reports.values()):
+        keyed = next(system for system, report in reports.items() if report._has_keys)
         raise type_error("reports", "user keys in all reports or in none", f"keys in {keyed!r} alone")
     if all(has_same_users(first, other) for other in reports.values()):
         return MatchedUsers(first.users, _with_common_groups(kept))
     users = {system: report.users for system, report in reports.items()}
-    if not first.has_keys:
+    if not first._has_keys:
         sizes = ", ".join(f"{len(one)} in {system!r}" for system, one in users.items())
         raise input_error("reports", "as many users in all reports, as they have no keys", sizes)
     _check_kinds(users)
@@ -103,7 +103,7 @@ def merged_clusters(
     merged = matched_users(reports)
     if merged is None or any(hashes is None for _, hashes in of_parts):
         return None
-    if not next(iter(reports.values())).has_keys:
+    if not next(iter(reports.values()))._has_keys:
         return np.concatenate([hashes for _, hashes in of_parts if hashes is not None])
     hash_of: dict[Any, int] = {}
     for of_part, hashes in of_parts:
@@ -115,7 +115,7 @@ def merged_clusters(
 
 def has_same_users(one: Report, other: Report) -> bool:
     """Return whether reports have the same users in the same order; row numbers, if neither has keys."""
-    if not one.has_keys and not other.has_keys:
+    if not one._has_keys and not other._has_keys:
         return one.state.counts.users == other.state.counts.users
     return equal_arrays(one.users, other.users)
 

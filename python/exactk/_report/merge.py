@@ -94,7 +94,7 @@ def _merge_comparisons(parts: list[Comparison | ComparisonState]) -> Comparison:
     for system in first:
         of_system = [part.reports[system] if isinstance(part, Comparison) else part[system] for part in parts]
         reports[system] = _merge_reports(of_system)
-    whole = [(part.reports, part.cluster_hashes) for part in parts if isinstance(part, Comparison)]
+    whole = [(part.reports, part._cluster_hashes) for part in parts if isinstance(part, Comparison)]
     _check_clusters([hashes for _, hashes in whole if hashes is not None])
     clusters = merged_clusters(whole, reports) if len(whole) == len(parts) else None
     return Comparison(reports, first.options, paired, clusters)
@@ -123,7 +123,7 @@ def _merge_reports(all_parts: list[Any]) -> Report:
     reports = [part for part in parts if isinstance(part, Report)]
     if len(reports) < len(parts):
         return Report(state)
-    tables = [report.user_table for report in reports if report.user_table is not None]
+    tables = [report._user_table for report in reports if report._user_table is not None]
     has_all_tables = len(tables) == len(reports)
     with_users = [report for report in reports if report.state.counts.users] or reports[:1]
     users = concatenate_users([report._users for report in with_users])  # noqa: SLF001 - of the class's own module

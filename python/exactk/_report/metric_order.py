@@ -45,10 +45,10 @@ def _in_order(report: Report, metrics: tuple[str, ...]) -> Report:
         totals=tuple(state.totals[part] for part in parts),
         groups=None if groups is None else groups.with_parts(parts),
     )
-    table = report.user_table
+    table = report._user_table
     if table is not None:
         table = replace(table, rows=table.rows[[*order, *_part_rows(values, order)]])
-    return Report(state, report.users if report.has_keys else None, table)
+    return Report(state, report.users if report._has_keys else None, table)
 
 
 def _part_rows(values: Sequence[Value], order: Sequence[int]) -> list[int]:

@@ -340,7 +340,7 @@ class Report(Exports, Mapping[str, float]):
         """
         optional.require("scipy", "report.interval")
         check_confidence(confidence)
-        index = self.index_of(metric)
+        index = self._index_of(metric)
         groups = self._state.groups or {}
         if group is not None and group not in groups:
             raise input_error("group", f"one of {', '.join(map(repr, groups)) or 'no groups'}", repr(group))
@@ -412,14 +412,14 @@ class Report(Exports, Mapping[str, float]):
         >>> report.disparity("P@1"), report.disparity("P@1", "ratio")
         (0.5, 0.5)
         """
-        index = self.index_of(metric)
+        index = self._index_of(metric)
         groups = sums_of_groups(self._state)
         if groups is None:
             raise input_error("report", "groups, which groups= names", "none")
         values = self._of_groups(values_of_groups, groups, index)
         return disparity_of_groups(dict(zip(groups, values, strict=True)), how, self._state.spellings[index])
 
-    def index_of(self, metric: str, argument: str = "metric") -> int:
+    def _index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
         if metric in self._state.spellings:
             return self._state.spellings.index(metric)
@@ -530,28 +530,23 @@ class Report(Exports, Mapping[str, float]):
         """Each user's values as one array of shape (values, users); None if they were not kept."""
         return None if self._user_table is None else self._user_table.values
 
-    def without_users(self) -> Report:
+    def _without_users(self) -> Report:
         """Return the report without what is kept of each user but the keys."""
         return self if self._user_table is None else Report(self._state, self._users)
 
-    def of_shards(self, shards: Shards | None) -> Report:
+    def _of_shards(self, shards: Shards | None) -> Report:
         """Return the report as that of some shards of an evaluation."""
         return Report(replace(self._state, shards=shards), self._users, self._user_table)
 
-    def undefined_users(self, index: int, label: Label | None = None) -> int:
+    def _undefined_users(self, index: int, label: Label | None = None) -> int:
         """Return how many users have NaN as a value, of all users or of a group."""
         sums = self._state.totals if label is None else (self._state.groups or {}).get(label, ())
         return max((sums[part].undefined for part in self._part_indices[index] if sums), default=0)
 
     @property
-    def has_keys(self) -> bool:
+    def _has_keys(self) -> bool:
         """Whether users have keys, not row numbers."""
         return self._users is not None
-
-    @property
-    def user_table(self) -> UserTable | None:
-        """All that is kept of each user; None if nothing was kept."""
-        return self._user_table
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Report):
@@ -612,7 +607,7 @@ class Report(Exports, Mapping[str, float]):
                     "standard_deviation": json_number(row.standard_deviation),
                     "evaluated": row.evaluated,
                 }
-                for row in self.rows_of_groups()
+                for row in self._rows_of_groups()
             ],
             "by_item_group": [
                 {"group": row.label, "metric": row.metric, "value": json_number(row.value), "items": row.items}
@@ -792,11 +787,11 @@ class Report(Exports, Mapping[str, float]):
                 format_number(row.standard_deviation, digits),
                 str(row.evaluated),
             ]
-            for row in self.rows_of_groups()
+            for row in self._rows_of_groups()
         ]
         return TextTable(["group", "metric", "value", "std", "evaluated"], rows, left=2)
 
-    def rows_of_groups(self, labels: Iterable[Label] | None = None) -> Iterator[GroupRow]:
+    def _rows_of_groups(self, labels: Iterable[Label] | None = None) -> Iterator[GroupRow]:
         """Yield each value of each group, or of the groups with these labels."""
         groups = sums_of_groups(self._state)
         if groups is None:
@@ -840,7 +835,7 @@ class Report(Exports, Mapping[str, float]):
             return []
         names, rows = list(self)[:_MOST_VALUES], []
         labels = list(islice(self._state.groups, _MOST_GROUPS))
-        cells = self.rows_of_groups(labels)
+        cells = self._rows_of_groups(labels)
         for label in labels:
             of_group = list(islice(cells, len(self)))
             users = sorted({row.evaluated for row in of_group})
@@ -877,10 +872,10 @@ class Report(Exports, Mapping[str, float]):
             text = f"{fewest} to {most} candidates per user (mean {mean:.5g})"
             remarks.append(text if fewest < most else f"{plural(candidates.fewest, 'candidate')} per user")
         shards = [] if self._state.shards is None else self._state.shards.remarks
-        return "; ".join([self.rules_text, ", ".join(remarks) or "0 users", *shards])
+        return "; ".join([self._rules_text, ", ".join(remarks) or "0 users", *shards])
 
     @property
-    def rules_text(self) -> str:
+    def _rules_text(self) -> str:
         """What the values depend on: the convention, with what was changed of it, the weights and the relevant grades."""
         parts = [f"convention {description(self.convention)}"]
         if self._state.weighted:

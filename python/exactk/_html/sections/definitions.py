@@ -29,7 +29,7 @@ def definitions(source: Source) -> Section:
     facts = [
         ("convention", description(convention)),
         ("differences from standard", departures(convention)),
-        ("rules", source.first.rules_text),
+        ("rules", source.first._rules_text),
         (
             "users in the mean",
             " or ".join(_USERS[name] for name in dict.fromkeys(value.rules["users"] for value in source.values)),

@@ -166,7 +166,7 @@ def _table_of_group_values(source: Source) -> Table:
     labels = list(dict.fromkeys(label for report in source.reports.values() for label in report.state.groups or {}))
     most = source.limits.rows // 8
     by_system = {
-        system: {(row.label, row.name): row for row in report.rows_of_groups(labels[:most])}
+        system: {(row.label, row.name): row for row in report._rows_of_groups(labels[:most])}
         for system, report in source.reports.items()
     }
     rows: list[list[str]] = []
