@@ -16,6 +16,7 @@ from exactk._engine.evaluation import Evaluation
 from exactk._engine.topk import TopKProblem
 from exactk._engine.warnings import describe_disjoint_keys, describe_values_without_weight
 from exactk._inputs.alignment import Alignment, align_scores, in_shared_vocabularies, without_truth
+from exactk._inputs.checks import parts_of_rows
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import predictions_input
 from exactk._inputs.long_format import Encoding
@@ -199,8 +200,11 @@ def _ranks_as_grades(rows: Rows, depth: int | None) -> Rows:
     if depth is not None:
         rows = rows._replace(lengths=np.minimum(_sizes(rows), depth))
     rows = validated_copy(rows, "truth")
-    ranks = np.arange(1, len(rows.items) + 1) - np.repeat(rows.indptr[:-1], _sizes(rows))
-    return rows._replace(grades=ranks.astype(np.float64), columns=TruthColumns())
+    ranks = np.empty(len(rows.items), np.float64)
+    for part in parts_of_rows(rows.indptr):
+        begin, end = rows.indptr[part.start], rows.indptr[part.stop]
+        ranks[begin:end] = np.arange(begin + 1, end + 1) - np.repeat(rows.indptr[part], _sizes(rows)[part])
+    return rows._replace(grades=ranks, columns=TruthColumns())
 
 
 def _sizes(rows: Rows) -> NDArray[np.int64]:

@@ -131,6 +131,14 @@ def parts(array: NDArray[Any], axis: int = 0) -> Iterator[slice]:
         yield slice(begin, begin + step)
 
 
+def parts_of_rows(indptr: NDArray[np.integer[Any]]) -> Iterator[slice]:
+    """Yield slices of rows with as many items, of rows with these offsets."""
+    rows = len(indptr) - 1
+    step = max(1, _PART * rows // max(1, int(indptr[-1])))
+    for begin in range(0, rows, step):
+        yield slice(begin, min(begin + step, rows))
+
+
 def converted(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Return a contiguous copy in a type, which Ctrl-C can interrupt."""
     if array.size <= _PART:

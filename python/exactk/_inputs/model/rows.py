@@ -12,11 +12,11 @@ from exactk._inputs.checks import (
     Offsets,
     as_ndarray,
     converted,
-    elements_at,
     flag_array,
     id_array,
     number_array,
     parts,
+    parts_of_rows,
 )
 from exactk._inputs.keys.columns import NumberColumn
 from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary, vocabulary_of_labels
@@ -264,5 +264,9 @@ def remove_padding(rows: Rows) -> Rows:
     if rows.lengths is None:
         return rows
     indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
-    offsets = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
-    return rows._replace(indptr=indptr, items=elements_at(rows.items, offsets), lengths=None, is_owned=True)
+    items = np.empty(int(indptr[-1]), rows.items.dtype)
+    for part in parts_of_rows(indptr):
+        begin, end = indptr[part.start], indptr[part.stop]
+        offsets = np.arange(begin, end) + np.repeat(rows.indptr[part] - indptr[part], rows.lengths[part])
+        items[begin:end] = rows.items[offsets]
+    return rows._replace(indptr=indptr, items=items, lengths=None, is_owned=True)
