@@ -94,6 +94,36 @@ def test_calls_take_the_options(options: Any) -> None:
         exactk.metrics.rbp(TRUTH, {"a": LISTS}, 3)
 
 
+def test_registries_survive_pickles_and_copies() -> None:
+    for registry in (exactk.metrics, exactk.agreement_metrics):
+        from_pickle = pickle.loads(pickle.dumps(registry))  # noqa: S301 - our own
+        assert from_pickle is copy.copy(registry) is copy.deepcopy(registry) is registry
+
+
+def test_settings_have_one_name_and_cutoffs_are_cutoffs() -> None:
+    metrics = exactk.metrics
+    assert metrics.ndcg.with_(gain="linear").with_(Gain="exp2") == metrics.ndcg.with_(gain="exp2")  # type: ignore[call-arg]
+    assert metrics.fbeta.with_(Beta=2) @ 1 == "fbeta@1(beta=2)"  # type: ignore[call-arg]
+    for call in (metrics.ndcg, exactk.ndcg_at_k, exactk.agreement_metrics.overlap):
+        with pytest.raises(exactk.InputTypeError, match=r"^k: expected an integer, found"):
+            call(LISTS, LISTS[::-1], [1, 2])  # type: ignore[arg-type]
+    with pytest.raises(exactk.InputError, match=r"^k: expected at least one cutoff"):
+        metrics.ndcg @ []
+    with pytest.raises(TypeError, match=r"exactk.metrics.fbeta.with_\(beta=2\) has it"):
+        metrics.fbeta(TRUTH, LISTS, 2, beta=2)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        metrics.ndcg.spelling = "recall"  # type: ignore[misc]
+
+
+def test_reports_and_gates_take_metrics_where_they_take_strings() -> None:
+    metrics = exactk.metrics
+    report = exactk.evaluate(TRUTH, LISTS, metrics.mrr)
+    assert metrics.mrr in report
+    assert report[metrics.mrr] == report.get(metrics.reciprocal_rank) == report["mrr"]  # type: ignore[index, call-overload]
+    both = exactk.compare(TRUTH, {"a": LISTS, "b": LISTS}, metrics.mrr, baseline="a")
+    assert both.check(no_worse={metrics.mrr: "50%"}) == both.check(no_worse={"mrr": "50%"})  # type: ignore[dict-item]
+
+
 def test_unknown_names_are_answered_with_the_nearest() -> None:
     with pytest.raises(AttributeError, match=r"^no metric is named 'ndgc'; did you mean 'ndcg'"):
         exactk.metrics.ndgc  # type: ignore[attr-defined]  # noqa: B018 - the error

@@ -60,6 +60,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "InputTypeError": lambda: exactk.InputTypeError("wrong"),
     "Items": lambda: exactk.Items(train=KEYED_SCORES, item_groups={"film": "a"}, values={"song": 2}),
     "JudgedLists": lambda: exactk.judge([[1, 2]], [[2, 3]], 2),
+    "MeanInterval": lambda: exactk.evaluate([[1]] * 9, [[1]] * 9, "P@1").interval("P@1"),
     "Metric": lambda: exactk.metrics.fbeta.with_(beta=2),
     "RankInterval": lambda: exactk.compare([[1], [2]], {"a": [[1], [3]], "b": [[2], [2]]}, "P@1").ranks("P@1")["a"],
     "Rankings": lambda: rankings_of(PAIRS),

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from exactk import displays as displays
     from exactk import reference as reference
     from exactk import results as results
+    from exactk import typing as typing
     from exactk._agreement import agreement as agreement
     from exactk._choose import choose as choose
     from exactk._compare import compare as compare
@@ -167,7 +168,7 @@ _MODULES = {
 """The public names by module, which the first use of one loads; above, type checkers have them once more."""
 
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
-_SUBMODULES = ("displays", "reference", "results")
+_SUBMODULES = ("displays", "reference", "results", "typing")
 
 __all__ = [*_MODULE_OF, "reference"]  # noqa: PLE0604 - the names are strings
 

@@ -10,6 +10,7 @@ from exactk._plan.metric_strings import checked_cutoff, setting_text
 from exactk._plan.metrics import MetricEntry, describe, evaluation_metrics
 from exactk._plan.metrics import agreement_metrics as metrics_of_lists
 from exactk._plan.metrics import metrics as registry
+from exactk._runtime.errors import input_error
 from exactk._runtime.names import Registry, fold
 
 if TYPE_CHECKING:
@@ -43,8 +44,15 @@ class _AskedMetric(MetricEntry):
 
     def __matmul__(self, cutoffs: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the metric string at a cutoff, or at each of several."""
-        if isinstance(cutoffs, Iterable) and not isinstance(cutoffs, (str, bytes)):
-            return self.string(f"@[{','.join(str(checked_cutoff(k)) for k in cutoffs)}]")
+        if (
+            isinstance(cutoffs, Iterable)
+            and not isinstance(cutoffs, (str, bytes))
+            and getattr(cutoffs, "ndim", None) != 0
+        ):
+            texts = [str(checked_cutoff(k)) for k in cutoffs]
+            if not texts:
+                raise input_error("k", "at least one cutoff", "none")
+            return self.string(f"@[{','.join(texts)}]")
         return self.string(f"@{checked_cutoff(cutoffs)}")
 
     def with_(self, **settings: Unpack[Settings]) -> Self:
@@ -55,7 +63,8 @@ class _AskedMetric(MetricEntry):
         InputError, InputTypeError
             If the parameter or field has no such value.
         TypeError
-            If the metric has no such parameter or field.
+            If there is no parameter or field of this name. A field that the metric does not read is told of when it is
+            evaluated.
 
         Examples
         --------
@@ -63,12 +72,15 @@ class _AskedMetric(MetricEntry):
         >>> exactk.metrics.ndcg.with_(gain="exp2", discount="log2_floored") @ 5
         'ndcg@5(gain=exp2,discount=log2_floored)'
         """
-        texts = {name: setting_text(self, name, value) for name, value in settings.items()}
+        texts = dict(setting_text(self, name, value) for name, value in settings.items())
         return type(self)(self, self.spelling, {**self.settings, **texts})
 
     def _value_string(self, k: int | None, options: Mapping[str, object], function: str) -> str:
         """Return the string of the one value at a cutoff, whose options do not ask for more."""
-        text = self.string() if k is None else self @ k
+        text = self.string("" if k is None else f"@{checked_cutoff(k)}")
+        if self.parameter is not None and self.parameter.name in options:
+            setting = f"{self.name}.with_({self.parameter.name}={options[self.parameter.name]!r})"
+            raise TypeError(f"{self.parameter.name} is no option of a value; exactk.metrics.{setting} has it")
         if several := [name for name in ("groups", "per_user") if name in options]:
             raise TypeError(f"one value has no {several[0]}; exactk.{function}, {text!r}, ...) takes it")
         return text
@@ -77,7 +89,7 @@ class _AskedMetric(MetricEntry):
         return f"<metric {self.string()}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._restored, (self.name, self.spelling, self.settings)  # noqa: SLF001 - its own
+        return type(self)._restored, (self.name, self.spelling, dict(self.settings))  # noqa: SLF001 - its own
 
     @classmethod
     def _restored(cls, name: str, spelling: str, settings: dict[str, str]) -> Self:
@@ -181,7 +193,7 @@ class _Metrics(Registry[_M], Generic[_M]):
 
         def __getattr__(self, name: str) -> _M:
             """Return the metric of this name, or raise with the most similar one."""
-            if name in self and not name.startswith("_"):
+            if not name.startswith("_") and name in self:
                 return self[name]
             hint = "" if name.startswith("_") else self.hint(name)
             raise AttributeError(f"no metric is named {name!r}{'; ' if hint else ''}{hint}", name=name, obj=self)
@@ -193,9 +205,19 @@ class _Metrics(Registry[_M], Generic[_M]):
 class Metrics(_Metrics[Metric], MetricNames):
     """The metrics of `exactk.evaluate` by name, as a mapping and as attributes."""
 
+    __module__ = "exactk"
+
+    def __reduce__(self) -> str:
+        return "metrics"
+
 
 class AgreementMetrics(_Metrics[AgreementMetric], AgreementNames):
     """The metrics of `exactk.agreement` by name, as a mapping and as attributes."""
+
+    __module__ = "exactk"
+
+    def __reduce__(self) -> str:
+        return "agreement_metrics"
 
 
 metrics = Metrics(Metric, evaluation_metrics)

@@ -14,6 +14,7 @@ True
 from __future__ import annotations
 
 from exactk._choose import Choice
+from exactk._inference.intervals import MeanInterval
 from exactk._inputs.model.top_k import TopK
 from exactk._metrics import AgreementMetric, Metric
 from exactk._plan.custom_metric import CustomMetric
@@ -36,6 +37,7 @@ __all__ = [
     "Differences",
     "Gate",
     "JudgedLists",
+    "MeanInterval",
     "Metric",
     "RankInterval",
     "Ranks",

@@ -202,6 +202,8 @@ class MeanInterval(Interval):
         The range of the values.
     """
 
+    __module__ = "exactk.results"
+
     method: MeanMethod | None
     limits: tuple[float, float]
 

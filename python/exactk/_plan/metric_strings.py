@@ -317,6 +317,7 @@ def canonical_name(spelling: str, convention: Convention, customs: Customs = NO_
 
 def _parse_metrics(text: object, convention: Convention, customs: Customs) -> Iterator[Value]:
     """Yield the values of a string, which may have several metrics with commas between them."""
+    text = text.string() if isinstance(text, MetricEntry) else text
     if not isinstance(text, str):
         raise type_error("metrics", "metric strings", repr(text))
     if len(text) > _MAX_LENGTH:
@@ -438,13 +439,13 @@ def _parse_arguments(text: str, info: _core.MetricInfo | CustomInfo, spelling: s
     return parameter, changes
 
 
-def setting_text(info: _core.MetricInfo, name: str, value: object) -> str:
-    """Return a parameter or field as metric strings have it, or raise if the metric has no such one."""
+def setting_text(info: _core.MetricInfo, name: str, value: object) -> tuple[str, str]:
+    """Return a parameter or field, in any spelling, by its name and as metric strings have it; raise if there is none."""
     if info.parameter is not None and fold(name) == fold(info.parameter.name):
         if isinstance(value, bool) or not isinstance(value, Real):
             raise type_error(name, "a number", repr(value))
         try:
-            return text_of(checked_parameter(info, float(value), name))
+            return info.parameter.name, text_of(checked_parameter(info, float(value), name))
         except OverflowError as error:
             raise input_error(name, "a number that float64 holds", "a larger number") from error
     field = field_name(name)
@@ -452,7 +453,7 @@ def setting_text(info: _core.MetricInfo, name: str, value: object) -> str:
         names = [*([] if info.parameter is None else [info.parameter.name]), *FIELDS]
         hint = did_you_mean(name, names)
         raise TypeError(f"{info.name}.with_() got an unexpected keyword argument {name!r}{hint and f'; {hint}'}")
-    return text_of(FIELDS[field].check(value, name))
+    return field, text_of(FIELDS[field].check(value, name))
 
 
 def checked_cutoff(k: object) -> int:

@@ -29,7 +29,17 @@ class MetricEntry(_core.MetricInfo):
         self, info: _core.MetricInfo, spelling: str = "", settings: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         super().__init__(info)
-        self.spelling, self.settings = spelling or info.name, dict(settings)
+        self._spelling, self._settings = spelling or info.name, MappingProxyType(dict(settings))
+
+    @property
+    def spelling(self) -> str:
+        """The name or alias that was asked for."""
+        return self._spelling
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The parameter and the fields of the convention that differ, as metric strings have them."""
+        return self._settings
 
     def string(self, cutoffs: str = "") -> str:
         """Return the metric string; the cutoffs begin with @."""

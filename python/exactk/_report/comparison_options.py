@@ -13,6 +13,7 @@ from exactk._inference.levels import fewest_draws, level_of, round_draws
 from exactk._inference.margins import Margin
 from exactk._inference.significance import Alternative
 from exactk._plan.metric_strings import canonical_name
+from exactk._plan.metrics import MetricEntry
 from exactk._plan.ranges import is_in_unit_range
 from exactk._report.validation import checked_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
@@ -423,6 +424,7 @@ def parse_margins(margin: object, argument: str = "margin") -> dict[str, Margin]
 
 
 def _checked_metric(metric: Any, argument: str) -> str:  # noqa: ANN401 - a key of the caller's mapping
+    metric = metric.string() if isinstance(metric, MetricEntry) else metric
     if not isinstance(metric, str) or not metric:
         raise type_error(argument, "metrics as keys", repr(metric))
     return metric
