@@ -63,8 +63,7 @@ class _AskedMetric(MetricEntry):
         InputError, InputTypeError
             If the parameter or field has no such value.
         TypeError
-            If there is no parameter or field of this name. A field that the metric does not read is told of when it is
-            evaluated.
+            If there is no parameter or field of this name. Evaluation warns of a field that the metric does not read.
 
         Examples
         --------
