@@ -103,6 +103,8 @@ def test_registries_survive_pickles_and_copies() -> None:
 def test_settings_have_one_name_and_cutoffs_are_cutoffs() -> None:
     metrics = exactk.metrics
     assert metrics.ndcg.with_(gain="linear").with_(Gain="exp2") == metrics.ndcg.with_(gain="exp2")  # type: ignore[call-arg]
+    one, other = ({"gain": "exp2", "users": "both"}, {"users": "both", "gain": "exp2"})
+    assert len({metrics.ndcg.with_(**one), metrics.ndcg.with_(**other)}) == 1  # type: ignore[arg-type]
     assert metrics.fbeta.with_(Beta=2) @ 1 == "fbeta@1(beta=2)"  # type: ignore[call-arg]
     for call in (metrics.ndcg, exactk.ndcg_at_k, exactk.agreement_metrics.overlap):
         with pytest.raises(exactk.InputTypeError, match=r"^k: expected an integer, found"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import io
 import pickle
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -101,6 +103,15 @@ def test_f60_public_classes_and_functions_belong_to_public_modules() -> None:
         if isinstance(public, type) or inspect.isfunction(public):
             assert public.__module__ == ("exactk" if name in exactk.__all__ else "exactk.results"), name
             assert public.__qualname__ == name
+
+
+def test_type_checkers_know_the_names_that_are_loaded() -> None:
+    """They cannot read the table of modules, and have imports that never run."""
+    tree = ast.parse(Path(exactk.__file__).read_text(encoding="utf-8"))
+    (block,) = [one for one in tree.body if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"]
+    imports = [one for one in block.body if isinstance(one, ast.ImportFrom) and one.module != "exactk"]
+    declared = {name.name: f"{one.module}" for one in imports for name in one.names}
+    assert declared == {name: f"exactk.{module}" for name, module in exactk._MODULE_OF.items()}
 
 
 def test_names_are_loaded_when_they_are_used() -> None:

@@ -252,8 +252,9 @@ def takes_options(kind: type) -> Callable[[_Function], _Function]:
 
     def decorate(function: _Function) -> _Function:
         plain = signature(function)
-        kept = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        options = [one for one in _OPTIONS if one.name in kind.__annotations__ and one not in kept]
+        names = kind.__annotations__
+        kept = [one for one in plain.parameters.values() if one.kind is not one.VAR_KEYWORD and one.name not in names]
+        options = [one for one in _OPTIONS if one.name in names]
         function.__signature__ = plain.replace(parameters=kept + options)  # type: ignore[attr-defined]  # functions have it unasked
         return function
 

@@ -52,7 +52,7 @@ class MetricEntry(_core.MetricInfo):
         return (self.name, self.settings) == (other.name, other.settings)
 
     def __hash__(self) -> int:
-        return hash((self.name, *self.settings.items()))
+        return hash((self.name, frozenset(self.settings.items())))  # in any order
 
     def __str__(self) -> str:
         rows = [(self.name, self.summary), *self.facts.items()]
