@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk._plan.metric_strings import plan
-from exactk._plan.ranges import range_of
+from exactk._plan.values import range_of
 from strategies import Evaluation, evaluations, examples, rankings
 
 STANDARD = exactk.conventions["standard"]

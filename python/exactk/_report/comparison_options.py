@@ -14,7 +14,7 @@ from exactk._inference.margins import Margin
 from exactk._inference.significance import Alternative
 from exactk._plan.metric_strings import canonical_name
 from exactk._plan.metrics import MetricEntry
-from exactk._plan.ranges import is_in_unit_range
+from exactk._plan.values import is_in_unit_range
 from exactk._report.validation import checked_fields
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option, plural

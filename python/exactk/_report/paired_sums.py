@@ -9,7 +9,7 @@ from itertools import chain, starmap
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from exactk._inference.estimates import Estimate, estimate, f_of_means, mean_of, size_under_exchange
-from exactk._plan.ranges import range_of
+from exactk._plan.values import range_of
 from exactk._runtime.errors import StateMismatchError
 
 if TYPE_CHECKING:

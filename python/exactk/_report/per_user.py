@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._plan.ranges import range_of
+from exactk._plan.values import range_of
 from exactk._report.json_document import json_number
 from exactk._report.state import State, plan_of_state
 from exactk._report.user_table import UserTable, has_part_rows, rows_of_values

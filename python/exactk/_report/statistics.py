@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from exactk._inference.intervals import MeanInterval, mean_interval
 from exactk._inference.significance import exp
-from exactk._plan.ranges import range_of
+from exactk._plan.values import range_of
 from exactk._report.collection import collection_value
 from exactk._report.group_values import numbers_of_groups, value_of_groups
 from exactk._runtime.errors import input_error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from exactk._inputs.checks import read_only
-from exactk._plan.ranges import is_in_unit_range
+from exactk._plan.values import is_in_unit_range
 from exactk._report.user_keys import equal_arrays
 
 if TYPE_CHECKING:

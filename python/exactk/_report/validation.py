@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.metric_strings import distinct_parts, plan
-from exactk._plan.ranges import is_in_unit_range, range_of
+from exactk._plan.values import is_in_unit_range, range_of
 from exactk._report.sums import Label, Sums
 from exactk._runtime.errors import ExactkError, input_error
 
