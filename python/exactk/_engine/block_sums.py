@@ -9,8 +9,8 @@ from exactk._engine.blocks import align_block
 from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_pairs, warn_of_ratings
 from exactk._engine.differing_users import NO_FLAGS, UserFlags
 from exactk._engine.error_locations import explain_repeats
-from exactk._engine.evaluation import evaluate_plainly
 from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
+from exactk._engine.outcomes import evaluate_plainly
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
 from exactk._engine.shared_items import SharedItems

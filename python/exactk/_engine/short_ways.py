@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._engine.core import core_engine
 from exactk._engine.differing_users import NO_FLAGS
-from exactk._engine.evaluation import evaluate_plainly, tie_range
+from exactk._engine.outcomes import evaluate_plainly, tie_range
 from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import candidate_rows
 from exactk._engine.warnings import (

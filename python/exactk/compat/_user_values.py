@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._engine.core import core_engine
-from exactk._engine.evaluation import user_rows
+from exactk._engine.outcomes import user_rows
 from exactk._engine.problem import Problem
 from exactk._engine.rankings import solve
 from exactk._plan.metric_strings import plan
