@@ -187,13 +187,13 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this f
             globals()[name] = public
             return public
         if name == "__version__":
-            from importlib.metadata import version  # noqa: PLC0415 - few need it
+            from importlib.metadata import version
 
             return version("exactk")
         message = f"module 'exactk' has no attribute {name!r}"
         if name.startswith("_"):
             raise AttributeError(message)
-        from exactk._runtime.names import did_you_mean  # noqa: PLC0415 - few need it
+        from exactk._runtime.names import did_you_mean
 
         hint = did_you_mean(name, __all__)
         raise AttributeError(f"{message}; {hint}" if hint else message)

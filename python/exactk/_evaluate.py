@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from exactk._engine.core import core_engine
 from exactk._engine.options import Options
-from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.short_ways import evaluate_shortly
-from exactk._engine.systems import ONE_SYSTEM
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._runtime.names import did_you_mean
@@ -205,6 +203,9 @@ def evaluate(
     >>> exactk.evaluate(test, scored, "recall@1")["recall@1"]
     0.5
     """
+    from exactk._engine.pipeline import evaluate_with_engine
+    from exactk._engine.systems import ONE_SYSTEM
+
     if unknown:
         with_defaults(unknown, "evaluate")
     options = (exclude, candidates, items, base_predictions, weights, groups, user, item, score, rank, grade)

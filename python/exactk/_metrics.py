@@ -34,7 +34,7 @@ class _Documentation:
         """Return the text."""
         if metric is None:
             return self._of_class
-        from exactk._metric_pages import documentation  # noqa: PLC0415 - few need it, and it evaluates an example
+        from exactk._metric_pages import documentation
 
         return documentation(metric)
 
@@ -167,7 +167,7 @@ class AgreementMetric(_AskedMetric):
         **options: Unpack[AgreementOptions],
     ) -> float:
         """Return the value at a cutoff, or of the whole lists; the options are those of `exactk.agreement`."""
-        from exactk._agreement import agreement  # noqa: PLC0415 - few need it
+        from exactk._agreement import agreement
 
         report = agreement(one, other, self._value_string(k, options, "agreement(one, other"), **options)
         return report[report.metrics[0]]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from exactk import _core
-from exactk._engine.base_lists import most_items
 from exactk._engine.paired_problem import PairedEngine
 from exactk._engine.problem import (
     Engine,
@@ -21,23 +20,14 @@ from exactk._engine.problem import (
     Problem,
     presence_of,
 )
-from exactk._inference.moments import Moments
-from exactk._inputs.base_messages import ARGUMENT, naming_base
-from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.predictions import MatrixScores
-from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import core_rules
 from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
-from exactk._report.exact_digits import DigitColumn
-from exactk._report.paired_sums import PairedSums
-from exactk._report.sum_table import PartColumns, SumTable
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa
-from exactk._runtime.progress import ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +40,8 @@ if TYPE_CHECKING:
     from exactk._inputs.model.predictions import Predictions, Scored
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
+    from exactk._report.paired_sums import PairedSums
+    from exactk._report.sum_table import SumTable
 
     CoreScored: TypeAlias = _core.Scores | _core.SparseScores | _core.Embeddings
     CorePredictions: TypeAlias = _core.Lists | CoreScored
@@ -61,6 +53,8 @@ def core_view(predictions: Scored, candidates: CandidateItems | None) -> CoreSco
 def core_view(predictions: Predictions, candidates: CandidateItems | None) -> CorePredictions: ...
 def core_view(predictions: Predictions, candidates: CandidateItems | None) -> CorePredictions:
     """Return the core's view of the predictions, of which these items may be ranked if they are of a matrix."""
+    from exactk._inputs.model.predictions import MatrixScores
+
     return predictions.core_for(candidates) if isinstance(predictions, MatrixScores) else predictions.core
 
 
@@ -118,6 +112,11 @@ def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
 
 def _base_lists(problem: Problem) -> _core.Lists | None:
     """Return the base lists down to the last rank that a value reads, ranked by the core."""
+    from exactk._engine.base_lists import most_items
+    from exactk._inputs.base_messages import ARGUMENT, naming_base
+    from exactk._inputs.model.sparse_scores import SparseScores
+    from exactk._runtime.progress import ignore_progress
+
     base = problem.base
     readers = as_plan(problem.values).readers_of_base
     if base is None or not readers:
@@ -184,6 +183,9 @@ def _check_counted_users(problem: Problem) -> None:
 
 def _sums_of_result(sums: _core.Sums, problem: Problem) -> tuple[list[Sums], SumTable | None]:
     """Return the sums of each value over all users, and those of each group."""
+    from exactk._report.exact_digits import DigitColumn
+    from exactk._report.sum_table import PartColumns, SumTable
+
     if problem.groups is None:
         return _list_sums(sums), None
     parts = []
@@ -244,6 +246,8 @@ def _truth_digest(keyed: KeyedTruth, num_threads: int) -> int:
 
 def _user_hashes(users: Snapshot | NDArray[Any] | None) -> NDArray[np.uint64] | None:
     """Return the hash of each row's user."""
+    from exactk._inputs.keys.key_lists import encode_row_keys
+
     if users is None or isinstance(users, Snapshot):
         return None if users is None else users.hashes
     keys, codes = encode_row_keys(users, "truth.users", len(users), "row")
@@ -288,6 +292,9 @@ def core_ranker(problem: TopKProblem) -> BestIndices:
 
 def _core_paired_sums(problem: PairedProblem) -> list[list[list[PairedSums]]]:
     """Sum over pairs of systems with the C++ core."""
+    from exactk._inference.moments import Moments
+    from exactk._report.paired_sums import PairedSums
+
     sums = _core.paired_sums(
         list(problem.tables),
         [_core.PairedValue(*value) for value in problem.values],

@@ -10,17 +10,10 @@ import numpy as np
 from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem
 from exactk._engine.rankings import solve
 from exactk._inputs.model.lists import Rankings
-from exactk._plan.item_tallies import group_tally_index, tally_index
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts, part_indices
 from exactk._report.counts import TieCounts
-from exactk._report.customs import customs_of
-from exactk._report.group_sums import GroupSums
-from exactk._report.group_tally import GroupTally
-from exactk._report.item_tally import item_tally
 from exactk._report.report import Report
 from exactk._report.state import State
-from exactk._report.statistics import value_of_sums
-from exactk._report.user_table import UserTable, has_part_rows, row_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,14 +25,18 @@ if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
     from exactk._report.catalogue import Catalogue
+    from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
     from exactk._report.sums import Label
+    from exactk._report.user_table import UserTable
 
 
 def user_table(
     problem: Problem, outcome: Outcome, values: tuple[Value, ...], labels: list[Label] | None
 ) -> UserTable | None:
     """Return what is kept of the users, with the values in the order of the request."""
+    from exactk._report.user_table import UserTable
+
     if outcome.per_user is None:
         return None
     weights = None if problem.weights is None else np.where(problem.weights.is_missing, 0, problem.weights.values)
@@ -50,6 +47,8 @@ def user_table(
 
 def user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) -> NDArray[np.float64]:
     """Return the values of the users in the order of the request, then those of parts, by row."""
+    from exactk._report.user_table import has_part_rows, row_count
+
     table, ratios = outcome.per_user, outcome.ratios
     assert table is not None and ratios is not None  # noqa: S101, PT018 - the caller has asked
     indices = part_indices(values)
@@ -70,6 +69,8 @@ def user_rows(problem: Problem, outcome: Outcome, values: tuple[Value, ...]) -> 
 
 def tie_range(engine: Engine, problem: Problem, value: Value) -> tuple[float, float]:
     """Return the lowest and the highest value over all orders of ties, in an evaluation of other values."""
+    from exactk._report.statistics import value_of_sums
+
     extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
     sums = solve(engine, problem._replace(values=distinct_parts(extremes))).sums
     # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
@@ -90,6 +91,9 @@ def state_of_outcome(
     catalogue: Catalogue | None,
 ) -> State:
     """Return the state of an outcome, whose values of parts are those of the plan's."""
+    from exactk._report.customs import customs_of
+    from exactk._report.group_sums import GroupSums
+
     totals, groups = tuple(outcome.sums), None
     if labels is not None and outcome.group_sums is not None:
         table = outcome.group_sums if labels else outcome.group_sums.of_rows(slice(0)).carried()
@@ -132,6 +136,8 @@ def _ties_of_values(
     ties: tuple[TieCounts, ...], values: Plan, problem: Problem, outcome: Outcome
 ) -> tuple[TieCounts, ...]:
     """Return the ties of each value, whose parts depend on the same orders."""
+    from exactk._plan.item_tallies import group_tally_index, tally_index
+
     if values.only_parts is not None:
         return tuple(ties[index] for index in values.only_parts)
 
@@ -159,6 +165,8 @@ def _users_with_closed_gaps(problem: Problem) -> int:
 
 def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
     """Return the tally by the labels of the groups, which ascend."""
+    from exactk._report.group_tally import GroupTally
+
     assert items.group_codes is not None  # noqa: S101 - the caller has checked
     groups = len(items.group_labels)
     sizes = np.bincount(items.group_codes[items.group_codes >= 0], minlength=groups).astype(np.int64)
@@ -169,6 +177,8 @@ def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
 
 def tally_of_counts(plan: TallyPlan, counted: ItemCounts, items: CanonicalItems, inputs: AlignedInputs) -> ItemTally:
     """Return the tally of the lists, by the keys of the catalogue and those of the foreign items."""
+    from exactk._report.item_tally import item_tally
+
     keys = items.keys.array
     if len(counted.foreign_ids):
         keys = np.concatenate([keys, _keys_of_ids(counted.foreign_ids, inputs)])

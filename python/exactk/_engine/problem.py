@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.metric_strings import as_plan
-from exactk._runtime.progress import ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -87,6 +85,8 @@ class Problem(NamedTuple):
         per_user: bool = False,
     ) -> Problem:
         """Return an evaluation of nothing but the truth and predictions."""
+        from exactk._runtime.progress import ignore_progress
+
         return cls(
             truth, predictions, None, None, None, None, 1, as_plan(values), convention, per_user, num_threads, ignore_progress
         )  # fmt: skip
@@ -94,6 +94,8 @@ class Problem(NamedTuple):
     @property
     def has_candidates(self) -> bool:
         """Whether only some items may be ranked."""
+        from exactk._inputs.model.sparse_scores import SparseScores
+
         return self.candidates is not None or isinstance(self.predictions, SparseScores)
 
     @property

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from exactk._engine.base_lists import check_base_order
 from exactk._engine.problem import Engine, Outcome, Problem
-from exactk._inputs.model.embeddings import check_input_order
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import TieCounts
-from exactk._report.sum_table import SumTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +30,9 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     The counts are those of the convention's own ranking or, if no value uses it, of the first; those of unusual items in the
     lists that metrics read are added up, so that none of these is left out.
     """
+    from exactk._engine.base_lists import check_base_order
+    from exactk._inputs.model.embeddings import check_input_order
+
     if isinstance(problem.predictions, Rankings) and problem.predictions.ranks is None and problem.base is None:
         return engine.solve(problem)  # lists without ranks are ranked in one way
     if problem.base is None and not problem.list_tallies and as_plan(problem.values).ranks_alike:
@@ -79,6 +79,8 @@ def _in_order(indices: Sequence[Sequence[int]], parts: Sequence[Sequence[_T]]) -
 
 def with_ranking(problem: Problem) -> Problem:
     """Return the problem of one value with its predictions as they are ranked for it."""
+    from exactk._inputs.model.embeddings import check_input_order
+
     (value,) = problem.values
     check_input_order(problem.predictions, [value.rules["ties"]], "predictions")
     return _with_ranked(problem, _ranking(problem, value.rules))
@@ -137,6 +139,8 @@ def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, c
 
 def _join(problem: Problem, outcomes: list[Outcome], indices: Sequence[list[int]]) -> Outcome:
     """Return the outcome of all values from those of the values at the given indices."""
+    from exactk._report.sum_table import SumTable
+
     size = len(problem.values)
     micro = [index for index, value in enumerate(problem.values) if value.rules["average"] == "micro"]
     counts = [outcome.counts for outcome in outcomes]

@@ -12,10 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._engine.core import core_engine
-from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.outcomes import evaluate_plainly, tie_range
 from exactk._engine.problem import KeyedTruth
-from exactk._engine.sampled_candidates import candidate_rows
 from exactk._engine.warnings import (
     EvaluatedSystem,
     describe_disjoint_keys,
@@ -24,10 +22,8 @@ from exactk._engine.warnings import (
     has_counts_to_warn_of,
     warn_of_evaluated_systems,
 )
-from exactk._inputs.matched_mappings import match_mappings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.readings import NO_READINGS, lines_of_ranks
-from exactk._inputs.registry import MAPPING, ClassifiedValue
 from exactk._inputs.small_inputs import small_inputs
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
@@ -76,6 +72,8 @@ def evaluate_shortly(
 
 
 def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortInputs | None:
+    from exactk._inputs.matched_mappings import match_mappings
+
     inputs = small_inputs(truth, predictions)
     if inputs is not None:
         return _ShortInputs(inputs, KeyedTruth(inputs.truth, None, None))
@@ -86,6 +84,10 @@ def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortIn
 
 
 def _warn_of_report(values: Plan, problem: Problem, short: _ShortInputs, report: Report) -> None:
+    from exactk._engine.differing_users import NO_FLAGS
+    from exactk._engine.sampled_candidates import candidate_rows
+    from exactk._inputs.registry import MAPPING, ClassifiedValue
+
     inputs, matched = short.inputs, short.matched
     disjoint_keys = describe_disjoint_keys(report, inputs, None if matched is None else matched.disjoint_items)
     readings = NO_READINGS.with_inputs(inputs, values.strictest_grade)

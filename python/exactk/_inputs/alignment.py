@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.checks import elements_at
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Rankings
-from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, count_users, encode_items_again, reindex, resize
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.truth import Truth
 from exactk._runtime.errors import Amending, type_error
 
@@ -27,6 +22,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import SharedVocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
+    from exactk._inputs.model.sparse_scores import SparseScores
     from exactk._runtime.errors import ExactkError
     from exactk._runtime.faults import Text
 
@@ -45,6 +41,8 @@ class AlignedInputs(NamedTuple):
     @property
     def is_complete(self) -> bool:
         """Whether the predictions have everything that may be ranked, not only the best items."""
+        from exactk._inputs.model.sparse_scores import SparseScores
+
         return not isinstance(self.predictions, SparseScores) or self.predictions.is_complete
 
     @property
@@ -185,6 +183,9 @@ class Alignment:
         encoding: Encoding,
         base: Rows | Predictions | None = None,
     ) -> None:
+        from exactk._inputs.model.embeddings import CanonicalEmbeddings
+        from exactk._inputs.model.scores import Scores
+
         self._shared_users, self._shared_items = encoding.users, encoding.items
         self._truth, self._exclude, self._base = truth, exclude, base
         self._systems = [
@@ -236,6 +237,8 @@ class Alignment:
 
     def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:
         """Return the truth, a system's predictions, the exclusions and the base predictions, aligned."""
+        from exactk._inputs.base_messages import naming_base
+
         inputs = self._inputs_beside_truth(predictions)
         if self._base is None:
             return inputs
@@ -247,6 +250,10 @@ class Alignment:
 
     def _check_kinds_of_base(self, base: Rows | Predictions, predictions: Rows | Predictions) -> None:
         """Raise InputTypeError if the items of the base predictions cannot be those of the predictions."""
+        from exactk._inputs.base_messages import ARGUMENT
+        from exactk._inputs.model.embeddings import CanonicalEmbeddings
+        from exactk._inputs.model.scores import Scores
+
         kind, expected = _kind_of_items(base), _kind_of_items(predictions)
         keyed = [
             one for one in (base, predictions) if isinstance(one, (Scores, CanonicalEmbeddings)) and one.item_vocabulary
@@ -256,6 +263,10 @@ class Alignment:
             raise type_error(ARGUMENT, f"items of type {expected}, as in the predictions", kind, hint=KIND_HINT)
 
     def _inputs_beside_truth(self, predictions: Rows | Predictions) -> AlignedInputs:
+        from exactk._inputs.model.embeddings import CanonicalEmbeddings
+        from exactk._inputs.model.predictions import predictions_from_rows
+        from exactk._inputs.model.scores import Scores
+
         if isinstance(predictions, (Scores, CanonicalEmbeddings)):
             predictions = self._aligned_matrix(predictions) if self._has_keys else predictions
             if predictions.item_vocabulary is not None:
@@ -271,6 +282,8 @@ class Alignment:
 
     def _aligned_matrix(self, scores: MatrixScores) -> MatrixScores:
         """Return scores of all items with a row for each user, and embeddings with items in the order of their keys."""
+        from exactk._inputs.model.embeddings import CanonicalEmbeddings
+
         self._check_users(scores)
         self._check_item_kinds(scores)
         if self._users is not None and scores.user_vocabulary is not None:
@@ -293,6 +306,8 @@ class Alignment:
         return AlignedInputs(truth, scores, exclude, items.snapshot())
 
     def _aligned_predictions(self, predictions: Rows | Rankings | SparseScores) -> Predictions:
+        from exactk._inputs.model.predictions import predictions_from_rows
+
         rows = predictions if isinstance(predictions, Rows) else predictions.rows()
         self._check_users(rows)
         aligned = self._with_rows_of_all_users(rows)
@@ -366,6 +381,9 @@ _NUMBERS = "column or row numbers"
 
 def _kind_of_items(source: Rows | Predictions | None) -> str:
     """Return the kind of the items; empty if there are none."""
+    from exactk._inputs.model.embeddings import CanonicalEmbeddings
+    from exactk._inputs.model.scores import Scores
+
     if source is None:
         return ""
     are_columns = isinstance(source, (Scores, CanonicalEmbeddings))
@@ -378,6 +396,8 @@ def _kind_of_items(source: Rows | Predictions | None) -> str:
 
 def _with_keys(scores: MatrixScores, keys: str) -> str:
     """Return how to write scores with keys, for hints."""
+    from exactk._inputs.model.scores import Scores
+
     values = "predictions" if isinstance(scores, Scores) else "user_vectors, item_vectors"
     return f"predictions=exactk.{type(scores).__name__}({values}, {keys}={keys})"
 
@@ -413,6 +433,9 @@ def _naming_instead(error: ExactkError, argument: str) -> ExactkError:
 
 def check_keys_beside_scores(exclude: Exclusions | Rows | None, scores: Rows | Scored) -> None:
     """Raise InputTypeError if only one of both has keys: rows and columns are then of unknown users and items."""
+    from exactk._inputs.model.embeddings import CanonicalEmbeddings
+    from exactk._inputs.model.scores import Scores
+
     if exclude is None:
         return
     if scores.user_vocabulary is None and exclude.user_vocabulary is not None:
@@ -429,6 +452,9 @@ def check_keys_beside_scores(exclude: Exclusions | Rows | None, scores: Rows | S
 
 def _scores_with_keys(scores: Rows | Scored, keys: str) -> str:
     """Return how to write the scores of `exactk.topk` with keys, for hints."""
+    from exactk._inputs.model.scores import Scores
+    from exactk._inputs.model.sparse_scores import SparseScores
+
     if isinstance(scores, Rows):
         return "scores=dict(zip(users, scores))"
     values = {Scores: "scores", SparseScores: "indptr, items, scores"}.get(type(scores), "user_vectors, item_vectors")

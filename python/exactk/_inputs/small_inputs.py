@@ -11,13 +11,13 @@ from exactk._inputs.alignment import AlignedInputs
 from exactk._inputs.containers.sequences import rows_of_integers
 from exactk._inputs.model.lists import Lists, Rankings
 from exactk._inputs.model.rows import Rows, matrix_rows, remove_padding
-from exactk._inputs.model.scores import Scores
 from exactk._inputs.readings import users_with_items
-from exactk._inputs.registry import ARRAY, LIST, ClassifiedValue
 from exactk._inputs.truth import Truth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from exactk._inputs.model.scores import Scores
 
 _ROW_TYPES = frozenset({list, tuple})
 _MOST_USERS = 1000  # of more, the steps that are left out take no share of the time that matters
@@ -28,6 +28,8 @@ _SCORES = (np.dtype(np.float32), np.dtype(np.float64))
 
 def small_inputs(truth: object, predictions: object) -> AlignedInputs | None:
     """Return the inputs if they are small and have no keys; None if not, or if they may be misread."""
+    from exactk._inputs.model.scores import Scores
+
     judged = _truth_of(truth)
     ranked = None if judged is None else _predictions_of(predictions)
     if judged is None or ranked is None:
@@ -41,6 +43,8 @@ def small_inputs(truth: object, predictions: object) -> AlignedInputs | None:
 
 def _may_be_misread(columns: int, truth: Truth, ranked: Rankings | Scores) -> bool:
     """Return whether scores have other columns than the truth, or lists may be scores of all items, or begin at 1."""
+    from exactk._inputs.model.scores import Scores
+
     if isinstance(ranked, Scores):
         return ranked.item_count != columns
     return len(ranked.items) == columns * len(truth) or bool((ranked.items == columns).any())
@@ -56,6 +60,8 @@ def _truth_of(value: object) -> Truth | None:
 
 def _predictions_of(value: object) -> Rankings | Scores | None:
     """Return lists without keys and ranks, or dense scores without keys, if they are small."""
+    from exactk._inputs.model.scores import Scores
+
     if isinstance(value, Scores):
         return None if value.is_keyed or value.user_rows is not None or not _is_small(value.values) else value
     if type(value) is np.ndarray and value.ndim == 2 and value.dtype in _SCORES:
@@ -77,6 +83,8 @@ def _is_plain(lists: Lists) -> bool:
 
 def _rows_of(value: object, argument: str) -> Rows | None:
     """Return the rows of an id matrix or of a list of rows of integers, as copies."""
+    from exactk._inputs.registry import ARRAY, LIST, ClassifiedValue
+
     if type(value) is np.ndarray:
         has_ids = value.dtype.kind in "iu" and np.can_cast(value.dtype, np.int64)  # uint64 has others
         if (

@@ -6,11 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from exactk._inputs.checks import as_ndarray, flag_array, number_array, offset_array
-from exactk._inputs.containers.frames import rows_of_frame
-from exactk._inputs.containers.tables import is_frame
-from exactk._inputs.keys.key_lists import check_distinct_keys, encode_item_keys, encode_row_keys, keys_of_items
-from exactk._inputs.keys.pivoted import matrix_of
-from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import Rows, TruthColumns, graded_rows, padded_rows, validated_copy
 from exactk._runtime.errors import type_error
@@ -75,6 +70,8 @@ class Truth(Lists):
         users: KeysLike | None = None,
         present: VectorLike | None = None,
     ) -> None:
+        from exactk._inputs.keys.key_lists import encode_item_keys
+
         ids, keys = encode_item_keys(items, "truth.items")
         rows = Rows(
             offset_array(indptr, "truth.indptr"),
@@ -122,6 +119,9 @@ class Truth(Lists):
         >>> exactk.Truth.from_dense([[3, 0, 1], [0, 2, 0]], users=["ann", "bob"], items=["film", "song", "book"]).users
         array(['ann', 'bob'], dtype='<U3')
         """
+        from exactk._inputs.keys.key_lists import keys_of_items
+        from exactk._inputs.keys.pivoted import matrix_of
+
         matrix = matrix_of(grades, cls._argument)
         array = as_ndarray(matrix.values, cls._argument)
         rows = graded_rows(array, cls._argument)
@@ -175,6 +175,10 @@ class Truth(Lists):
         >>> exactk.ndcg_at_k(truth, {"ann": ["wall-e", "up"], "bob": ["up"]}, k=2)
         0.9298...
         """
+        from exactk._inputs.containers.frames import rows_of_frame
+        from exactk._inputs.containers.tables import is_frame
+        from exactk._inputs.long_format import Encoding
+
         if not is_frame(frame):
             hint = "exactk.as_truth takes other containers"
             raise type_error(cls._argument, "a data frame", type(frame).__name__, hint=hint)
@@ -263,6 +267,8 @@ Truth.__module__ = "exactk"  # where a dataclass would look for names, if it sto
 
 def _labels(users: object, size: int, *, may_repeat: bool = False) -> NDArray[Any] | None:
     """Return the labels of a truth's rows."""
+    from exactk._inputs.keys.key_lists import check_distinct_keys, encode_row_keys
+
     if users is None:
         return None
     keys, codes = encode_row_keys(users, "truth.users", size, "row")

@@ -14,7 +14,6 @@ from exactk import _core
 from exactk._plan.conventions import Convention, override_name
 from exactk._plan.custom_metric import CustomInfo, CustomMetric
 from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
-from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
 from exactk._plan.metrics import MetricEntry, agreement_metrics, metric_info, metrics
 from exactk._plan.values import PARTS_OF_MEANS, Value
 from exactk._runtime.errors import ExactkError, input_error, type_error
@@ -85,11 +84,15 @@ class Plan(tuple[Value, ...]):  # noqa: SLOT001 - cached properties need a dicti
     @cached_property
     def item_tallies(self) -> tuple[TallyPlan, ...]:
         """What to count for the values of all lists together."""
+        from exactk._plan.item_tallies import plan_item_tallies
+
         return plan_item_tallies(self)
 
     @cached_property
     def group_tallies(self) -> tuple[Value, ...]:
         """What to count for the values of groups of items."""
+        from exactk._plan.item_tallies import plan_group_tallies
+
         return plan_group_tallies(self)
 
     @cached_property

@@ -15,42 +15,14 @@ import numpy as np
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.conventions import description
-from exactk._plan.item_tallies import group_tally_index, tally_index
 from exactk._plan.metric_strings import canonical_name
-from exactk._report.comparison_options import check_confidence
 from exactk._report.counts import count_text
-from exactk._report.customs import by_name
-from exactk._report.disparity import disparity_of_groups
-from exactk._report.display import DIGITS, format_number
-from exactk._report.exports import Exports, return_or_write
-from exactk._report.flat_names import flat_dict
-from exactk._report.json_document import Document, json_counts, json_number
-from exactk._report.metric_mapping import GroupMapping, MetricMapping
-from exactk._report.per_user import kept_from_plain, kept_to_plain
-from exactk._report.presentation import html_page, page_request, plot
+from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
-from exactk._report.statistics import (
-    deviations_of_groups,
-    evaluated_by_group,
-    evaluated_users,
-    interval_of_sums,
-    numbers_of_item_groups,
-    standard_deviation,
-    value_of_group_tally,
-    value_of_sums,
-    value_of_tally,
-    values_of_groups,
-)
-from exactk._report.table_display import DisplayTable
-from exactk._report.tables import TextTable, metric_columns, text_of_columns, unknown_table
-from exactk._report.undefined_users import undefined_case, undefined_values
-from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
-from exactk._report.user_table import UserTable
 from exactk._report.validation import check_computed, checked_fields, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
-from exactk._runtime.optional import OrderedCategories
 
 if TYPE_CHECKING:
     from collections.abc import ItemsView, KeysView, ValuesView
@@ -69,11 +41,15 @@ if TYPE_CHECKING:
     from exactk._report.group_sums import GroupSums
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
+    from exactk._report.json_document import Document
     from exactk._report.judged_lists import JudgedLists
+    from exactk._report.metric_mapping import MetricMapping
     from exactk._report.presentation import DrawnDisplay
     from exactk._report.shards import Shards
     from exactk._report.sums import Label, Sums
-    from exactk._report.tables import Columns, Table
+    from exactk._report.table_display import DisplayTable
+    from exactk._report.tables import Columns, Table, TextTable
+    from exactk._report.user_table import UserTable
 
 _T = TypeVar("_T")
 ReportPlot: TypeAlias = Literal["values", "curves", "distribution"]
@@ -213,6 +189,8 @@ class Report(Exports, Mapping[str, float]):
         return self._plan.spellings_by_name
 
     def _by_metric(self, values: Sequence[_T], absent: str = _NOT_REQUESTED) -> MetricMapping[_T]:
+        from exactk._report.metric_mapping import MetricMapping
+
         return MetricMapping(self._spellings, values, self.convention, absent)
 
     def _statistic_by_metric(self, sums: Sequence[Sums], statistic: Callable[..., float]) -> MetricMapping[float]:
@@ -239,6 +217,8 @@ class Report(Exports, Mapping[str, float]):
 
     @cached_property
     def _values(self) -> MetricMapping[float]:
+        from exactk._report.statistics import value_of_sums
+
         of_users = self._statistic_by_metric(self._state.totals, value_of_sums)
         if not self._plan.of_collections:
             return of_users
@@ -250,6 +230,8 @@ class Report(Exports, Mapping[str, float]):
 
     def _tally_of(self, value: Value) -> tuple[ItemTally, int]:
         """Return the tally that a value of all lists depends on, and the column of its cutoff."""
+        from exactk._plan.item_tallies import tally_index
+
         index, column = tally_index(value, self._tally_plans)
         return self._state.item_tallies[index], column
 
@@ -262,9 +244,13 @@ class Report(Exports, Mapping[str, float]):
         return self._plan.group_tallies
 
     def _group_tally_of(self, value: Value) -> GroupTally:
+        from exactk._plan.item_tallies import group_tally_index
+
         return self._state.group_tallies[group_tally_index(value, self._group_tally_plans)]
 
     def _value_of_lists(self, value: Value) -> float:
+        from exactk._report.statistics import value_of_group_tally, value_of_tally
+
         if value.info.reads_groups:
             return value_of_group_tally(value, self._group_tally_of(value))
         catalogue = self._state.catalogue
@@ -273,6 +259,8 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def _evaluated(self) -> list[int]:
         """How many users, or lists, each value was computed for."""
+        from exactk._report.statistics import evaluated_users
+
         return [
             evaluated_users(sums) if sums else self._lists_of(value)
             for value, sums in zip(self._plan, self._part_sums(self._state.totals), strict=True)
@@ -284,6 +272,8 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def standard_deviation(self) -> MetricMapping[float]:
         """The standard deviation of the users' values."""
+        from exactk._report.statistics import standard_deviation
+
         return self._statistic_by_metric(self._state.totals, standard_deviation)
 
     def interval(self, metric: str, confidence: float = 0.95, *, group: Label | None = None) -> MeanInterval:
@@ -338,6 +328,9 @@ class Report(Exports, Mapping[str, float]):
         >>> round(nothing.low, 4), round(nothing.high, 4), nothing.method
         (0.0, 0.0596, 'beta')
         """
+        from exactk._report.comparison_options import check_confidence
+        from exactk._report.statistics import interval_of_sums
+
         optional.require("scipy", "report.interval")
         check_confidence(confidence)
         index = self._index_of(metric)
@@ -412,6 +405,9 @@ class Report(Exports, Mapping[str, float]):
         >>> report.disparity("P@1"), report.disparity("P@1", "ratio")
         (0.5, 0.5)
         """
+        from exactk._report.disparity import disparity_of_groups
+        from exactk._report.statistics import values_of_groups
+
         index = self._index_of(metric)
         groups = sums_of_groups(self._state)
         if groups is None:
@@ -421,6 +417,8 @@ class Report(Exports, Mapping[str, float]):
 
     def _index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
+        from exactk._report.customs import by_name
+
         if metric in self._state.spellings:
             return self._state.spellings.index(metric)
         canonical = canonical_name(metric, self.convention, by_name(self._state.custom_metrics))
@@ -431,6 +429,8 @@ class Report(Exports, Mapping[str, float]):
     @property
     def per_user(self) -> MetricMapping[NDArray[np.float64]]:
         """Each user's values."""
+        from exactk._report.metric_mapping import MetricMapping
+
         values, table = self._values_of_users, self.table
         if table is None:
             return self._by_metric([], "not kept; use per_user=True")
@@ -453,6 +453,9 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def by_group(self) -> Mapping[Label, MetricMapping[float]]:
         """The values of each group."""
+        from exactk._report.metric_mapping import GroupMapping, MetricMapping
+        from exactk._report.statistics import values_of_groups
+
         groups = sums_of_groups(self._state)
         columns = [] if groups is None else self._statistic_by_group(values_of_groups, groups)
         of_group = partial(MetricMapping, self._spellings, convention=self.convention, absent=_NOT_REQUESTED)
@@ -471,6 +474,9 @@ class Report(Exports, Mapping[str, float]):
     @cached_property
     def by_item_group(self) -> Mapping[Label, MetricMapping[float]]:
         """What each metric of groups of items has of each group."""
+        from exactk._report.metric_mapping import MetricMapping
+        from exactk._report.statistics import numbers_of_item_groups
+
         values = [value for value in self._plan if value.info.reads_groups]
         tallies = [self._group_tally_of(value) for value in values]
         columns = [numbers_of_item_groups(*pair) for pair in zip(values, tallies, strict=True)]
@@ -549,6 +555,8 @@ class Report(Exports, Mapping[str, float]):
         return self._users is not None
 
     def __eq__(self, other: object) -> bool:
+        from exactk._report.user_keys import equal_arrays
+
         if not isinstance(other, Report):
             return NotImplemented
         if self._state != other._state or self._user_table != other._user_table:
@@ -569,10 +577,14 @@ class Report(Exports, Mapping[str, float]):
     def _from_plain(
         cls, state: State, users: tuple[Any, ...] | NDArray[Any] | None, user_table: tuple[Any, ...] | None
     ) -> Report:
+        from exactk._report.user_table import UserTable
+
         keys = Snapshot.from_plain(users) if isinstance(users, tuple) else users
         return cls(state, keys, None if user_table is None else UserTable(*user_table))
 
     def _to_document(self) -> Document:
+        from exactk._report.json_document import Document
+
         return Document({None: self.to_dict()})
 
     @classmethod
@@ -585,6 +597,10 @@ class Report(Exports, Mapping[str, float]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, with None for NaN. ``Report.from_dict`` reads it back."""
+        from exactk._report.json_document import json_number
+        from exactk._report.per_user import kept_to_plain
+        from exactk._report.user_keys import users_to_plain
+
         return {
             **self._computed(),
             "users": None if self._users is None else users_to_plain(self.users),
@@ -595,6 +611,8 @@ class Report(Exports, Mapping[str, float]):
 
     def _computed(self) -> dict[str, Any]:
         """Return what follows from the state, as plain data."""
+        from exactk._report.json_document import json_counts, json_number
+
         return {
             "values": {name: json_number(value) for name, value in self.items()},
             "standard_deviation": {name: json_number(value) for name, value in self.standard_deviation.items()},
@@ -619,6 +637,9 @@ class Report(Exports, Mapping[str, float]):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Values and counts that its state contradicts are an error."""
+        from exactk._report.per_user import kept_from_plain
+        from exactk._report.user_keys import users_from_plain
+
         with plain_data("report", cls._expected()):
             fields = (
                 "values",
@@ -691,6 +712,9 @@ class Report(Exports, Mapping[str, float]):
         >>> "<title>A first page</title>" in page
         True
         """
+        from exactk._report.exports import return_or_write
+        from exactk._report.presentation import html_page, page_request
+
         return return_or_write(
             html_page(self, page_request(title=title, note=note, lists=None if lists is None else {"": lists})), path
         )
@@ -729,6 +753,8 @@ class Report(Exports, Mapping[str, float]):
         'recall'
         >>> display.figure_.savefig("curves.svg")  # doctest: +SKIP
         """
+        from exactk._report.presentation import plot
+
         return plot(self, kind, metric, ax)
 
     def to_flat_dict(self, prefix: str = "") -> dict[str, float]:
@@ -753,9 +779,14 @@ class Report(Exports, Mapping[str, float]):
         >>> exactk.evaluate([[1]], [[2, 1]], ["map@10", "fbeta@5(beta=2)"]).to_flat_dict("valid/")
         {'valid/map_at_10': 0.5, 'valid/fbeta_at_5_beta_2': 0.5555555555555556}
         """
+        from exactk._report.flat_names import flat_dict
+
         return flat_dict((((name,), value) for name, value in self.items()), prefix)
 
     def _text_table(self, table: Table, digits: int) -> TextTable:
+        from exactk._report.tables import text_of_columns
+        from exactk._report.user_keys import user_columns
+
         if table == "values":
             return self._text_of_values(digits)
         if table == "by_group":
@@ -765,6 +796,9 @@ class Report(Exports, Mapping[str, float]):
         return text_of_columns(self.columns(table), len(user_columns(self.users)), digits)
 
     def _text_of_values(self, digits: int) -> TextTable:
+        from exactk._report.display import format_number
+        from exactk._report.tables import TextTable
+
         evaluated, deviations = self.counts["evaluated"], self.standard_deviation
         rows = [
             [
@@ -779,6 +813,9 @@ class Report(Exports, Mapping[str, float]):
         return TextTable(["metric", "value", "std", "evaluated", "skipped"], rows)
 
     def _text_of_groups(self, digits: int) -> TextTable:
+        from exactk._report.display import format_number
+        from exactk._report.tables import TextTable
+
         rows = [
             [
                 str(row.label),
@@ -805,6 +842,8 @@ class Report(Exports, Mapping[str, float]):
 
     def _columns_by_group(self, groups: GroupSums) -> tuple[list[list[float]], list[list[float]], list[list[int]]]:
         """Return the values, their standard deviations and the number of evaluated users, value by value."""
+        from exactk._report.statistics import deviations_of_groups, evaluated_by_group, values_of_groups
+
         values, deviations = (
             self._statistic_by_group(statistic, groups) for statistic in (values_of_groups, deviations_of_groups)
         )
@@ -819,6 +858,10 @@ class Report(Exports, Mapping[str, float]):
 
     def _item_groups_in_brief(self) -> list[DisplayTable]:
         """Return the first groups of items and their numbers, if a metric has some."""
+        from exactk._report.display import format_number
+        from exactk._report.table_display import DisplayTable
+        from exactk._report.tables import TextTable
+
         if not self.by_item_group:
             return []
         rows = [
@@ -831,6 +874,10 @@ class Report(Exports, Mapping[str, float]):
 
     def _groups_in_brief(self) -> list[DisplayTable]:
         """Return the first groups and values, if there are groups."""
+        from exactk._report.display import format_number
+        from exactk._report.table_display import DisplayTable
+        from exactk._report.tables import TextTable
+
         if not self._state.groups:
             return []
         names, rows = list(self)[:_MOST_VALUES], []
@@ -845,11 +892,16 @@ class Report(Exports, Mapping[str, float]):
         return [DisplayTable("By group", TextTable(["group", "evaluated", *names], rows), notes)]
 
     def _display_tables(self) -> Sequence[DisplayTable]:
+        from exactk._report.display import DIGITS
+        from exactk._report.table_display import DisplayTable
+
         values = DisplayTable("Report", self._text_of_values(DIGITS))
         *tables, last = [values, *self._groups_in_brief(), *self._item_groups_in_brief()]
         return [*tables, last._replace(notes=[*last.notes, self._remarks()])]
 
     def _remarks(self) -> str:
+        from exactk._report.undefined_users import undefined_case, undefined_values
+
         counts = self._state.counts.scalars()
         compares_lists = self._plan[0].info.compares_lists
         remarks = [
@@ -897,6 +949,8 @@ class Report(Exports, Mapping[str, float]):
 
     def columns(self, table: Table = "values", *, wide: bool | None = None) -> Columns:
         """Return the columns of the data frames by name; see `to_pandas`."""
+        from exactk._report.tables import unknown_table
+
         if table == "values":
             return self._columns_of_values(wide=bool(wide))
         if table == "per_user":
@@ -908,6 +962,8 @@ class Report(Exports, Mapping[str, float]):
         raise unknown_table(table)
 
     def _columns_of_values(self, *, wide: bool) -> Columns:
+        from exactk._report.tables import metric_columns
+
         if wide:
             return {name: [value] for name, value in self.items()}
         evaluated = list(self.counts["evaluated"].values())
@@ -919,6 +975,9 @@ class Report(Exports, Mapping[str, float]):
         }
 
     def _columns_of_users(self, *, wide: bool) -> Columns:
+        from exactk._report.tables import metric_columns
+        from exactk._report.user_keys import join_columns, user_columns
+
         if self.table is None:
             hint = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option
             raise input_error("table", "per-user values", "none", hint=hint)
@@ -931,6 +990,9 @@ class Report(Exports, Mapping[str, float]):
         return join_columns(repeated, values)
 
     def _columns_of_groups(self, *, wide: bool) -> Columns:
+        from exactk._report.statistics import values_of_groups
+        from exactk._report.tables import metric_columns
+
         groups = sums_of_groups(self._state)
         if groups is None:
             raise input_error("table", "groups, which groups= names", "none")
@@ -949,6 +1011,8 @@ class Report(Exports, Mapping[str, float]):
         }
 
     def _columns_of_item_groups(self, *, wide: bool) -> Columns:
+        from exactk._report.tables import metric_columns
+
         values = [value for value in self._plan if value.info.reads_groups]
         if not values:
             raise input_error("table", "a metric of groups of items, such as exposure", "none")
@@ -966,6 +1030,8 @@ class Report(Exports, Mapping[str, float]):
 
     def _labels(self, labels: Iterable[Label]) -> list[Label]:
         """Return the labels as a column, with the order of all groups if there is one."""
+        from exactk._runtime.optional import OrderedCategories
+
         order = self._state.group_order
         return list(labels) if order is None else OrderedCategories(labels, order)
 

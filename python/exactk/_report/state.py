@@ -11,15 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import Convention, description
-from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
 from exactk._plan.metric_strings import plan
-from exactk._report.catalogue import Catalogue, describe_difference
 from exactk._report.counts import Counts
-from exactk._report.customs import by_name, checked_customs, custom_to_plain, customs_of
-from exactk._report.group_sums import GroupSums, RunningGroupSums, group_sums_of
-from exactk._report.group_tally_bytes import group_tally_from_bytes, group_tally_to_bytes
-from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
-from exactk._report.shards import Shards, united_shards
 from exactk._report.validation import (
     checked_digest,
     checked_fields,
@@ -31,7 +24,6 @@ from exactk._report.validation import (
     fail,
     plain_data,
 )
-from exactk._runtime.copies import changed_copy
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
 
@@ -42,8 +34,11 @@ if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.metric_strings import Plan
     from exactk._plan.values import Value
+    from exactk._report.catalogue import Catalogue
+    from exactk._report.group_sums import GroupSums
     from exactk._report.group_tally import GroupTally
     from exactk._report.item_tally import ItemTally
+    from exactk._report.shards import Shards
     from exactk._report.sum_table import Scales
     from exactk._report.sums import Label, Sums
 
@@ -139,10 +134,14 @@ class State:
 
     @cached_property
     def _plan(self) -> Plan:
+        from exactk._report.customs import by_name
+
         return plan(self.spellings, self.convention, compares_lists=None, customs=by_name(self.custom_metrics))
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
+        from exactk._report.group_sums import GroupSums, group_sums_of
+
         if self.groups is None:
             return
         groups = self.groups
@@ -207,10 +206,15 @@ class State:
 
     def _tallies_as_bytes(self) -> list[bytes]:
         """Return the tallies of items, then those of groups."""
+        from exactk._report.group_tally_bytes import group_tally_to_bytes
+        from exactk._report.item_tally_bytes import tally_to_bytes
+
         return [*map(tally_to_bytes, self.item_tallies), *map(group_tally_to_bytes, self.group_tallies)]
 
     def _to_plain(self) -> dict[str, Any]:
         """Return all but the tallies of items."""
+        from exactk._report.customs import custom_to_plain
+
         groups = self.groups
         return {
             "metrics": list(self.metrics),
@@ -250,6 +254,10 @@ class State:
     @classmethod
     def _from_plain(cls, data: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
         """Return the state of plain data; raise ValueError or ExactkError if there is no such state."""
+        from exactk._report.catalogue import Catalogue
+        from exactk._report.customs import checked_customs, customs_of
+        from exactk._report.shards import Shards
+
         fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
         checked_fields(data, (*fields, "grade_column"), "a state", optional=_OPTIONAL_FIELDS)
         if type(data["weighted"]) is not bool:
@@ -319,6 +327,9 @@ def _checked_tallies(
     tallies: Sequence[bytes], values: Sequence[Value], users: int, catalogue: Catalogue | None
 ) -> tuple[tuple[ItemTally, ...], tuple[GroupTally, ...]]:
     """Return the tallies that the values need, after checking that so many users and items can have them."""
+    from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
+    from exactk._report.group_tally_bytes import group_tally_from_bytes
+
     of_items, of_groups = plan_item_tallies(values), plan_group_tallies(values)
     count = len(of_items) + len(of_groups)
     if len(tallies) != count or (count and catalogue is None):
@@ -334,6 +345,8 @@ def _checked_tallies(
 
 
 def _checked_item_tally(data: bytes, tally_plan: TallyPlan, items: int) -> ItemTally:
+    from exactk._report.item_tally_bytes import tally_from_bytes
+
     tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
     if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:
         raise fail(f"a tally of items at the cutoffs {tally_plan.cutoffs}", tally.cutoffs)
@@ -361,6 +374,8 @@ def _type_and_label(label: Label) -> tuple[str, Label]:
 
 def sums_of_groups(state: State) -> GroupSums | None:
     """Return the sums of each group with their table, which is no public part of a state."""
+    from exactk._report.group_sums import GroupSums
+
     groups = state.groups
     assert groups is None or isinstance(groups, GroupSums)  # noqa: S101 - as a state makes them
     return groups
@@ -370,6 +385,8 @@ class StateSums:
     """Running sums over states of different users, added in place, so that memory does not grow with their number."""
 
     def __init__(self, first: State, argument: str = "parts") -> None:
+        from exactk._report.group_sums import RunningGroupSums
+
         self._first = first
         self._argument = argument  # which has the states, for messages
         self._spellings = first.spellings
@@ -389,6 +406,9 @@ class StateSums:
 
     def copy(self) -> StateSums:
         """Return sums that grow independently."""
+        from exactk._report.group_sums import RunningGroupSums
+        from exactk._runtime.copies import changed_copy
+
         return changed_copy(
             self,
             _groups=None if self._groups is None else RunningGroupSums(self._groups.sums()),
@@ -428,6 +448,8 @@ class StateSums:
 
     def state(self) -> State:
         """Return the state of all users added so far; raise StateMismatchError if a shard is in several of the states."""
+        from exactk._report.shards import united_shards
+
         groups = None if self._groups is None else self._groups.sums()
         first = self._first
         totals = tuple(self._totals) if groups is None else groups.totals()
@@ -466,6 +488,8 @@ def common_spellings(spellings: Iterable[Sequence[str]], names: Sequence[str]) -
 
 def check_same_plan(one: State, other: State, argument: str) -> None:
     """Raise StateMismatchError if the states have other metrics, another convention, or other kinds of sums."""
+    from exactk._report.catalogue import describe_difference
+
     differences = []
     if one.metrics != other.metrics:
         order = " in another order" if sorted(one.metrics) == sorted(other.metrics) else ""

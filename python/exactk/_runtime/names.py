@@ -25,7 +25,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 def similar_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:
     """Return the most similar name; None if all are less similar, from 0 to 1."""
-    import difflib  # noqa: PLC0415 - few need it, and it is long to load
+    import difflib
 
     by_folded_name = {fold(one): one for one in names}
     folded = fold(name)

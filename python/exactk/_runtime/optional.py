@@ -78,14 +78,14 @@ def _importing(library: str, purpose: str) -> Iterator[None]:
 
 def scipy_special() -> Any:  # noqa: ANN401 - a module without types
     """Return SciPy's functions of distributions."""
-    import scipy.special  # noqa: PLC0415 - an optional library
+    import scipy.special
 
     return scipy.special
 
 
 def scipy_stats() -> Any:  # noqa: ANN401 - a module without types
     """Return SciPy's statistical tests."""
-    import scipy.stats  # noqa: PLC0415 - an optional library
+    import scipy.stats
 
     return scipy.stats
 
@@ -164,7 +164,7 @@ def ordered_categories(column: Any) -> list[Any]:  # noqa: ANN401 - of any libra
 def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return the columns as a pandas data frame."""
     with _importing("pandas", "to_pandas()"):
-        import pandas as pd  # noqa: PLC0415 - an optional library
+        import pandas as pd
 
     def typed(column: Any) -> Any:  # noqa: ANN401 - of any type
         if isinstance(column, NullableIntegers):
@@ -179,7 +179,7 @@ def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     """Return the columns as a Polars data frame."""
     with _importing("polars", "to_polars()"):
-        import polars as pl  # noqa: PLC0415 - an optional library
+        import polars as pl
 
     def typed(column: Any) -> Any:  # noqa: ANN401 - of any type
         if isinstance(column, NullableIntegers):
@@ -210,14 +210,14 @@ def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
 def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa: ANN401 - SciPy has no types
     """Return a SciPy CSR array of these parts, unchanged."""
     with _importing("scipy", "a sparse matrix"):
-        from scipy.sparse import csr_array as scipy_csr_array  # noqa: PLC0415 - an optional library
+        from scipy.sparse import csr_array as scipy_csr_array
     return scipy_csr_array((data, indices, indptr), tuple(shape))
 
 
 def arrow(purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return pyarrow, which `purpose` needs."""
     with _importing("pyarrow", purpose):
-        import pyarrow as pa  # noqa: PLC0415 - an optional library
+        import pyarrow as pa
     return pa
 
 
@@ -230,66 +230,66 @@ def arrow_module(name: str, purpose: str) -> Any:  # noqa: ANN401 - pyarrow has 
 def spark_functions() -> Any:  # noqa: ANN401 - pyspark may not be installed
     """Return Spark's functions of columns."""
     with _importing("pyspark", "exactk.spark"):
-        from pyspark.sql import functions  # noqa: PLC0415 - an optional library
+        from pyspark.sql import functions
     return functions
 
 
 def sklearn_metrics(purpose: str) -> Any:  # noqa: ANN401 - scikit-learn has no types
     """Return the metrics of scikit-learn, which `purpose` needs."""
     with _importing("sklearn", purpose):
-        import sklearn.metrics  # noqa: PLC0415 - an optional library
+        import sklearn.metrics
     return sklearn.metrics
 
 
 def torch_and_torchmetrics(purpose: str) -> tuple[Any, Any]:
     """Return the two libraries, which `purpose` needs."""
     with _importing("torch", purpose):
-        import torch  # noqa: PLC0415 - an optional library
+        import torch
     with _importing("torchmetrics", purpose):
-        import torchmetrics  # noqa: PLC0415 - an optional library
+        import torchmetrics
     return torch, torchmetrics
 
 
 def dask_dataframe() -> Any:  # noqa: ANN401 - dask may not be installed
     """Return Dask's module of data frames."""
     with _importing("dask", "exactk.dask"):
-        import dask.dataframe  # noqa: PLC0415 - an optional library
+        import dask.dataframe
     return dask.dataframe
 
 
 def dask_delayed() -> Any:  # noqa: ANN401 - likewise
     """Return Dask's function that makes a call a task."""
     with _importing("dask", "exactk.dask"):
-        from dask import delayed  # noqa: PLC0415 - an optional library
+        from dask import delayed
     return delayed
 
 
 def pandas(purpose: str) -> Any:  # noqa: ANN401 - its frames go in and out
     """Return pandas, which `purpose` needs."""
     with _importing("pandas", purpose):
-        import pandas as pd  # noqa: PLC0415 - an optional library
+        import pandas as pd
     return pd
 
 
 def polars(purpose: str) -> Any:  # noqa: ANN401 - its frames go in and out
     """Return Polars, which `purpose` needs."""
     with _importing("polars", purpose):
-        import polars as pl  # noqa: PLC0415 - an optional library
+        import polars as pl
     return pl
 
 
 def ray() -> Any:  # noqa: ANN401 - ray may not be installed
     """Return Ray, with its datasets."""
     with _importing("ray", "exactk.ray"):
-        import ray  # noqa: PLC0415 - an optional library
-        import ray.data  # noqa: PLC0415 - likewise
+        import ray
+        import ray.data
     return ray
 
 
 def ir_measures() -> Any:  # noqa: ANN401 - a module without types
     """Return ir_measures, which a provider plugs into."""
     with _importing("ir_measures", "exactk.compat.ir_measures"):
-        import ir_measures  # noqa: PLC0415 - an optional library
+        import ir_measures
     return ir_measures
 
 
@@ -330,7 +330,7 @@ def notebook_display() -> Callable[[object], DisplayHandle] | None:
 def progress_bar() -> rich.progress.Progress:
     """Return a progress bar on stderr that does not disturb other output."""
     with _importing("rich", "progress=True"):
-        from rich import console, progress  # noqa: PLC0415 - an optional library
+        from rich import console, progress
 
     return progress.Progress(
         progress.TextColumn("{task.description}"),
@@ -347,7 +347,7 @@ def progress_bar() -> rich.progress.Progress:
 def html_templates(package: str) -> jinja2.Environment:
     """Return the templates of a package of ours, which escape all text. Raise if jinja2 is missing."""
     with _importing("jinja2", "to_html()"):
-        import jinja2  # noqa: PLC0415 - an optional library
+        import jinja2
     return jinja2.Environment(
         loader=jinja2.PackageLoader(package),
         autoescape=True,
@@ -360,7 +360,7 @@ def html_templates(package: str) -> jinja2.Environment:
 def pyplot() -> Any:  # noqa: ANN401 - matplotlib may not be installed
     """Return matplotlib's functions that make figures."""
     with _importing("matplotlib", "plot()"):
-        from matplotlib import pyplot as plt  # noqa: PLC0415 - an optional library
+        from matplotlib import pyplot as plt
     return plt
 
 

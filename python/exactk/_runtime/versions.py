@@ -108,7 +108,7 @@ def _text_or_error(describe: Callable[[], str]) -> str:
 
 def version_of(distribution: str) -> str:
     """Return the installed version of a library, without importing it."""
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it takes as long to load as all else
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version(distribution)

@@ -21,9 +21,9 @@ def describe_worker() -> Callable[[], tuple[str, str, str]]:
     """Return a function that tells a `WorkerPython`, which is pickled by value: it must run without exactk."""
 
     def describe() -> tuple[str, str, str]:
-        import importlib.metadata  # noqa: PLC0415 - on the worker
-        import socket  # noqa: PLC0415 - likewise
-        import sys  # noqa: PLC0415 - likewise
+        import importlib.metadata
+        import socket
+        import sys
 
         try:
             found = importlib.metadata.version("exactk")

@@ -162,7 +162,7 @@ def _check_workers(session: SparkSession) -> None:
     describe = describe_worker()
 
     def probe(batches: Iterable[Any]) -> Iterator[Any]:
-        import importlib  # noqa: PLC0415 - on the worker
+        import importlib
 
         pyarrow = importlib.import_module("pyarrow")
         for _ in batches:

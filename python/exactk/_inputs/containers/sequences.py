@@ -16,7 +16,6 @@ from exactk._inputs.keys.column_roles import name_columns, usual_role
 from exactk._inputs.keys.columns import is_missing
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.ways_on import each_row, is_foreign, of_hits, reads_as_pair, split
-from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError, input_error, type_error
 from exactk._runtime.faults import as_text
 
@@ -240,6 +239,8 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
 
 def _is_by_key(row: Any, argument: str, user: int) -> bool:  # noqa: ANN401 - a row of any kind
     """Return whether this is a Series with keys; raise if its numbers may be those of items in its index."""
+    from exactk._runtime import optional
+
     if not optional.is_series(row) or optional.is_default_index(row.index):
         return False
     is_of_items = row.name == "count" or usual_role(str(row.index.name)) == "item"

@@ -19,10 +19,6 @@ from exactk._inputs.checks import (
     offset_array,
     read_only,
 )
-from exactk._inputs.keys.key_lists import (
-    encode_item_keys,
-    keys_of_rows,
-)
 from exactk._inputs.model.rows import Rows, slice_rows, validated_copy
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
@@ -160,6 +156,8 @@ class Rankings(Lists):
         *,
         users: KeysLike | None = None,
     ) -> None:
+        from exactk._inputs.keys.key_lists import encode_item_keys, keys_of_rows
+
         offsets = offset_array(indptr, "predictions.indptr")
         ids, keys = encode_item_keys(items, "predictions.items")
         self._freeze(
@@ -288,6 +286,8 @@ class Exclusions(Lists):
     _argument = "exclude"
 
     def __init__(self, indptr: VectorLike, items: KeysLike, *, users: KeysLike | None = None) -> None:
+        from exactk._inputs.keys.key_lists import encode_item_keys, keys_of_rows
+
         offsets = offset_array(indptr, "exclude.indptr")
         ids, keys = encode_item_keys(items, "exclude.items")
         rows = validated_copy(Rows(offsets, ids, item_vocabulary=keys), self._argument)

@@ -20,13 +20,14 @@ from exactk._inputs.checks import (
 )
 from exactk._inputs.keys.columns import NumberColumn
 from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary, vocabulary_of_labels
-from exactk._inputs.model.frame_rows import FindRow, of_first_rows, reindexed, with_location
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Sized
 
     from numpy.typing import NDArray
+
+    from exactk._inputs.model.frame_rows import FindRow
 
 
 class TruthColumns(NamedTuple):
@@ -108,6 +109,8 @@ def validated_copy(rows: Rows, argument: str) -> Rows:
     try:
         lists.validate(argument, rows.grades)
     except ExactkError as error:
+        from exactk._inputs.model.frame_rows import with_location
+
         raise with_location(error, rows.user_vocabulary, rows.find_row) from None
     rows = remove_padding(rows)
     if rows.is_owned:
@@ -139,6 +142,8 @@ def count_users(rows: Rows | Sized) -> int:
 
 def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
     """Return the rows in another order: row i is row `sources[i]`, or that of a missing user where it is -1."""
+    from exactk._inputs.model.frame_rows import reindexed
+
     size, absent = len(rows.indptr) - 1, sources < 0
     shared = min(size, len(sources))
     if np.array_equal(sources[:shared], np.arange(shared)) and absent[shared:].all():
@@ -176,6 +181,8 @@ def _are_consecutive(sources: NDArray[np.int64]) -> bool:
 
 def _consecutive(rows: Rows, begin: int, end: int, sources: NDArray[np.int64]) -> Rows:
     """Return consecutive rows, whose items are not copied."""
+    from exactk._inputs.model.frame_rows import reindexed
+
     first, last = rows.indptr[begin], rows.indptr[end]
     present = None if rows.present is None else rows.present[begin:end]
     return rows._replace(
@@ -191,6 +198,8 @@ def _consecutive(rows: Rows, begin: int, end: int, sources: NDArray[np.int64]) -
 
 def resize(rows: Rows, size: int) -> Rows:
     """Return the first rows, or all rows followed by those of missing users; the items are not copied."""
+    from exactk._inputs.model.frame_rows import of_first_rows
+
     old_size = len(rows.indptr) - 1
     if size == old_size:
         return rows
