@@ -28,7 +28,7 @@ from benchmarks.machine import machine, run_description
 from benchmarks.results import Cell, Table
 from benchmarks.timing import Sample, compete
 from benchmarks.workload import SEED
-from exactk._runtime.isa import available_isas
+from exactk._runtime.threads import available_isas
 
 SAME = 1e-9  # relative: SciPy rounds the differences and their squares
 ROUNDS = 7

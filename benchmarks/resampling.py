@@ -41,7 +41,7 @@ from benchmarks.versus.peers import LIST_PEERS
 from benchmarks.workload import SEED
 from exactk import _core
 from exactk._inference.unit_numbers import scale_of
-from exactk._runtime.isa import available_isas
+from exactk._runtime.threads import available_isas
 
 FEW_FLIPS, FLIPS = 999, 9_999
 PAIR = Compared(systems=2, users=10_000, metrics=("ndcg@10",))  # of many distinct differences

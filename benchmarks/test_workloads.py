@@ -80,7 +80,7 @@ from benchmarks.workloads import (
     SCORES,
     WORKLOADS,
 )
-from exactk._runtime.isa import available_isas
+from exactk._runtime.threads import available_isas
 
 ROOT = Path(__file__).parent.parent
 SMALL = replace(LISTS_100, name="small", users=50)

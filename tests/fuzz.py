@@ -29,8 +29,8 @@ from core_rules import CHOICES, core_rules
 from exactk import _core
 from exactk._engine.topk import TopKProblem
 from exactk._inputs.model.candidate_items import CandidateItems
-from exactk._inputs.model.embeddings import SIMILARITIES
 from exactk._inputs.model.rows import Rows
+from exactk._inputs.model.scores import SIMILARITIES
 from exactk._runtime.progress import ignore_progress
 from exactk.reference.ranking import reference_ranker
 from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, parameter_of, with_layout

@@ -18,7 +18,7 @@ import exactk
 from benchmarks.memory import forget_peak, resident, status
 from children import assert_ratio, cpu_seconds, run_child
 from exactk import _core
-from exactk._engine import evaluation, rankings
+from exactk._engine import evaluation, problem
 from jobs import uniform_lists
 from strategies import at_night, latin
 
@@ -208,7 +208,7 @@ def test_f24_values_of_systems_that_cannot_fit_are_refused_before_the_work(
         evaluated.append(problem)
         return solve(engine, problem)
 
-    solve = rankings.solve
+    solve = problem.solve
     monkeypatch.setattr(evaluation, "solve", count)
     for limit, expected in ((rows * users * 8 - 1, message), (users * 8, NEEDS_LESS)):
         set_limit(limit)

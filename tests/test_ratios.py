@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk._engine import evaluation as evaluation_module
-from exactk._engine.rankings import solve
+from exactk._engine.problem import solve
 from strategies import Evaluation, evaluations, examples, rankings, scores
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import exactk
-from exactk._inputs.model.embeddings import SIMILARITIES
+from exactk._inputs.model.scores import SIMILARITIES
 from exactk._plan.fields import FIELDS, STRICT_TIES, Field
 
 if TYPE_CHECKING:

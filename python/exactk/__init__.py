@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.lists import Exclusions as Exclusions
     from exactk._inputs.model.lists import Rankings as Rankings
     from exactk._inputs.model.scores import Scores as Scores
-    from exactk._inputs.model.sparse_scores import SparseScores as SparseScores
+    from exactk._inputs.model.scores import SparseScores as SparseScores
     from exactk._inputs.ratings import from_ratings as from_ratings
     from exactk._inputs.truth import Truth as Truth
     from exactk._judge import judge as judge

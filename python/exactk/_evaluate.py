@@ -6,7 +6,6 @@ from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
-from exactk._engine.core import core_engine
 from exactk._engine.options import Options
 from exactk._engine.short_ways import evaluate_shortly
 from exactk._plan.fields import FIELDS
@@ -203,9 +202,6 @@ def evaluate(
     >>> exactk.evaluate(test, scored, "recall@1")["recall@1"]
     0.5
     """
-    from exactk._engine.pipeline import evaluate_with_engine
-    from exactk._engine.systems import ONE_SYSTEM
-
     if unknown:
         with_defaults(unknown, "evaluate")
     options = (exclude, candidates, items, base_predictions, weights, groups, user, item, score, rank, grade)
@@ -213,6 +209,10 @@ def evaluate(
         report = evaluate_shortly(truth, predictions, metrics, convention, num_threads)
         if report is not None:
             return report
+    from exactk._engine.core import core_engine
+    from exactk._engine.pipeline import evaluate_with_engine
+    from exactk._engine.systems import ONE_SYSTEM
+
     (report,) = evaluate_with_engine(
         core_engine,
         ONE_SYSTEM,

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from exactk._evaluate import evaluate
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import SparseScores
 from exactk._inputs.truth import Truth
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan

@@ -9,8 +9,7 @@ import numpy as np
 import exactk
 from exactk._cli.arguments import add_command
 from exactk._cli.output import print_text
-from exactk._runtime.isa import available_isas, requested_isa
-from exactk._runtime.threads import default_threads
+from exactk._runtime.threads import available_isas, default_threads, requested_isa
 from exactk._runtime.versions import OPTIONAL_LIBRARIES, format_facts, installation_facts, version_of
 
 if TYPE_CHECKING:

@@ -20,10 +20,9 @@ from exactk._inputs.checks import parts_of_rows
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import predictions_input
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.embeddings import check_input_order
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import classify
 from exactk._inputs.restrictions import merge_restrictions
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from exactk._engine.topk import Ranker
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike

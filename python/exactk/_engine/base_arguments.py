@@ -12,9 +12,8 @@ from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.conversions import predictions_of
 from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, describe_disjoint
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, reindex
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import SparseScores, predictions_from_rows
 from exactk._inputs.readings import warn_of_tuples
 from exactk._inputs.registry import BLOCKS, ClassifiedValue, classify
 from exactk._plan.metric_strings import as_plan
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.long_format import Encoding
-    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.scores import Predictions
     from exactk._plan.values import Value
     from exactk._report.report import Report
 

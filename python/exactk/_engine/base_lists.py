@@ -11,10 +11,9 @@ from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.problem import BaseLists
 from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.candidate_lists import restrict_lists
-from exactk._inputs.model.embeddings import check_input_order
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import remove_padding
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.fields import STRICT_TIES
 from exactk._runtime.errors import input_error
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Ids
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.predictions import Scored
+    from exactk._inputs.model.scores import Scored
 
 
 def base_of_inputs(inputs: AlignedInputs, candidates: CandidateItems | None) -> BaseLists | None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from exactk._engine.evaluation import Evaluation
     from exactk._engine.systems import Systems
     from exactk._inputs.model.lists import Exclusions
-    from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
+    from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
 

@@ -22,12 +22,13 @@ from exactk._engine.problem import (
 )
 from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.scores import MatrixScores, SparseScores
 from exactk._plan.fields import core_rules
 from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
-from exactk._runtime.isa import requested_isa
+from exactk._runtime.threads import requested_isa
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from exactk._engine.paired_problem import PairedProblem
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.predictions import Predictions, Scored
+    from exactk._inputs.model.scores import Predictions, Scored
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.paired_sums import PairedSums
@@ -53,8 +54,6 @@ def core_view(predictions: Scored, candidates: CandidateItems | None) -> CoreSco
 def core_view(predictions: Predictions, candidates: CandidateItems | None) -> CorePredictions: ...
 def core_view(predictions: Predictions, candidates: CandidateItems | None) -> CorePredictions:
     """Return the core's view of the predictions, of which these items may be ranked if they are of a matrix."""
-    from exactk._inputs.model.predictions import MatrixScores
-
     return predictions.core_for(candidates) if isinstance(predictions, MatrixScores) else predictions.core
 
 
@@ -114,7 +113,6 @@ def _base_lists(problem: Problem) -> _core.Lists | None:
     """Return the base lists down to the last rank that a value reads, ranked by the core."""
     from exactk._engine.base_lists import most_items
     from exactk._inputs.base_messages import ARGUMENT, naming_base
-    from exactk._inputs.model.sparse_scores import SparseScores
     from exactk._runtime.progress import ignore_progress
 
     base = problem.base

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._inputs.containers.padded_arrays import repeat_hint
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
-from exactk._inputs.model.frame_rows import with_frame_row
 from exactk._inputs.model.lists import Lists
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.rows import with_frame_row
+from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._runtime.errors import Amending
 
 if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
-    from exactk._inputs.model.frame_rows import FindRow
     from exactk._inputs.model.item_table import CanonicalItems
+    from exactk._inputs.model.rows import FindRow
     from exactk._inputs.registry import ClassifiedValue
     from exactk._runtime.errors import ExactkError
 

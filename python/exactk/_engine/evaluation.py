@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from exactk._engine.base_lists import base_of_inputs
 from exactk._engine.column_warnings import (
     CONVERSIONS,
@@ -19,8 +17,7 @@ from exactk._engine.custom_values import given_by_functions
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.outcomes import state_of_outcome, tally_of_counts, tally_of_groups, tie_range, user_table
-from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Problem
-from exactk._engine.rankings import solve, with_ranking
+from exactk._engine.problem import Engine, JudgedCells, KeyedTruth, Problem, solve, with_ranking
 from exactk._engine.sampled_candidates import candidate_rows
 from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS, first_predicted, is_any_predicted, predicted_items
 from exactk._engine.systems import in_system
@@ -40,6 +37,7 @@ from exactk._runtime.progress import Progress, ignore_progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from exactk._engine.pairs import Pairing
@@ -53,8 +51,8 @@ if TYPE_CHECKING:
     from exactk._inputs.model.histories import Histories
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._inputs.model.lists import Exclusions
-    from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
+    from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
     from exactk._inputs.user_histories import ItemUse

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem
-from exactk._engine.rankings import solve
+from exactk._engine.problem import Engine, KeyedTruth, Outcome, Problem, solve
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts, part_indices
 from exactk._report.counts import TieCounts

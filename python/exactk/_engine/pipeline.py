@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Snapshot
-    from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
+    from exactk._inputs.model.scores import Predictions
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention, ConventionLike
     from exactk._plan.metric_strings import MetricsLike, Plan

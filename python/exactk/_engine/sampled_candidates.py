@@ -9,8 +9,7 @@ import numpy as np
 from exactk._inputs.candidate_lists import candidates_of_users, restricted_rows
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import Scores, SparseScores
 from exactk._inputs.readings import relevant_items
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import as_plan
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.scores import Predictions
     from exactk._plan.values import Value
     from exactk._report.report import Report
 

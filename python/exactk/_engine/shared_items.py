@@ -11,7 +11,7 @@ from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import SparseScores
 from exactk._inputs.registry import LIST, MAPPING, SERIES
 from exactk._inputs.ways_on import each_row, split
 from exactk._runtime.copies import changed_copy
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Ids
     from exactk._inputs.model.lists import Lists
-    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
 

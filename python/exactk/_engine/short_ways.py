@@ -72,11 +72,11 @@ def evaluate_shortly(
 
 
 def _inputs_of(truth: object, predictions: object, num_threads: int) -> _ShortInputs | None:
-    from exactk._inputs.matched_mappings import match_mappings
-
     inputs = small_inputs(truth, predictions)
     if inputs is not None:
         return _ShortInputs(inputs, KeyedTruth(inputs.truth, None, None))
+    from exactk._inputs.matched_mappings import match_mappings
+
     matched = match_mappings(truth, predictions, num_threads)
     if matched is None:
         return None

@@ -18,11 +18,9 @@ from exactk._inputs.candidate_lists import restrict_lists
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.embeddings import check_input_order
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings
 from exactk._inputs.model.rows import Rows
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import Scores, SparseScores, check_input_order
 from exactk._inputs.model.top_k import TopK, with_item_keys
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import as_candidate_items, classify
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.predictions import Scored
+    from exactk._inputs.model.scores import Scored
     from exactk._inputs.types import CandidatesLike
     from exactk._plan.literals import Nan, RankingTies, ScoreDtype
     from exactk._runtime.progress import ProgressCallback

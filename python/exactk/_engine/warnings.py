@@ -14,7 +14,7 @@ from exactk._engine.sampled_candidates import warn_of_sampled_candidates
 from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS, first_predicted, is_any_predicted, predicted_items
 from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import SparseScores
 from exactk._inputs.readings import NO_READINGS, Readings, lines_of_ranks
 from exactk._inputs.registry import ClassifiedValue
 from exactk._plan.hints import convention_option

@@ -15,7 +15,7 @@ from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
 from exactk._files.source import choose_columns, is_large
 from exactk._inputs.batches import Batches
 from exactk._inputs.keys.column_roles import ROLES
-from exactk._inputs.model.frame_rows import locate_in_parts
+from exactk._inputs.model.rows import locate_in_parts
 from exactk._runtime.errors import input_error, name_source, type_error
 from exactk._runtime.read_ahead import read_ahead
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exactk._files.column_choice import RequestedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Exclusions, Rankings
-    from exactk._inputs.model.sparse_scores import SparseScores
+    from exactk._inputs.model.scores import SparseScores
     from exactk._inputs.truth import Truth
     from exactk._inputs.types import FilePath
 

@@ -12,9 +12,8 @@ from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
 from exactk._inputs.model.lists import Exclusions, Rankings
-from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import SparseScores, predictions_from_rows
 from exactk._inputs.registry import ConversionOptions, classify, rows_of_container
 from exactk._inputs.truth import Truth
 from exactk._runtime import optional
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from exactk._files.trec import TrecColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.unused_columns import UnusedColumns
-    from exactk._inputs.model.frame_rows import Locate
+    from exactk._inputs.model.rows import Locate
     from exactk._runtime.errors import ExactkError
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches

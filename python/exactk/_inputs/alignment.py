@@ -10,6 +10,7 @@ from exactk._inputs.checks import elements_at
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows, count_users, encode_items_again, reindex, resize
+from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores, predictions_from_rows
 from exactk._inputs.truth import Truth
 from exactk._runtime.errors import Amending, type_error
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Codes, Ids
     from exactk._inputs.keys.vocabulary import SharedVocabulary
     from exactk._inputs.long_format import Encoding
-    from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
-    from exactk._inputs.model.sparse_scores import SparseScores
+    from exactk._inputs.model.scores import MatrixScores, Predictions, Scored
     from exactk._runtime.errors import ExactkError
     from exactk._runtime.faults import Text
 
@@ -41,8 +41,6 @@ class AlignedInputs(NamedTuple):
     @property
     def is_complete(self) -> bool:
         """Whether the predictions have everything that may be ranked, not only the best items."""
-        from exactk._inputs.model.sparse_scores import SparseScores
-
         return not isinstance(self.predictions, SparseScores) or self.predictions.is_complete
 
     @property
@@ -183,8 +181,6 @@ class Alignment:
         encoding: Encoding,
         base: Rows | Predictions | None = None,
     ) -> None:
-        from exactk._inputs.model.embeddings import CanonicalEmbeddings
-        from exactk._inputs.model.scores import Scores
 
         self._shared_users, self._shared_items = encoding.users, encoding.items
         self._truth, self._exclude, self._base = truth, exclude, base
@@ -251,8 +247,6 @@ class Alignment:
     def _check_kinds_of_base(self, base: Rows | Predictions, predictions: Rows | Predictions) -> None:
         """Raise InputTypeError if the items of the base predictions cannot be those of the predictions."""
         from exactk._inputs.base_messages import ARGUMENT
-        from exactk._inputs.model.embeddings import CanonicalEmbeddings
-        from exactk._inputs.model.scores import Scores
 
         kind, expected = _kind_of_items(base), _kind_of_items(predictions)
         keyed = [
@@ -263,9 +257,6 @@ class Alignment:
             raise type_error(ARGUMENT, f"items of type {expected}, as in the predictions", kind, hint=KIND_HINT)
 
     def _inputs_beside_truth(self, predictions: Rows | Predictions) -> AlignedInputs:
-        from exactk._inputs.model.embeddings import CanonicalEmbeddings
-        from exactk._inputs.model.predictions import predictions_from_rows
-        from exactk._inputs.model.scores import Scores
 
         if isinstance(predictions, (Scores, CanonicalEmbeddings)):
             predictions = self._aligned_matrix(predictions) if self._has_keys else predictions
@@ -282,8 +273,6 @@ class Alignment:
 
     def _aligned_matrix(self, scores: MatrixScores) -> MatrixScores:
         """Return scores of all items with a row for each user, and embeddings with items in the order of their keys."""
-        from exactk._inputs.model.embeddings import CanonicalEmbeddings
-
         self._check_users(scores)
         self._check_item_kinds(scores)
         if self._users is not None and scores.user_vocabulary is not None:
@@ -306,7 +295,6 @@ class Alignment:
         return AlignedInputs(truth, scores, exclude, items.snapshot())
 
     def _aligned_predictions(self, predictions: Rows | Rankings | SparseScores) -> Predictions:
-        from exactk._inputs.model.predictions import predictions_from_rows
 
         rows = predictions if isinstance(predictions, Rows) else predictions.rows()
         self._check_users(rows)
@@ -381,9 +369,6 @@ _NUMBERS = "column or row numbers"
 
 def _kind_of_items(source: Rows | Predictions | None) -> str:
     """Return the kind of the items; empty if there are none."""
-    from exactk._inputs.model.embeddings import CanonicalEmbeddings
-    from exactk._inputs.model.scores import Scores
-
     if source is None:
         return ""
     are_columns = isinstance(source, (Scores, CanonicalEmbeddings))
@@ -396,8 +381,6 @@ def _kind_of_items(source: Rows | Predictions | None) -> str:
 
 def _with_keys(scores: MatrixScores, keys: str) -> str:
     """Return how to write scores with keys, for hints."""
-    from exactk._inputs.model.scores import Scores
-
     values = "predictions" if isinstance(scores, Scores) else "user_vectors, item_vectors"
     return f"predictions=exactk.{type(scores).__name__}({values}, {keys}={keys})"
 
@@ -433,9 +416,6 @@ def _naming_instead(error: ExactkError, argument: str) -> ExactkError:
 
 def check_keys_beside_scores(exclude: Exclusions | Rows | None, scores: Rows | Scored) -> None:
     """Raise InputTypeError if only one of both has keys: rows and columns are then of unknown users and items."""
-    from exactk._inputs.model.embeddings import CanonicalEmbeddings
-    from exactk._inputs.model.scores import Scores
-
     if exclude is None:
         return
     if scores.user_vocabulary is None and exclude.user_vocabulary is not None:
@@ -452,9 +432,6 @@ def check_keys_beside_scores(exclude: Exclusions | Rows | None, scores: Rows | S
 
 def _scores_with_keys(scores: Rows | Scored, keys: str) -> str:
     """Return how to write the scores of `exactk.topk` with keys, for hints."""
-    from exactk._inputs.model.scores import Scores
-    from exactk._inputs.model.sparse_scores import SparseScores
-
     if isinstance(scores, Rows):
         return "scores=dict(zip(users, scores))"
     values = {Scores: "scores", SparseScores: "indptr, items, scores"}.get(type(scores), "user_vectors, item_vectors")

@@ -14,8 +14,9 @@ from exactk._inputs.checks import number_array
 from exactk._inputs.containers import frames
 from exactk._inputs.containers.tables import is_frame
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._inputs.model.frame_rows import (
+from exactk._inputs.model.rows import (
     FrameRow,
+    Rows,
     locate_in_frame,
     locate_in_parts,
     name_rows,
@@ -24,7 +25,6 @@ from exactk._inputs.model.frame_rows import (
     rows_together,
     with_frame_row,
 )
-from exactk._inputs.model.rows import Rows
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error, warn
 

@@ -10,9 +10,8 @@ import numpy as np
 from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.vocabulary import KIND_HINT
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, reindex, remove_padding
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import SparseScores, predictions_from_rows
 from exactk._runtime.errors import Amending, input_error, type_error
 
 if TYPE_CHECKING:

@@ -13,10 +13,8 @@ from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.containers.frames import truth_columns
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings
-from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, validated_copy, with_labels_as_keys
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import Scores, SparseScores, predictions_from_rows
 from exactk._inputs.paths import open_path
 from exactk._inputs.readings import warn_of_ascending, warn_of_tuples, warn_of_zeros
 from exactk._inputs.registry import (
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.unused_columns import UnusedColumns
-    from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
+    from exactk._inputs.model.scores import MatrixScores, Predictions, Scored
     from exactk._inputs.types import ExclusionsLike, PredictionsLike, TruthLike
 
 _ListsT = TypeVar("_ListsT", bound="Rankings | SparseScores")

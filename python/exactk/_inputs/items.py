@@ -8,10 +8,8 @@ from exactk._inputs.conversions import default_encoding
 from exactk._inputs.interactions import interactions_of
 from exactk._inputs.item_parts import canonical_items
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.item_table import CanonicalItems
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.paths import open_path
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import Option, plural

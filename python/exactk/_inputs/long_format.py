@@ -12,15 +12,16 @@ from exactk import _core
 from exactk._inputs.checks import id_array, number_array
 from exactk._inputs.keys.columns import key_kind
 from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
-from exactk._inputs.model.frame_rows import (
+from exactk._inputs.model.rows import (
+    Rows,
     locate_in_frame,
     of_row,
+    reindex,
     rows_apart,
     rows_together,
     with_frame_row,
     with_location,
 )
-from exactk._inputs.model.rows import Rows, reindex
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.checks import Codes, Ids, Offsets
     from exactk._inputs.keys.columns import Column
-    from exactk._inputs.model.frame_rows import Locate
+    from exactk._inputs.model.rows import Locate
     from exactk._runtime.faults import Text
 
 

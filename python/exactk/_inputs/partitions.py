@@ -11,8 +11,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs import long_format
 from exactk._inputs.batches import Block, LongRows, Reader
-from exactk._inputs.model.frame_rows import reindexed
-from exactk._inputs.model.rows import Rows
+from exactk._inputs.model.rows import Rows, reindexed
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Ids
-    from exactk._inputs.model.frame_rows import FrameRow
+    from exactk._inputs.model.rows import FrameRow
 
 PARTITIONS = 64  # a power of two; a billion rows need some hundred MB in memory for each
 BLOCK_ROWS = 1 << 19  # adjacent partitions are read together up to about this many rows

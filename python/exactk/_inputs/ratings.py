@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
-from exactk._inputs.model.frame_rows import FrameRow, rows_together
-from exactk._inputs.model.rows import Rows
-from exactk._inputs.model.scores import checked_threshold
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.rows import FrameRow, Rows, rows_together
+from exactk._inputs.model.scores import SparseScores, checked_threshold
 from exactk._inputs.truth import Truth
 from exactk._runtime.errors import input_error
 

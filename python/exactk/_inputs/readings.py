@@ -25,11 +25,11 @@ from exactk._inputs.containers.tables import is_frame, open_table
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import Scores, SparseScores
 from exactk._inputs.paths import column_names, is_path
 from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, ClassifiedValue, Container
-from exactk._inputs.ways_on import each_row, frame_of_tuples
+from exactk._inputs.tuples import FEWEST_LISTS_OF_BOTH, Tuples, tuples_of_ids, tuples_of_rows
+from exactk._inputs.ways_on import each_row
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option
 
@@ -45,10 +45,7 @@ if TYPE_CHECKING:
     from exactk._runtime.faults import Text
 
 _LIKE: dict[Container | None, object] = {LIST: [], MAPPING: {}}  # in place of values, which are released early
-_ORDERED = frozenset({"predictions", "base_predictions", "one", "other"})
-_FEWEST_PAIRS = 3  # fewer integers may be grouped by chance
-_FEWEST_LISTS = 10  # likewise, if they are in lists, as a user's items mostly are
-_FEWEST_LISTS_OF_BOTH = 4  # likewise, if truth and predictions are such lists
+_FEWEST_LISTS = 10  # fewer lists of integers may be grouped by chance, as a user's items mostly are
 _MOST_USERS = 100  # whose items are compared
 _MOST_SCORES = 1_000_000  # of the first rows of a matrix
 _FIRST_SCORES = 1000  # which tell whether all are looked at
@@ -56,59 +53,14 @@ _FEWEST_CHANGES = 10  # between neighbors in lists; fewer may be in order by cha
 _FEWEST_USERS, _FEWEST_ITEMS = 10, 20  # of fewer, all items may be relevant
 
 
-class Tuples(NamedTuple):
-    """Rows that are likely users with items, of three also with a number, but are read as lists of items."""
-
-    width: int
-    kind: str  # "strings" or "integers"
-
-    def describe(self, *arguments: str) -> str:
-        """Return the warning about these arguments, with what to write for each."""
-        row, users = {
-            2: (f"pair of {self.kind}", "pairs of users and items"),
-            3: (f"tuple of three {self.kind}", "users with items and numbers"),
-        }[self.width]
-        frames = ", ".join(map(self._frame, arguments))
-        return f"each {row} is read as one user's list of {('two', 'three')[self.width - 2]} items; for {users}, write {frames}"
-
-    def _frame(self, argument: str) -> str:
-        """Return how to write them as a data frame; pairs of predictions, which have no scores, as lists in their order."""
-        as_lists = ".groupby('user', as_index=False).agg(list)" if argument in _ORDERED and self.width == 2 else ""
-        return f"{frame_of_tuples(argument, self.width)}{as_lists}"
-
-
-def users_with_items(classified: ClassifiedValue, fewest_lists: int = _FEWEST_LISTS_OF_BOTH) -> Tuples | None:
-    """Return what rows of two or three parts are that are likely users with items; None if they are likely lists.
-
-    Pairs of strings always are; integers if the first ones are in groups, as users are and the best items of users are
-    not, and those in lists if these are many; lists of strings if, besides, no string is first in one and second in
-    another.
-    """
+def users_with_items(classified: ClassifiedValue, fewest_lists: int = FEWEST_LISTS_OF_BOTH) -> Tuples | None:
+    """Return what rows of two or three parts are that are likely users with items; None if they are likely lists."""
     rows, container = classified
     if container is SERIES and not series.has_user_index(rows):
         rows, container = series.elements(rows), LIST
-    if container is ARRAY and rows.ndim == 2 and rows.shape[1] in {2, 3} and rows.dtype.kind in "iu" and rows.size:
-        is_grouped = bool((rows[1:, 0] >= rows[:-1, 0]).all() and rows.min() >= 0)  # not padded
-        rows, container = [*map(tuple, rows.tolist())] if is_grouped else [], LIST
-    rows = rows.copy() if container is LIST else ()
-    if not rows or not isinstance(rows[0], (tuple, list)) or set(map(type, rows)) != {type(rows[0])}:
-        return None
-    width, are_tuples = len(rows[0]), isinstance(rows[0], tuple)  # with names of fields, too
-    if width not in {2, 3} or set(map(len, rows := [*map(tuple, rows)])) != {width}:
-        return None
-    are_strings = width == 2 and all(isinstance(part, str) for row in rows for part in row)
-    strings, integers = Tuples(width, "strings"), Tuples(width, "integers")
-    if are_strings and are_tuples:
-        return strings
-    are_integers = all(type(part) is int for row in rows for part in row)
-    firsts, fewest = [row[0] for row in rows], _FEWEST_PAIRS if are_tuples or are_strings else fewest_lists
-    are_few = len(rows) < fewest or 3 * len(set(firsts)) > 2 * len(rows)
-    if are_few or len(set(map(tuple, rows))) < len(rows):  # lists of a constant model repeat
-        return None
-    if are_integers:
-        return integers if all(one <= other for one, other in pairwise(firsts)) else None
-    are_grouped = are_strings and sum(one != other for one, other in pairwise(firsts)) < len(set(firsts))
-    return strings if are_grouped and not {row[1] for row in rows} & set(firsts) else None
+    if container is ARRAY:
+        return tuples_of_ids(rows, fewest_lists)
+    return tuples_of_rows(rows, fewest_lists) if container is LIST else None
 
 
 def warn_of_tuples(classified: ClassifiedValue, argument: str) -> None:

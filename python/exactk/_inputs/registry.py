@@ -29,11 +29,9 @@ from exactk._inputs.keys import pivoted
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.candidate_items import CandidateItems
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import Rows, with_labels_as_keys
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.model.top_k import TopK
 from exactk._runtime import optional
 from exactk._runtime.errors import InputTypeError, input_error, type_error

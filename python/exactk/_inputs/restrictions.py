@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
-from exactk._inputs.model.scores import Scores
+from exactk._inputs.model.scores import CanonicalEmbeddings, Scores
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.lists import Exclusions
-    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.scores import Predictions
 
 
 def merge_restrictions(

@@ -8,16 +8,15 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.alignment import AlignedInputs
-from exactk._inputs.containers.sequences import rows_of_integers
 from exactk._inputs.model.lists import Lists, Rankings
 from exactk._inputs.model.rows import Rows, matrix_rows, remove_padding
-from exactk._inputs.readings import users_with_items
+from exactk._inputs.model.scores import Scores
 from exactk._inputs.truth import Truth
+from exactk._inputs.tuples import tuples_of_ids, tuples_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from exactk._inputs.model.scores import Scores
 
 _ROW_TYPES = frozenset({list, tuple})
 _MOST_USERS = 1000  # of more, the steps that are left out take no share of the time that matters
@@ -28,8 +27,6 @@ _SCORES = (np.dtype(np.float32), np.dtype(np.float64))
 
 def small_inputs(truth: object, predictions: object) -> AlignedInputs | None:
     """Return the inputs if they are small and have no keys; None if not, or if they may be misread."""
-    from exactk._inputs.model.scores import Scores
-
     judged = _truth_of(truth)
     ranked = None if judged is None else _predictions_of(predictions)
     if judged is None or ranked is None:
@@ -43,8 +40,6 @@ def small_inputs(truth: object, predictions: object) -> AlignedInputs | None:
 
 def _may_be_misread(columns: int, truth: Truth, ranked: Rankings | Scores) -> bool:
     """Return whether scores have other columns than the truth, or lists may be scores of all items, or begin at 1."""
-    from exactk._inputs.model.scores import Scores
-
     if isinstance(ranked, Scores):
         return ranked.item_count != columns
     return len(ranked.items) == columns * len(truth) or bool((ranked.items == columns).any())
@@ -60,8 +55,6 @@ def _truth_of(value: object) -> Truth | None:
 
 def _predictions_of(value: object) -> Rankings | Scores | None:
     """Return lists without keys and ranks, or dense scores without keys, if they are small."""
-    from exactk._inputs.model.scores import Scores
-
     if isinstance(value, Scores):
         return None if value.is_keyed or value.user_rows is not None or not _is_small(value.values) else value
     if type(value) is np.ndarray and value.ndim == 2 and value.dtype in _SCORES:
@@ -83,22 +76,18 @@ def _is_plain(lists: Lists) -> bool:
 
 def _rows_of(value: object, argument: str) -> Rows | None:
     """Return the rows of an id matrix or of a list of rows of integers, as copies."""
-    from exactk._inputs.registry import ARRAY, LIST, ClassifiedValue
-
     if type(value) is np.ndarray:
         has_ids = value.dtype.kind in "iu" and np.can_cast(value.dtype, np.int64)  # uint64 has others
-        if (
-            value.ndim != 2
-            or not has_ids
-            or value.size > _MOST_CELLS
-            or users_with_items(ClassifiedValue(value, ARRAY))
-        ):
+        if value.ndim != 2 or not has_ids or value.size > _MOST_CELLS or tuples_of_ids(value):
             return None
         ids = value.astype(np.int64, order="C")
         return matrix_rows(ids, _core.padded_lengths(ids, argument), is_owned=True)
     if type(value) is not list or len(value) > _MOST_USERS or not _are_rows_of_integers(value):
         return None
-    return None if users_with_items(ClassifiedValue(value, LIST)) else rows_of_integers(value, argument)
+    if tuples_of_rows(value):
+        return None
+    rows = _core.integer_rows(value, None, argument, "values")  # raises TypeError unless all items are integers
+    return Rows(rows.indptr, rows.items, present=rows.present, is_owned=True)
 
 
 def _are_rows_of_integers(rows: list[Any]) -> bool:

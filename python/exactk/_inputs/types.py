@@ -9,10 +9,8 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from exactk._inputs.batches import Batches
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Rankings
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.model.top_k import TopK
 from exactk._inputs.protocols import DataFrame, Series, SparseMatrix, SupportsDLPack
 from exactk._inputs.truth import Truth

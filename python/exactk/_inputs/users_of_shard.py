@@ -10,8 +10,8 @@ from exactk._inputs.batches import Batches
 from exactk._inputs.containers.frames import long_columns
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.long_format import key_kinds
-from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import reindex
+from exactk._inputs.model.scores import predictions_from_rows
 from exactk._inputs.truth import Truth
 from exactk._runtime.errors import input_error, name_source
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exactk._inputs.long_format import LongColumns
     from exactk._inputs.model.lists import Rankings
     from exactk._inputs.model.rows import Rows
-    from exactk._inputs.model.sparse_scores import SparseScores
+    from exactk._inputs.model.scores import SparseScores
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _MIXERS = ((np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB)))

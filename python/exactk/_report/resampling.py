@@ -19,9 +19,8 @@ from exactk._report.paired_sums import square_of_size
 from exactk._report.resampled import Resampled
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
-from exactk._runtime.isa import requested_isa
 from exactk._runtime.progress import Progress, ignore_progress
-from exactk._runtime.threads import resolve_threads
+from exactk._runtime.threads import requested_isa, resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -171,3 +171,18 @@ def _read_text(file: Path) -> str:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+
+
+def available_isas() -> list[str]:
+    """Return the CPU's instruction sets, the widest last."""
+    return _core.isas()
+
+
+def requested_isa() -> str:
+    """Return the value of EXACTK_ISA, or an empty string if it is not set."""
+    name = _core.environment_variable("EXACTK_ISA")
+    if name and name not in available_isas():
+        raise input_error(
+            "EXACTK_ISA", f"an instruction set that this CPU supports: {', '.join(available_isas())}", repr(name)
+        )
+    return name

@@ -10,8 +10,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._runtime.errors import InputError
-from exactk._runtime.isa import requested_isa
-from exactk._runtime.threads import effective_limit
+from exactk._runtime.threads import effective_limit, requested_isa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from exactk._engine.core import core_engine
 from exactk._engine.outcomes import user_rows
-from exactk._engine.problem import Problem
-from exactk._engine.rankings import solve
+from exactk._engine.problem import Problem, solve
 from exactk._plan.metric_strings import plan
 from exactk._runtime.threads import resolve_threads
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.scores import Predictions
     from exactk._inputs.truth import Truth
     from exactk._plan.conventions import Convention
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._inputs.base_messages import naming_base
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import CanonicalEmbeddings, SparseScores
 from exactk._plan.fields import STRICT_TIES
 from exactk._plan.values import Needs
 from exactk._runtime.errors import input_error

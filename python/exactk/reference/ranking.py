@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
-from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._plan.fields import STRICT_TIES
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.predictions import Scored
+    from exactk._inputs.model.scores import Scored
 
 
 @dataclass(frozen=True)

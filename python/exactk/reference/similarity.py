@@ -11,7 +11,7 @@ from exactk._runtime.errors import input_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from exactk._inputs.model.embeddings import CanonicalEmbeddings
+    from exactk._inputs.model.scores import CanonicalEmbeddings
 
 _SUMS = 8
 _LARGEST_SQUARED_NORM = 2.0**500  # square of a length

@@ -16,8 +16,7 @@ from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns, usual_role
 from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, names_outcome
 from exactk._inputs.long_format import Encoding, LongColumns
-from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, rows_with_lists
-from exactk._inputs.model.rows import Rows, TruthColumns
+from exactk._inputs.model.rows import Rows, TruthColumns, locate_in_frame, name_rows, rows_with_lists
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
 

@@ -102,12 +102,6 @@ def other_numbers(mappings: list[dict[str, float]], others: list[tuple[str, ...]
     return Rows(rows.indptr, rows.items, scores=rows.values, present=rows.present, is_owned=True)
 
 
-def rows_of_integers(value: list[list[int] | tuple[int, ...] | None], argument: str) -> Rows:
-    """Return the rows, as `rows_of_lists` does, if all items are integers; raise InputTypeError if any is not."""
-    rows = _core.integer_rows(value, None, argument, VALUE_FIELDS.get(argument, "values"))
-    return Rows(rows.indptr, rows.items, present=rows.present, is_owned=True)
-
-
 def _flat_hint(item: object, argument: str) -> str:
     """Return how to write a single sequence of items as one row per user."""
     if isinstance(item, str) and (way := split(item)):

@@ -12,7 +12,7 @@ from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import column_of_arrow, column_of_objects
 from exactk._inputs.keys.pivoted import has_matrix_columns
 from exactk._inputs.keys.series import arrow_of_series, column_of_series, flatten_lists, holds_lists
-from exactk._inputs.model.frame_rows import locate_in_frame, of_row
+from exactk._inputs.model.rows import locate_in_frame, of_row
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, type_error
 

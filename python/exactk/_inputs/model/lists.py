@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.keys.vocabulary import Snapshot
-    from exactk._inputs.model.frame_rows import FindRow
+    from exactk._inputs.model.rows import FindRow
     from exactk._inputs.protocols import KeysLike, VectorLike
 
 

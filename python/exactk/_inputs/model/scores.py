@@ -1,27 +1,33 @@
-"""Canonical dense scores: a matrix, used in place."""
+"""The canonical predictions with scores: dense, sparse, embeddings."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import Offsets, exact_float, read_only, score_array
+from exactk._inputs.checks import Offsets, exact_float, read_only, score_array, vector_array
 from exactk._inputs.keys.key_lists import keys_of_items, keys_of_rows
 from exactk._inputs.keys.pivoted import Matrix, matrix_of
 from exactk._inputs.keys.vocabulary import Snapshot
+from exactk._inputs.model.lists import Exclusions, Rankings
+from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
+    from exactk._inputs.checks import Ids
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike
+    from exactk._inputs.model.rows import FindRow
+    from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -280,3 +286,347 @@ def round_to_float32(scores: NDArray[Any]) -> NDArray[Any]:
 def round_threshold(min_score: float | None) -> float | None:
     """Return `min_score` as float32, such that scores that reach it still do once rounded."""
     return None if min_score is None else float(round_to_float32(np.array([min_score]))[0])
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class SparseScores:
+    """Sparse scores: the items that may be ranked for each user, with scores, where higher is better.
+
+    The arrays are viewed, not copied.
+
+    Parameters
+    ----------
+    indptr : array of int, shape (n_users + 1,)
+        Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
+    items : array of int or of keys, shape (n_entries,)
+        Item ids in [0, 2^63), or strings, bytes or others that ``str`` tells apart, in any order within a row. Arrays
+        of int32, int64, uint32 and uint64 are used in place: do not change them during the evaluation. Of a SciPy CSR
+        matrix whose columns have keys: ``keys[matrix.indices]``.
+    scores : array of float or int, shape (n_entries,)
+        The score of each item, of float16, float32, float64 or any integer type, compared exactly in that type. (If
+        the convention's ``score_dtype`` is ``"float32"``, a rounded copy is compared.) Strided arrays are used in
+        place.
+    min_score : float, optional
+        Drop items with a lower score, or with a NaN score.
+    present : array of bool, shape (n_users,), optional
+        False for users without a list, which differs from an empty list; their rows are empty.
+    users : sequence, shape (n_users,), optional
+        The key of each row's user, as in `exactk.Scores`.
+
+    Raises
+    ------
+    InputTypeError
+        If an array has the wrong type or shape. Values are checked during the evaluation.
+    InputError
+        If there is not one score per item, or `min_score` is NaN or cannot be represented in float64.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> found = exactk.SparseScores(indptr=[0, 3, 5], items=[9, 4, 7, 21, 3], scores=[0.1, 0.9, 0.5, 0.2, 0.7])
+    >>> found
+    <SparseScores of 2 users, 5 items (int64), scores (float64)>
+    >>> exactk.reciprocal_rank_at_k([[7], [3]], found)
+    0.75
+    """
+
+    lists: Rankings
+    scores: NDArray[Any]
+    min_score: float | None
+    is_complete: bool  # whether these are all items that may be ranked, and not the best of them
+    core: _core.SparseScores = field(repr=False)
+
+    def __init__(
+        self,
+        indptr: VectorLike,
+        items: KeysLike,
+        scores: VectorLike,
+        min_score: float | None = None,
+        present: VectorLike | None = None,
+        *,
+        users: KeysLike | None = None,
+    ) -> None:
+        self._freeze(Rankings(indptr, items, present, users=users), scores, min_score, "predictions", is_complete=True)
+
+    @classmethod
+    def from_lists(
+        cls, lists: Rankings, scores: object, argument: str, min_score: float | None = None, *, is_complete: bool
+    ) -> SparseScores:
+        """Add scores to lists, under the argument name that messages use."""
+        sparse_scores = cls.__new__(cls)
+        sparse_scores._freeze(lists, scores, min_score, argument, is_complete=is_complete)  # noqa: SLF001 - its own
+        return sparse_scores
+
+    @classmethod
+    def from_rows(cls, rows: Rows, argument: str = "predictions") -> SparseScores:
+        """Build from an adapter's rows, under the argument name that messages use."""
+        lists = Rankings.from_rows(rows)
+        return cls.from_lists(lists, rows.scores, argument, rows.min_score, is_complete=rows.is_complete)
+
+    def _freeze(self, lists: Rankings, scores: object, min_score: object, argument: str, *, is_complete: bool) -> None:
+        array = read_only(score_array(scores, f"{argument}.scores", dimensions=1))
+        threshold = None if min_score is None else checked_threshold(min_score)
+        object.__setattr__(self, "lists", lists)
+        object.__setattr__(self, "scores", array)
+        object.__setattr__(self, "min_score", threshold)
+        object.__setattr__(self, "is_complete", is_complete)
+        object.__setattr__(self, "core", _core.SparseScores(lists.core, array, threshold, argument))
+
+    def with_float32_scores(self) -> SparseScores:
+        """Return the same items, their scores and `min_score` as float32."""
+        return self._replace(round_to_float32(self.scores), round_threshold(self.min_score))
+
+    def without_negative_infinity(self) -> SparseScores:
+        """Return the same items and scores with -inf and NaN dropped."""
+        return self._replace(self.scores, finite_threshold(self.min_score))
+
+    def _replace(self, scores: object, min_score: float | None) -> SparseScores:
+        return SparseScores.from_lists(self.lists, scores, "predictions", min_score, is_complete=self.is_complete)
+
+    @property
+    def indptr(self) -> Offsets:
+        """Row offsets."""
+        return self.lists.indptr
+
+    @property
+    def items(self) -> Ids:
+        """Item ids of all rows."""
+        return self.lists.items
+
+    @property
+    def present(self) -> NDArray[np.bool_] | None:
+        """Flags of the users who have a list; None if all have."""
+        return self.lists.present
+
+    def rows(self) -> Rows:
+        """Return the rows in the form that adapters produce."""
+        return self.lists.rows()._replace(scores=self.scores, min_score=self.min_score, is_complete=self.is_complete)
+
+    @property
+    def user_vocabulary(self) -> Snapshot | None:
+        """User keys; None if users are not keyed."""
+        return self.lists.user_vocabulary
+
+    @property
+    def item_vocabulary(self) -> Snapshot | None:
+        """Item keys, which item ids are then codes of; None if items are not keyed."""
+        return self.lists.item_vocabulary
+
+    @property
+    def find_row(self) -> FindRow | None:
+        """The locator of rows in the source frame or file, for messages."""
+        return self.lists.find_row
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.lists)
+
+    def __repr__(self) -> str:
+        kind = self.items.dtype if self.item_vocabulary is None else self.item_vocabulary.kinds[0]
+        items = f"{plural(len(self.items), 'item')} ({kind})"
+        return f"<SparseScores of {plural(len(self), 'user')}, {items}, scores ({self.scores.dtype})>"
+
+    def has(self, user: int) -> bool:
+        """Return whether the user has a list, even an empty one."""
+        return self.lists.has(user)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (SparseScores._from_plain, (self.rows().to_plain(), self.min_score))
+
+    @classmethod
+    def _from_plain(cls, plain: dict[str, Any], min_score: float | None) -> SparseScores:
+        return cls.from_rows(Rows.from_plain(plain)._replace(min_score=min_score))
+
+
+SparseScores.__module__ = "exactk"  # where a dataclass would look for names, if it stood in its body
+
+
+SIMILARITIES = ("dot", "cosine", "euclidean")
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class CanonicalEmbeddings:
+    """User and item vectors with canonical candidate items. `exactk.Embeddings` accepts any container of candidates."""
+
+    user_vectors: NDArray[Any]
+    item_vectors: NDArray[Any]
+    similarity: str
+    min_score: float | None
+    candidates: CandidateItems | None
+    item_bias: NDArray[Any] | None
+    exclude_self: bool
+    user_vocabulary: Snapshot | None  # the keys of the users
+    item_vocabulary: Snapshot | None  # the keys of the items, in their order
+    present: NDArray[np.bool_] | None = None  # flags of the users who have a vector of their own; None: all have
+    self_items: NDArray[np.int64] | None = None  # the item that each user is, -1 for none; None: user u is item u
+    item_rows: NDArray[np.int64] | None = None  # where items were put in the order of their keys, each one's former row
+    has_float32_scores: bool = False  # whether scores are rounded to float32
+    arguments: tuple[str, str] = ("embeddings.user_vectors", "embeddings.item_vectors")  # names in messages
+    core: _core.Embeddings = field(repr=False, init=False)
+
+    @classmethod
+    def neighbors(
+        cls, vectors: object, similarity: str, min_score: float | None, keys: Snapshot | None, *, exclude_self: bool
+    ) -> CanonicalEmbeddings:
+        """View vectors that are both users and items, named ``vectors`` in messages."""
+        array = vector_array(vectors, "vectors")
+        embeddings = cls.__new__(cls)
+        embeddings._freeze(  # noqa: SLF001 - its own
+            user_vectors=array,
+            item_vectors=array,
+            similarity=similarity,
+            min_score=None if min_score is None else checked_threshold(min_score),
+            candidates=None,
+            item_bias=None,
+            exclude_self=exclude_self,
+            user_vocabulary=keys,
+            item_vocabulary=keys,
+            arguments=("vectors", "vectors"),
+        )
+        return embeddings
+
+    def _freeze(self, **parts: Any) -> None:  # noqa: ANN401 - the fields
+        similarity, exclude_self = parts["similarity"], parts["exclude_self"]
+        if not isinstance(similarity, str) or similarity not in SIMILARITIES:
+            raise input_error("similarity", f"one of {', '.join(SIMILARITIES)}", repr(similarity))
+        if not isinstance(exclude_self, (bool, np.bool_)):
+            raise type_error("exclude_self", "True or False", repr(exclude_self))
+        for name, part in (parts | {"exclude_self": bool(exclude_self)}).items():
+            object.__setattr__(self, name, read_only(part) if isinstance(part, np.ndarray) else part)
+        object.__setattr__(self, "core", self.core_for(None))
+        if exclude_self and self.self_items is None and len(self.user_vectors) != self.item_count:
+            raise input_error("exclude_self", f"as many users as items ({self.item_count})", str(len(self)))
+        if self.candidates is not None:
+            self.candidates.check_ids(self.item_count)
+
+    def _replace(self, **changes: Any) -> Self:  # noqa: ANN401 - the fields
+        embeddings = type(self).__new__(type(self))
+        parts = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "core"}
+        embeddings._freeze(**(parts | changes))  # noqa: SLF001 - its own
+        return embeddings
+
+    def core_for(self, candidates: CandidateItems | None) -> _core.Embeddings:
+        """Return the core's view, restricted to these items."""
+        return _core.Embeddings(
+            self.user_vectors,
+            self.item_vectors,
+            self.item_bias,
+            self.similarity,
+            self.has_float32_scores,
+            self.min_score,
+            None if candidates is None else candidates.core,
+            self.present,
+            *self.arguments,
+        )
+
+    def for_users(self, users: Snapshot, positions: NDArray[np.int64]) -> Self:
+        """Return the same for these users, who are at these positions among those here, or -1 for none."""
+        if np.array_equal(positions, np.arange(len(self))):
+            return self._replace(user_vocabulary=users)
+        is_held = positions >= 0
+        vectors = np.ones((len(positions), self.user_vectors.shape[1]), self.user_vectors.dtype)
+        vectors[is_held] = self.user_vectors[positions[is_held]]
+        present = is_held.copy()
+        if self.present is not None:
+            present[is_held] = self.present[positions[is_held]]
+        self_items = np.arange(len(self)) if self.self_items is None else self.self_items
+        return self._replace(
+            user_vectors=vectors,
+            user_vocabulary=users,
+            present=None if present.all() else present,
+            self_items=at_positions(self_items, positions) if self.exclude_self else None,
+            candidates=None if self.candidates is None else self.candidates.for_users(positions),
+        )
+
+    def with_items_in_key_order(self) -> Self:
+        """Return the same, ties between whose items go by their keys as they go by their ids."""
+        positions = None if self.item_vocabulary is None else ids_in_key_order(self.item_vocabulary)
+        if positions is None or self.item_vocabulary is None:
+            return self
+        order = np.argsort(positions)
+        self_items = np.arange(len(self)) if self.self_items is None else self.self_items
+        return self._replace(
+            item_vectors=self.item_vectors[order],
+            item_bias=None if self.item_bias is None else self.item_bias[order],
+            item_vocabulary=self.item_vocabulary.select(order),
+            self_items=at_positions(positions, self_items) if self.exclude_self else None,
+            candidates=None if self.candidates is None else self.candidates.renumbered(positions),
+            item_rows=order,
+        )
+
+    def extend_exclusions(self, exclude: Exclusions | None) -> Exclusions | None:
+        """Return the exclusions, with each user's own item if `exclude_self` is set."""
+        if not self.exclude_self:
+            return exclude
+        self_items = np.arange(len(self), dtype=np.int64) if self.self_items is None else self.self_items
+        has_self = self_items >= 0
+        if exclude is None:
+            indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(has_self)])
+            return Exclusions.from_valid_rows(Rows(indptr, self_items[has_self], is_owned=True))
+        if len(exclude) != len(self):
+            raise input_error("exclude", f"one entry per user ({len(self)})", str(len(exclude)))
+        items = np.insert(exclude.items, exclude.indptr[1:][has_self], self_items[has_self])
+        indptr = exclude.indptr + np.concatenate([np.zeros(1, np.int64), np.cumsum(has_self)])
+        return Exclusions.from_valid_rows(Rows(indptr, items, is_owned=True))
+
+    def with_float32_scores(self) -> Self:
+        """Return the same, its scores and `min_score` rounded to float32."""
+        return self._replace(min_score=round_threshold(self.min_score), has_float32_scores=True)
+
+    def without_negative_infinity(self) -> Self:
+        """Return the same embeddings with items dropped that score -inf in float32."""
+        return self._replace(min_score=finite_threshold(self.min_score))
+
+    @property
+    def users(self) -> NDArray[Any] | None:
+        """User keys; None if users are row numbers."""
+        return None if self.user_vocabulary is None else self.user_vocabulary.array
+
+    @property
+    def items(self) -> NDArray[Any] | None:
+        """Item keys; None if items are row numbers."""
+        return None if self.item_vocabulary is None else self.item_vocabulary.array
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether users or items have keys."""
+        return self.user_vocabulary is not None or self.item_vocabulary is not None
+
+    @property
+    def item_count(self) -> int:
+        """The number of items."""
+        return len(self.item_vectors)
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.user_vectors)
+
+    def __repr__(self) -> str:
+        items, width = self.item_vectors.shape
+        return (
+            f"<Embeddings of {plural(len(self), 'user')}, {plural(items, 'item')}, width {width} "
+            f"({self.item_vectors.dtype}), {self.similarity}>"
+        )
+
+    def has(self, user: int) -> bool:
+        """Return whether the user has a list."""
+        return 0 <= user < len(self) and (self.present is None or bool(self.present[user]))
+
+
+def check_input_order(predictions: object, ties: Iterable[str], argument: str) -> None:
+    """Raise InputError if ties go by input order, and items were put in the order of their keys."""
+    if not isinstance(predictions, CanonicalEmbeddings) or predictions.item_rows is None or "input_order" not in ties:
+        return
+    expected = "items in ascending key order with ties='input_order'"
+    hint = "order = np.argsort(items); exactk.Embeddings(user_vectors, item_vectors[order], items=items[order])"
+    raise input_error(argument, expected, "items in another order", hint=hint)
+
+
+MatrixScores: TypeAlias = Scores | CanonicalEmbeddings  # with a score for every item
+Scored: TypeAlias = Scores | SparseScores | CanonicalEmbeddings  # the containers with scores
+Predictions: TypeAlias = Rankings | Scored
+
+
+def predictions_from_rows(rows: Rows, argument: str = "predictions") -> Rankings | SparseScores:
+    """Return sparse scores if the rows have scores, and rankings otherwise."""
+    return Rankings.from_rows(rows) if rows.scores is None else SparseScores.from_rows(rows, argument)
