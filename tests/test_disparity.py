@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._report.disparity import DisparityMeasure, disparity_of_groups
+from exactk._report.statistics import DisparityMeasure, disparity_of_groups
 from strategies import examples
 
 if TYPE_CHECKING:

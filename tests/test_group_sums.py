@@ -13,12 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exactk
-from exactk._report import group_sums
-from exactk._report.exact_digits import DigitColumn
-from exactk._report.group_sums import GroupSums, RunningGroupSums, group_sums_of
 from exactk._report.state import StateSums
 from exactk._report.statistics import evaluated_users, standard_deviation, value_of_sums
-from exactk._report.sums import Sums
+from exactk._report.sums import DigitColumn, GroupSums, RunningGroupSums, Sums, group_sums_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +118,7 @@ def test_groups_are_equal_only_with_equal_sums() -> None:
 
 
 def test_digits_are_carried_before_they_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_sums, "MOST_ADDITIONS", 4)
+    monkeypatch.setattr("exactk._report.sums.MOST_ADDITIONS", 4)
     part = table_of({"a": (sums_of(3, 2**500 - 1, 1, 0),) * 2})
     running = RunningGroupSums(part)
     for _ in range(40):

@@ -14,9 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._report.item_tally import ItemTally, item_tally
-from exactk._report.item_tally_bytes import tally_from_bytes, tally_to_bytes
-from exactk._report.varints import read_varints, write_varints
+from exactk._report.item_tally import (
+    ItemTally,
+    item_tally,
+    read_varints,
+    tally_from_bytes,
+    tally_to_bytes,
+    write_varints,
+)
 from strategies import examples
 from tallies import CUTOFFS, ITEM_KEYS, check_damaged_bytes, collections_of_lists, tally_of
 

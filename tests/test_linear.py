@@ -13,9 +13,9 @@ import pytest
 import exactk
 from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
 from exactk._plan.metric_strings import plan
-from exactk._report.group_sums import RunningGroupSums
 from exactk._report.state import State
 from exactk._report.statistics import evaluated_users
+from exactk._report.sums import RunningGroupSums
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import pytest
 
 import exactk
 from exactk._inputs.keys.vocabulary import Snapshot
-from exactk._report.junit import Case, junit_report
+from exactk._report.gate import Case, junit_report
 from rankings import rankings_of
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk._report.display import format_markdown
+from exactk._report.tables import format_markdown
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/reference/what_your_input_is_taken_for.md"
 Call = Callable[[], object]

@@ -19,7 +19,7 @@ from scipy import stats
 
 import exactk
 from exactk._inference import bounded_means
-from exactk._report.display import format_markdown
+from exactk._report.tables import format_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 import exactk.typing
 from exactk._inputs import items, protocols, types
 from exactk._plan import conventions, literals, metric_strings
-from exactk._report import display
+from exactk._report.tables import format_markdown
 from exactk._runtime import progress
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def type_table() -> str:
     """Return the table in Markdown."""
     described = {name: text for module in _MODULES for name, text in _descriptions(module).items()}
     rows = [[f"`{name}`", _values(getattr(exactk.typing, name)) or described[name]] for name in exactk.typing.__all__]
-    return display.format_markdown(["type", "what it is"], rows, left=2)
+    return format_markdown(["type", "what it is"], rows, left=2)
 
 
 def _values(annotation: object) -> str:

@@ -12,7 +12,7 @@ from exactk._cli.output import print_message
 from exactk._cli.trec import reports_by_system
 from exactk._plan.fields import number_of_text
 from exactk._plan.metric_strings import plan
-from exactk._report.junit import Case
+from exactk._report.gate import Case
 from exactk._runtime.errors import input_error
 from exactk._runtime.names import did_you_mean
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._report.difference import Difference
-from exactk._report.display import format_csv
+from exactk._report.tables import format_csv
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from exactk._cli.shards import (
 )
 from exactk._cli.stdin import path_text
 from exactk._cli.systems import find_files, find_systems, name_systems
-from exactk._report.junit import Case, junit_report
+from exactk._report.gate import Case, junit_report
 from exactk._runtime.printable_text import printable
 from exactk._runtime.written_files import write_file
 

@@ -58,8 +58,7 @@ from exactk._inputs.paths import FilesOfSystems
 from exactk._inputs.users_of_shard import Shard, users_of_shard
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
-from exactk._report.gate import Gate, junit_cases
-from exactk._report.junit import Case, junit_report
+from exactk._report.gate import Case, Gate, junit_cases, junit_report
 from exactk._runtime import optional
 from exactk._runtime.written_files import write_file
 

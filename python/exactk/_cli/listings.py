@@ -10,7 +10,7 @@ from exactk._cli.output import print_text
 from exactk._plan.conventions import as_convention, conventions, departures
 from exactk._plan.fields import FIELDS
 from exactk._plan.metrics import evaluation_metrics, metric_info
-from exactk._report import display
+from exactk._report.tables import format_text
 
 if TYPE_CHECKING:
     import argparse
@@ -75,4 +75,4 @@ def run_conventions(arguments: argparse.Namespace) -> int:
 
 
 def _print_table(header: list[str], rows: list[list[str]]) -> None:
-    print_text(display.format_text(header, rows, left=len(header)) + "\n")
+    print_text(format_text(header, rows, left=len(header)) + "\n")

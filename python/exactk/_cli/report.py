@@ -18,7 +18,7 @@ from exactk._cli.stdin import input_path
 from exactk._cli.systems import find_systems
 from exactk._engine.options import JudgeOptions
 from exactk._files.arguments import read_item_names
-from exactk._report.presentation import html_page, page_request
+from exactk._report.exports import html_page, page_request
 from exactk._runtime import optional
 from exactk._runtime.errors import without_warnings
 from exactk._runtime.written_files import write_file
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from exactk._cli.arguments import Commands
-    from exactk._report.presentation import PageRequest
+    from exactk._report.exports import PageRequest
 
 _METRICS = ("ndcg@[5,10,20]", "recall@[5,10,20]", "precision@[5,10,20]", "mrr")
 """Metrics at several cutoffs, of which the page draws curves."""

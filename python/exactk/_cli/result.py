@@ -11,9 +11,8 @@ import numpy as np
 import exactk
 from exactk._cli import trec
 from exactk._cli.differences import differences_as_csv, differences_as_text
-from exactk._report import display
 from exactk._report.exports import json_of
-from exactk._report.tables import plain_column
+from exactk._report.tables import format_csv, plain_column
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
@@ -74,7 +73,7 @@ def _values_as_csv(result: Result) -> str:
         size = len(table["value"])
         for name, cells in columns.items():
             cells.extend(plain_column(table[name]) if name in table else [None] * size)
-    return display.format_csv(columns)
+    return format_csv(columns)
 
 
 def _json_document(result: Result, provenance: Provenance) -> str:

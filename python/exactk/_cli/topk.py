@@ -22,7 +22,7 @@ from exactk._cli.output_files import check_outputs
 from exactk._cli.provenance import Input
 from exactk._cli.result import json_object
 from exactk._cli.stdin import input_path
-from exactk._report import display
+from exactk._report.tables import format_csv
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.written_files import write_file
 
@@ -128,7 +128,7 @@ def _csv_text(lists: Iterable[_RankedList]) -> Iterator[str]:
         for rank, (item, score) in enumerate(zip(items, scores, strict=True), 1)
     ]
     columns = zip(*rows, strict=True) if rows else [()] * 4
-    yield display.format_csv(dict(zip(("user", "item", "rank", "score"), columns, strict=True)))
+    yield format_csv(dict(zip(("user", "item", "rank", "score"), columns, strict=True)))
 
 
 def _json_lines(lists: Iterable[_RankedList]) -> Iterator[str]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.paired_sums import PairedSums
-    from exactk._report.sum_table import SumTable
+    from exactk._report.sums import SumTable
 
     CoreScored: TypeAlias = _core.Scores | _core.SparseScores | _core.Embeddings
     CorePredictions: TypeAlias = _core.Lists | CoreScored
@@ -181,8 +181,7 @@ def _check_counted_users(problem: Problem) -> None:
 
 def _sums_of_result(sums: _core.Sums, problem: Problem) -> tuple[list[Sums], SumTable | None]:
     """Return the sums of each value over all users, and those of each group."""
-    from exactk._report.exact_digits import DigitColumn
-    from exactk._report.sum_table import PartColumns, SumTable
+    from exactk._report.sums import DigitColumn, PartColumns, SumTable
 
     if problem.groups is None:
         return _list_sums(sums), None

@@ -29,8 +29,8 @@ from exactk._inputs.items import items_of_inputs
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts
-from exactk._report.catalogue import Catalogue
 from exactk._report.report import Report
+from exactk._report.state import Catalogue
 from exactk._runtime.errors import each_warning_once
 from exactk._runtime.progress import Progress, ignore_progress
 

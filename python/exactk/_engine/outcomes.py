@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
-    from exactk._report.catalogue import Catalogue
-    from exactk._report.group_tally import GroupTally
-    from exactk._report.item_tally import ItemTally
+    from exactk._report.item_tally import GroupTally, ItemTally
+    from exactk._report.state import Catalogue
     from exactk._report.sums import Label
     from exactk._report.user_table import UserTable
 
@@ -90,8 +89,8 @@ def state_of_outcome(
     catalogue: Catalogue | None,
 ) -> State:
     """Return the state of an outcome, whose values of parts are those of the plan's."""
-    from exactk._report.customs import customs_of
-    from exactk._report.group_sums import GroupSums
+    from exactk._report.state import customs_of
+    from exactk._report.sums import GroupSums
 
     totals, groups = tuple(outcome.sums), None
     if labels is not None and outcome.group_sums is not None:
@@ -164,7 +163,7 @@ def _users_with_closed_gaps(problem: Problem) -> int:
 
 def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
     """Return the tally by the labels of the groups, which ascend."""
-    from exactk._report.group_tally import GroupTally
+    from exactk._report.item_tally import GroupTally
 
     assert items.group_codes is not None  # noqa: S101 - the caller has checked
     groups = len(items.group_labels)

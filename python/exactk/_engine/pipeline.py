@@ -59,7 +59,7 @@ from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan
 from exactk._plan.unused_fields import warn_of_unused_fields
-from exactk._report.user_keys import concatenate_users
+from exactk._report.user_table import concatenate_users
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads

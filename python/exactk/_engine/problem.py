@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
     from exactk._report.counts import Counts
-    from exactk._report.sum_table import SumTable
-    from exactk._report.sums import Sums
+    from exactk._report.sums import Sums, SumTable
 
 Given: TypeAlias = "Mapping[tuple[object, ...], NDArray[np.float64]]"
 """The numerators and denominators of custom values, 2 x users, by the identity of the value."""
@@ -308,7 +307,7 @@ def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, c
 
 def _join(problem: Problem, outcomes: list[Outcome], indices: Sequence[list[int]]) -> Outcome:
     """Return the outcome of all values from those of the values at the given indices."""
-    from exactk._report.sum_table import SumTable
+    from exactk._report.sums import SumTable
 
     size = len(problem.values)
     micro = [index for index, value in enumerate(problem.values) if value.rules["average"] == "micro"]

@@ -19,8 +19,7 @@ from exactk._engine.updates import Update, UpdateSums, sums_of_updates
 from exactk._engine.warnings import tie_bounds, warn_of_evaluated_systems
 from exactk._inputs.readings import NO_READINGS
 from exactk._plan.item_tallies import plan_item_tallies
-from exactk._report.state_digits import NOTHING, StateLayout, Vectors
-from exactk._report.tally_vectors import TallyLayout, has_fixed_size
+from exactk._report.state_digits import NOTHING, StateLayout, TallyLayout, Vectors, has_fixed_size
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from exactk._inputs.registry import ClassifiedValue
 from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import as_plan, part_indices
 from exactk._report.counts import count_text
-from exactk._report.display import DIGITS, format_number
 from exactk._report.state import plan_of_state
+from exactk._report.statistics import describe_undefined, is_undefined_set
 from exactk._report.system_warnings import warn_of_systems
-from exactk._report.undefined_users import describe_undefined, is_undefined_set
+from exactk._report.tables import DIGITS, format_number
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import warn
 

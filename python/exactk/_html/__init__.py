@@ -18,8 +18,7 @@ from exactk._runtime.printable_text import printable
 if TYPE_CHECKING:
     import jinja2
 
-    from exactk._report.exports import Exports
-    from exactk._report.presentation import PageRequest
+    from exactk._report.exports import Exports, PageRequest
 
 _MOST_BYTES = 950_000  # of a page, so that it is below 1 MB with what a server adds
 

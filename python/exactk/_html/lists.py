@@ -10,7 +10,7 @@ from exactk._html.parts import ListItem
 from exactk._html.texts import key_text
 from exactk._inputs.model.top_k import with_item_keys
 from exactk._report.state import plan_of_state
-from exactk._report.user_keys import equal_arrays
+from exactk._report.user_table import equal_arrays
 from exactk._runtime.errors import input_error, type_error, warn
 from exactk._runtime.printable_text import printable
 

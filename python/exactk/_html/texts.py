@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from exactk._report.difference_table import signed_number
-from exactk._report.display import DIGITS, format_number
+from exactk._report.tables import DIGITS, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -31,21 +31,18 @@ from exactk._report.comparison_table import ComparisonTable, best_systems
 from exactk._report.difference import Compared, RunValues, UserValues, significant_side
 from exactk._report.difference_table import ComparisonMethod, warn_of_few_flips
 from exactk._report.differences import Differences, heterogeneity_of, tested_rows
-from exactk._report.exports import Exports, return_or_write
-from exactk._report.flat_names import flat_dict
+from exactk._report.exports import Exports, html_page, page_request, plot, return_or_write
 from exactk._report.gate import Gate, check_claim
 from exactk._report.json_document import Document
 from exactk._report.kept_numbers import KeptUsers
-from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
-from exactk._report.paired_plain import paired_from_plain
-from exactk._report.presentation import html_page, page_request, plot
+from exactk._report.paired_sums import paired_from_plain
 from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
 from exactk._report.resampling import Calls, resample
 from exactk._report.significance_marks import NO_MARKS, significance_marks
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
-from exactk._report.tables import TextTable, stack_systems, text_of_columns
-from exactk._report.user_keys import equal_arrays
+from exactk._report.tables import TextTable, flat_dict, stack_systems, text_of_columns
+from exactk._report.user_table import MatchedUsers, clusters_from_plain, equal_arrays, hashes_of_users, matched_users
 from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error
@@ -59,16 +56,13 @@ if TYPE_CHECKING:
     from exactk._inference.margins import Margin
     from exactk._plan.values import Value
     from exactk._report.difference import Difference
-    from exactk._report.exports import FilePath
+    from exactk._report.exports import DrawnDisplay, FilePath
     from exactk._report.gate import Claim
     from exactk._report.judged_lists import JudgedLists
-    from exactk._report.paired_sums import Pair, PairedState, PairedSums
-    from exactk._report.presentation import DrawnDisplay
-    from exactk._report.resampled import Resampled
+    from exactk._report.paired_sums import Pair, PairedState, PairedSums, Resampled
     from exactk._report.significance_marks import SignificanceMarks
     from exactk._report.sums import Label
-    from exactk._report.table_display import DisplayTable
-    from exactk._report.tables import Columns, Table
+    from exactk._report.tables import Columns, DisplayTable, Table
     from exactk._report.user_table import UserTable
 
 ComparisonPlot: TypeAlias = Literal["values", "differences", "curves", "groups", "distribution", "trade_off"]

@@ -7,10 +7,8 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.counts import count_label
-from exactk._report.display import DIGITS, format_number
 from exactk._report.state import plan_of_state
-from exactk._report.table_display import DisplayTable
-from exactk._report.tables import TextTable
+from exactk._report.tables import DIGITS, DisplayTable, TextTable, format_number
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:

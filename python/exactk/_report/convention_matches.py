@@ -8,8 +8,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exactk._report.table_display import DisplaysTables, DisplayTable
-from exactk._report.tables import TextTable
+from exactk._report.tables import DisplaysTables, DisplayTable, TextTable
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.numbers import parse_number
 

@@ -23,7 +23,7 @@ from exactk._inference.significance import (
     t_test,
 )
 from exactk._report.paired_sums import estimate_of, have_equal_numbers
-from exactk._report.undefined_users import undefined_case
+from exactk._report.statistics import undefined_case
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from exactk._inference.estimates import Contrast, Estimate
     from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
-    from exactk._report.paired_sums import Pair, PairedSums
-    from exactk._report.resampled import Resampled
+    from exactk._report.paired_sums import Pair, PairedSums, Resampled
     from exactk._report.sums import Label
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "not worse", "undecided", "undefined"]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from exactk._inference.bootstrap import FEWEST_UNITS
 from exactk._inference.power import SMALL_GROUP
 from exactk._report.comparison_options import ComparisonOptions
-from exactk._report.display import DIGITS, format_number
-from exactk._report.tables import TextTable
+from exactk._report.tables import DIGITS, TextTable, format_number
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option, plural
 

@@ -12,7 +12,11 @@ from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
 from exactk._report.difference_lookup import lookup_error, names_of, text_index_error
 from exactk._report.difference_table import ComparisonMethod, caption_lines, difference_table, heterogeneity_lines
-from exactk._report.display import (
+from exactk._report.exports import checked_digits, return_or_write, rounded
+from exactk._report.tables import (
+    DisplaysTables,
+    DisplayTable,
+    flat_dict,
     format_csv,
     format_latex,
     format_markdown,
@@ -20,9 +24,6 @@ from exactk._report.display import (
     markdown_with_caption,
     without_markup,
 )
-from exactk._report.exports import checked_digits, return_or_write, rounded
-from exactk._report.flat_names import flat_dict
-from exactk._report.table_display import DisplaysTables, DisplayTable
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from exactk._inference.margins import Margin
     from exactk._report.comparison_options import ComparisonOptions
     from exactk._report.exports import FilePath
-    from exactk._report.resampled import Resampled
+    from exactk._report.paired_sums import Resampled
     from exactk._report.tables import Columns, TextTable
 
 

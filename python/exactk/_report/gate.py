@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from exactk._inference.intervals import relative_interval, share_unlike, t_interval
@@ -11,7 +12,6 @@ from exactk._inference.margins import Margin, contrast_at, p_above, p_below, p_b
 from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
 from exactk._report.difference_table import FEW_USERS
-from exactk._report.junit import PASSED, Case, junit_report
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
 from exactk._runtime.html_table import HtmlTable, html_of_tables
@@ -343,3 +343,39 @@ _DECISIONS: dict[tuple[Claim, bool], str] = {
     ("equivalent", False): "they do",
 }
 """What more users would show of an undecided claim, which would then hold or not."""
+
+
+PASSED = frozenset({"holds", "observed"})
+"""The statuses of claims that pass."""
+
+_ELEMENTS = {"error": "error"}  # any other status is a failure
+
+
+class Case(NamedTuple):
+    """A test case: its status is one that passes, "error" or the type of its failure."""
+
+    name: str
+    status: str
+    text: str
+
+
+def junit_report(cases: Iterable[Case]) -> str:
+    """Return the report: a case that passes has its text as output, any other as the message of a failure or error."""
+    cases = list(cases)
+    errors = sum(case.status == "error" for case in cases)
+    failures = sum(case.status not in {*PASSED, "error"} for case in cases)
+    head = f'<testsuite name="exactk" tests="{len(cases)}" failures="{failures}" errors="{errors}">'
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *map(_element, cases), "</testsuite>", ""])
+
+
+def _element(case: Case) -> str:
+    if case.status in PASSED:
+        found = f"<system-out>{_escaped(case.text)}</system-out>"
+    else:
+        found = f'<{_ELEMENTS.get(case.status, "failure")} type="{case.status}" message="{_escaped(case.text)}"/>'
+    return f'<testcase classname="exactk" name="{_escaped(case.name)}">{found}</testcase>'
+
+
+def _escaped(text: str) -> str:
+    """Return the text as XML has it, in an element or between double quotes. `xml.sax` would load urllib and ssl."""
+    return escape(printable(text), quote=False).replace('"', "&quot;")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._report.table_display import DisplaysTables, DisplayTable
-from exactk._report.tables import TextTable
+from exactk._report.tables import DisplaysTables, DisplayTable, TextTable
 from exactk._runtime.names import did_you_mean
 
 if TYPE_CHECKING:

@@ -36,19 +36,15 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Plan
     from exactk._plan.values import Value
     from exactk._report.counts import CandidateCounts
-    from exactk._report.disparity import DisparityMeasure
-    from exactk._report.exports import FilePath
-    from exactk._report.group_sums import GroupSums
-    from exactk._report.group_tally import GroupTally
-    from exactk._report.item_tally import ItemTally
+    from exactk._report.exports import DrawnDisplay, FilePath
+    from exactk._report.item_tally import GroupTally, ItemTally
     from exactk._report.json_document import Document
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.metric_mapping import MetricMapping
-    from exactk._report.presentation import DrawnDisplay
     from exactk._report.shards import Shards
-    from exactk._report.sums import Label, Sums
-    from exactk._report.table_display import DisplayTable
-    from exactk._report.tables import Columns, Table, TextTable
+    from exactk._report.statistics import DisparityMeasure
+    from exactk._report.sums import GroupSums, Label, Sums
+    from exactk._report.tables import Columns, DisplayTable, Table, TextTable
     from exactk._report.user_table import UserTable
 
 _T = TypeVar("_T")
@@ -405,8 +401,7 @@ class Report(Exports, Mapping[str, float]):
         >>> report.disparity("P@1"), report.disparity("P@1", "ratio")
         (0.5, 0.5)
         """
-        from exactk._report.disparity import disparity_of_groups
-        from exactk._report.statistics import values_of_groups
+        from exactk._report.statistics import disparity_of_groups, values_of_groups
 
         index = self._index_of(metric)
         groups = sums_of_groups(self._state)
@@ -417,7 +412,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _index_of(self, metric: str, argument: str = "metric") -> int:
         """Return the index of a value, by any spelling of its metric; raise InputError if it was not requested."""
-        from exactk._report.customs import by_name
+        from exactk._report.state import by_name
 
         if metric in self._state.spellings:
             return self._state.spellings.index(metric)
@@ -555,7 +550,7 @@ class Report(Exports, Mapping[str, float]):
         return self._users is not None
 
     def __eq__(self, other: object) -> bool:
-        from exactk._report.user_keys import equal_arrays
+        from exactk._report.user_table import equal_arrays
 
         if not isinstance(other, Report):
             return NotImplemented
@@ -598,8 +593,7 @@ class Report(Exports, Mapping[str, float]):
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data, with None for NaN. ``Report.from_dict`` reads it back."""
         from exactk._report.json_document import json_number
-        from exactk._report.per_user import kept_to_plain
-        from exactk._report.user_keys import users_to_plain
+        from exactk._report.user_table import kept_to_plain, users_to_plain
 
         return {
             **self._computed(),
@@ -637,8 +631,7 @@ class Report(Exports, Mapping[str, float]):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Values and counts that its state contradicts are an error."""
-        from exactk._report.per_user import kept_from_plain
-        from exactk._report.user_keys import users_from_plain
+        from exactk._report.user_table import kept_from_plain, users_from_plain
 
         with plain_data("report", cls._expected()):
             fields = (
@@ -712,8 +705,7 @@ class Report(Exports, Mapping[str, float]):
         >>> "<title>A first page</title>" in page
         True
         """
-        from exactk._report.exports import return_or_write
-        from exactk._report.presentation import html_page, page_request
+        from exactk._report.exports import html_page, page_request, return_or_write
 
         return return_or_write(
             html_page(self, page_request(title=title, note=note, lists=None if lists is None else {"": lists})), path
@@ -753,7 +745,7 @@ class Report(Exports, Mapping[str, float]):
         'recall'
         >>> display.figure_.savefig("curves.svg")  # doctest: +SKIP
         """
-        from exactk._report.presentation import plot
+        from exactk._report.exports import plot
 
         return plot(self, kind, metric, ax)
 
@@ -779,13 +771,13 @@ class Report(Exports, Mapping[str, float]):
         >>> exactk.evaluate([[1]], [[2, 1]], ["map@10", "fbeta@5(beta=2)"]).to_flat_dict("valid/")
         {'valid/map_at_10': 0.5, 'valid/fbeta_at_5_beta_2': 0.5555555555555556}
         """
-        from exactk._report.flat_names import flat_dict
+        from exactk._report.tables import flat_dict
 
         return flat_dict((((name,), value) for name, value in self.items()), prefix)
 
     def _text_table(self, table: Table, digits: int) -> TextTable:
         from exactk._report.tables import text_of_columns
-        from exactk._report.user_keys import user_columns
+        from exactk._report.user_table import user_columns
 
         if table == "values":
             return self._text_of_values(digits)
@@ -796,8 +788,7 @@ class Report(Exports, Mapping[str, float]):
         return text_of_columns(self.columns(table), len(user_columns(self.users)), digits)
 
     def _text_of_values(self, digits: int) -> TextTable:
-        from exactk._report.display import format_number
-        from exactk._report.tables import TextTable
+        from exactk._report.tables import TextTable, format_number
 
         evaluated, deviations = self.counts["evaluated"], self.standard_deviation
         rows = [
@@ -813,8 +804,7 @@ class Report(Exports, Mapping[str, float]):
         return TextTable(["metric", "value", "std", "evaluated", "skipped"], rows)
 
     def _text_of_groups(self, digits: int) -> TextTable:
-        from exactk._report.display import format_number
-        from exactk._report.tables import TextTable
+        from exactk._report.tables import TextTable, format_number
 
         rows = [
             [
@@ -858,9 +848,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _item_groups_in_brief(self) -> list[DisplayTable]:
         """Return the first groups of items and their numbers, if a metric has some."""
-        from exactk._report.display import format_number
-        from exactk._report.table_display import DisplayTable
-        from exactk._report.tables import TextTable
+        from exactk._report.tables import DisplayTable, TextTable, format_number
 
         if not self.by_item_group:
             return []
@@ -874,9 +862,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _groups_in_brief(self) -> list[DisplayTable]:
         """Return the first groups and values, if there are groups."""
-        from exactk._report.display import format_number
-        from exactk._report.table_display import DisplayTable
-        from exactk._report.tables import TextTable
+        from exactk._report.tables import DisplayTable, TextTable, format_number
 
         if not self._state.groups:
             return []
@@ -892,15 +878,14 @@ class Report(Exports, Mapping[str, float]):
         return [DisplayTable("By group", TextTable(["group", "evaluated", *names], rows), notes)]
 
     def _display_tables(self) -> Sequence[DisplayTable]:
-        from exactk._report.display import DIGITS
-        from exactk._report.table_display import DisplayTable
+        from exactk._report.tables import DIGITS, DisplayTable
 
         values = DisplayTable("Report", self._text_of_values(DIGITS))
         *tables, last = [values, *self._groups_in_brief(), *self._item_groups_in_brief()]
         return [*tables, last._replace(notes=[*last.notes, self._remarks()])]
 
     def _remarks(self) -> str:
-        from exactk._report.undefined_users import undefined_case, undefined_values
+        from exactk._report.statistics import undefined_case, undefined_values
 
         counts = self._state.counts.scalars()
         compares_lists = self._plan[0].info.compares_lists
@@ -976,7 +961,7 @@ class Report(Exports, Mapping[str, float]):
 
     def _columns_of_users(self, *, wide: bool) -> Columns:
         from exactk._report.tables import metric_columns
-        from exactk._report.user_keys import join_columns, user_columns
+        from exactk._report.user_table import join_columns, user_columns
 
         if self.table is None:
             hint = (Option("per_user", True), " keeps them")  # noqa: FBT003 - the value of the option

@@ -15,8 +15,7 @@ from exactk._inference.sign_flips import FlipOptions, FlipTest, flip_tests
 from exactk._inference.significance import HalfWidth
 from exactk._inference.unit_numbers import Execution
 from exactk._report.kept_numbers import KeptNumbers
-from exactk._report.paired_sums import square_of_size
-from exactk._report.resampled import Resampled
+from exactk._report.paired_sums import Resampled, square_of_size
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 from exactk._runtime.progress import Progress, ignore_progress

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._report.difference import significant_side
 from exactk._report.difference_table import left_out_lines, users_text
-from exactk._report.display import NO_SUPERSCRIPTS, Superscripts
+from exactk._report.tables import NO_SUPERSCRIPTS, Superscripts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._plan.conventions import Convention, description
+from exactk._plan.custom_metric import CustomInfo, check_name
 from exactk._plan.metric_strings import plan
 from exactk._report.counts import Counts
 from exactk._report.validation import (
@@ -18,6 +20,7 @@ from exactk._report.validation import (
     checked_fields,
     checked_group_order,
     checked_groups,
+    checked_integer,
     checked_list,
     checked_metrics,
     checked_sums,
@@ -30,17 +33,111 @@ from exactk._runtime.faults import plural
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from exactk._plan.custom_metric import CustomInfo
     from exactk._plan.item_tallies import TallyPlan
-    from exactk._plan.metric_strings import Plan
+    from exactk._plan.metric_strings import Customs, Plan
     from exactk._plan.values import Value
-    from exactk._report.catalogue import Catalogue
-    from exactk._report.group_sums import GroupSums
-    from exactk._report.group_tally import GroupTally
-    from exactk._report.item_tally import ItemTally
+    from exactk._report.item_tally import GroupTally, ItemTally
     from exactk._report.shards import Shards
-    from exactk._report.sum_table import Scales
-    from exactk._report.sums import Label, Sums
+    from exactk._report.sums import GroupSums, Label, Scales, Sums
+
+_GIVEN = "catalogue"
+_SOURCES = (_GIVEN, "train", "popularity")
+_MOST_ITEMS = 2**31 - 3
+
+
+class Catalogue(NamedTuple):
+    """The items that could be recommended."""
+
+    digest: int  # 128 bits that tell these items, their popularity, groups and values from others
+    size: int  # number of items
+    source: str  # the argument of `exactk.Items` that has them: catalogue, train or popularity
+
+    def __str__(self) -> str:
+        items = plural(self.size, "item")
+        return items if self.source == _GIVEN else f"the {items} of {self.source}"
+
+    def merged(self, other: Catalogue) -> Catalogue:
+        """Return the catalogue of both, which have the same digest."""
+        return self if self.source == other.source else self._replace(source=_GIVEN)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {**self._asdict(), "digest": f"{self.digest:#034x}"}
+
+    @classmethod
+    def from_plain(cls, data: Any) -> Catalogue:  # noqa: ANN401 - what JSON holds
+        """Return the catalogue that `to_plain` described."""
+        checked = checked_fields(data, cls._fields, "a catalogue")
+        digest = checked_digest(checked["digest"], "catalogue.digest")
+        if digest is None:
+            raise fail("catalogue.digest", None)
+        if checked["source"] not in _SOURCES:
+            raise fail(f"catalogue.source to be one of {', '.join(_SOURCES)}", checked["source"])
+        size = checked_integer(checked["size"], "catalogue.size", least=1, most=_MOST_ITEMS)
+        return cls(digest, size, checked["source"])
+
+
+def describe_difference(one: Catalogue | None, other: Catalogue | None) -> str:
+    """Return how the items of two states differ; empty if they are the same."""
+    if (one and one.digest) == (other and other.digest):
+        return ""
+    if one is None or other is None:
+        return "items in only one of them"
+    text = f"values of other items: {one} and {other}"
+    return (
+        text if one.size != other.size else f"{text}, whose keys, train, popularity, features, groups or values differ"
+    )
+
+
+def by_name(customs: Iterable[CustomInfo]) -> Customs:
+    """Return the descriptions by name."""
+    return {one.name: one for one in customs}
+
+
+def customs_of(values: Iterable[Value]) -> tuple[CustomInfo, ...]:
+    """Return the description of each custom metric, in the order of the values."""
+    return tuple({value.metric: value.custom for value in values if value.custom is not None}.values())
+
+
+def custom_to_plain(info: CustomInfo) -> dict[str, Any]:
+    """Return plain data for JSON."""
+    return {
+        "name": info.name,
+        "of": info.of,
+        "range": None if info.range is None else list(info.range),
+        "direction": info.direction,
+        "digest": f"{info.digest:#034x}",
+    }
+
+
+def checked_customs(data: Any) -> tuple[CustomInfo, ...]:  # noqa: ANN401 - what JSON holds
+    """Return the descriptions that `custom_to_plain` wrote."""
+    customs = tuple(map(_checked_custom, checked_list(data, "custom_metrics")))
+    if len(by_name(customs)) < len(customs):
+        raise fail("custom metrics of distinct names", [one.name for one in customs])
+    return customs
+
+
+def _checked_custom(data: Any) -> CustomInfo:  # noqa: ANN401 - what JSON holds
+    checked = checked_fields(data, ("name", "of", "range", "direction", "digest"), "a custom metric")
+    digest = checked_digest(checked["digest"], "custom_metrics.digest")
+    if digest is None:
+        raise fail("custom_metrics.digest", None)
+    if checked["of"] not in ("judged", "lists") or checked["direction"] not in ("higher", "lower", "none"):
+        raise fail("a custom metric of judged or lists, with a direction", [checked["of"], checked["direction"]])
+    return CustomInfo(
+        check_name(checked["name"]), checked["of"], _checked_range(checked["range"]), checked["direction"], digest
+    )
+
+
+def _checked_range(data: Any) -> tuple[float, float] | None:  # noqa: ANN401 - what JSON holds
+    if data is None:
+        return None
+    low, high = checked_list(data, "the range of a custom metric", 2)
+    if type(low) is not float or type(high) is not float or math.isnan(low + high) or not low <= high:
+        raise fail("the range of a custom metric to be two numbers in order", data)
+    return low, high
+
 
 STATE_PREFIX = b"exactk-state\n"
 _VERSION = 3
@@ -134,13 +231,12 @@ class State:
 
     @cached_property
     def _plan(self) -> Plan:
-        from exactk._report.customs import by_name
 
         return plan(self.spellings, self.convention, compares_lists=None, customs=by_name(self.custom_metrics))
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
-        from exactk._report.group_sums import GroupSums, group_sums_of
+        from exactk._report.sums import GroupSums, group_sums_of
 
         if self.groups is None:
             return
@@ -206,15 +302,12 @@ class State:
 
     def _tallies_as_bytes(self) -> list[bytes]:
         """Return the tallies of items, then those of groups."""
-        from exactk._report.group_tally_bytes import group_tally_to_bytes
-        from exactk._report.item_tally_bytes import tally_to_bytes
+        from exactk._report.item_tally import group_tally_to_bytes, tally_to_bytes
 
         return [*map(tally_to_bytes, self.item_tallies), *map(group_tally_to_bytes, self.group_tallies)]
 
     def _to_plain(self) -> dict[str, Any]:
         """Return all but the tallies of items."""
-        from exactk._report.customs import custom_to_plain
-
         groups = self.groups
         return {
             "metrics": list(self.metrics),
@@ -254,8 +347,6 @@ class State:
     @classmethod
     def _from_plain(cls, data: Mapping[str, Any], tallies: Sequence[bytes]) -> State:
         """Return the state of plain data; raise ValueError or ExactkError if there is no such state."""
-        from exactk._report.catalogue import Catalogue
-        from exactk._report.customs import checked_customs, customs_of
         from exactk._report.shards import Shards
 
         fields = ("metrics", "spellings", "convention", "weighted", "counts", "totals", "groups", "group_order")
@@ -328,7 +419,7 @@ def _checked_tallies(
 ) -> tuple[tuple[ItemTally, ...], tuple[GroupTally, ...]]:
     """Return the tallies that the values need, after checking that so many users and items can have them."""
     from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
-    from exactk._report.group_tally_bytes import group_tally_from_bytes
+    from exactk._report.item_tally import group_tally_from_bytes
 
     of_items, of_groups = plan_item_tallies(values), plan_group_tallies(values)
     count = len(of_items) + len(of_groups)
@@ -345,7 +436,7 @@ def _checked_tallies(
 
 
 def _checked_item_tally(data: bytes, tally_plan: TallyPlan, items: int) -> ItemTally:
-    from exactk._report.item_tally_bytes import tally_from_bytes
+    from exactk._report.item_tally import tally_from_bytes
 
     tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
     if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:
@@ -374,7 +465,7 @@ def _type_and_label(label: Label) -> tuple[str, Label]:
 
 def sums_of_groups(state: State) -> GroupSums | None:
     """Return the sums of each group with their table, which is no public part of a state."""
-    from exactk._report.group_sums import GroupSums
+    from exactk._report.sums import GroupSums
 
     groups = state.groups
     assert groups is None or isinstance(groups, GroupSums)  # noqa: S101 - as a state makes them
@@ -385,7 +476,7 @@ class StateSums:
     """Running sums over states of different users, added in place, so that memory does not grow with their number."""
 
     def __init__(self, first: State, argument: str = "parts") -> None:
-        from exactk._report.group_sums import RunningGroupSums
+        from exactk._report.sums import RunningGroupSums
 
         self._first = first
         self._argument = argument  # which has the states, for messages
@@ -406,7 +497,7 @@ class StateSums:
 
     def copy(self) -> StateSums:
         """Return sums that grow independently."""
-        from exactk._report.group_sums import RunningGroupSums
+        from exactk._report.sums import RunningGroupSums
         from exactk._runtime.copies import changed_copy
 
         return changed_copy(
@@ -488,8 +579,6 @@ def common_spellings(spellings: Iterable[Sequence[str]], names: Sequence[str]) -
 
 def check_same_plan(one: State, other: State, argument: str) -> None:
     """Raise StateMismatchError if the states have other metrics, another convention, or other kinds of sums."""
-    from exactk._report.catalogue import describe_difference
-
     differences = []
     if one.metrics != other.metrics:
         order = " in another order" if sorted(one.metrics) == sorted(other.metrics) else ""

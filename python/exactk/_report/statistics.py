@@ -5,23 +5,27 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from exactk._inference.intervals import MeanInterval, mean_interval
 from exactk._inference.significance import exp
-from exactk._plan.values import range_of
-from exactk._report.collection import collection_value
-from exactk._report.group_values import numbers_of_groups, value_of_groups
-from exactk._runtime.errors import input_error
+from exactk._plan.conventions import base_of, confirms_undefined, override_name
+from exactk._plan.values import range_of, reads_item_values
+from exactk._report.collection import collection_value, numbers_of_groups, value_of_groups
+from exactk._report.comparison_options import check_choice
+from exactk._report.state import plan_of_state
+from exactk._runtime.errors import input_error, warn
+from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
-    from exactk._report.group_tally import GroupTally
-    from exactk._report.item_tally import ItemTally
-    from exactk._report.sum_table import PartColumns
-    from exactk._report.sums import Sums
+    from exactk._report.item_tally import GroupTally, ItemTally
+    from exactk._report.state import State
+    from exactk._report.sums import Label, PartColumns, Sums
 
 Ratio = tuple[int, int]
 
@@ -209,3 +213,136 @@ def _f_of_means(value: Value, precision: Ratio, recall: Ratio) -> Ratio:
     hits = precision[0] * recall[0]
     divisor = (a.denominator - a.numerator) * precision[0] * recall[1] + a.numerator * recall[0] * precision[1]
     return a.denominator * hits, divisor
+
+
+_CASES: Mapping[str, str] = MappingProxyType(
+    {
+        "auc": "all ranked items are relevant, or none is",
+        "list_auc": "all items are relevant, or none is",
+        "ild": "fewer than two items of the list count",
+        **dict.fromkeys(("serendipity", "calibration"), "no item in train, or none of the list, counts"),
+        **dict.fromkeys(("novelty", "surprisal", "arp", "popularity_rank", "aplt"), "no item of the list counts"),
+    }
+)
+
+
+def undefined_case(value: Value) -> str:
+    """Return when the value of a user is 0 / 0, in parentheses after a blank; empty if the metric does not say."""
+    case = "no relevant item has a value above 0" if reads_item_values(value) else _CASES.get(value.metric)
+    return f" ({case})" if case else ""
+
+
+def undefined_values(state: State) -> Iterator[tuple[Value, int]]:
+    """Yield the values that are 0 / 0 for users who have a list, each with the number of these users."""
+    for value, users in zip(plan_of_state(state), state.counts.undefined or (), strict=False):
+        if users and value.rules["average"] != "micro":
+            yield value, users
+
+
+def describe_undefined(state: State) -> str:
+    """Return a warning if 0 / 0 counts as 0 and nobody chose that; empty if it does not."""
+    values = [
+        (value, users) for value, users in undefined_values(state) if _is_zero_by_default(value, state.convention)
+    ]
+    if not values:
+        return ""
+    value, users = values[0]
+    of_users = f"{users} of {plural(state.counts.users, 'user')}"
+    message = f"{value.spelling} is 0 / 0 for {of_users}{undefined_case(value)} and counts as 0"
+    message += f"; {_with_skip(value)!r} leaves them out"
+    return message if len(values) == 1 else f"{message} (the first of {len(values)} such values)"
+
+
+def _with_skip(value: Value) -> str:
+    """Return the metric string that leaves the users out."""
+    spelling = value.spelling.removesuffix("()")
+    return f"{spelling[:-1]},undefined=skip)" if spelling.endswith(")") else f"{spelling}(undefined=skip)"
+
+
+def _is_zero_by_default(value: Value, convention: Convention) -> bool:
+    """Return whether 0 / 0 is 0 by no choice of the caller, nor of a library whose preset is in use.
+
+    Users without an item in train whom that makes the best are another warning's.
+    """
+    preset = base_of(convention)
+    is_of_library = preset is not None and preset.name not in {"standard", "capped"}
+    is_best = value.info.direction == "lower" and value.needs.history
+    return value.rules["undefined"] == "zero" and not (is_of_library or is_best or is_undefined_set(value, convention))
+
+
+def is_undefined_set(value: Value, convention: Convention) -> bool:
+    """Return whether the caller says what 0 / 0 is: in the metric's string, for the metric, or in the convention."""
+    names = {value.metric, override_name(value.metric, value.cutoff)}
+    return (
+        "undefined" in value.spelling.casefold()
+        or any("undefined" in convention.overrides.get(name, {}) for name in names)
+        or confirms_undefined(convention)
+    )
+
+
+DisparityMeasure: TypeAlias = Literal["range", "ratio", "mad", "cv"]
+
+
+def disparity_of_groups(values: Mapping[Label, float], how: str, metric: str) -> float:
+    """Return the disparity of the groups that have a value, each of which counts once; NaN for fewer than two.
+
+    Warn of groups that have none. The values are used exactly, so that their order does not matter.
+    """
+    check_choice("how", how, get_args(DisparityMeasure))
+    numbers = {label: Fraction(value) for label, value in values.items() if not math.isnan(value)}
+    _warn_of_missing_values([label for label in values if label not in numbers], len(numbers), metric)
+    if len(numbers) < 2:
+        return math.nan
+    smallest = min(numbers, key=numbers.__getitem__)
+    if how in _OF_RATIO_SCALES and numbers[smallest] < 0:
+        found, hint = f"{float(numbers[smallest])!r} in group {smallest!r}", Option("how", "range")
+        raise input_error("metric", f"no negative value in any group for how={how!r}", found, hint=hint)
+    return _MEASURES[how](sorted(numbers.values()))
+
+
+def _warn_of_missing_values(lacking: Sequence[Label], present: int, metric: str) -> None:
+    texts = []
+    if lacking:
+        has, is_ = ("has", "is") if len(lacking) == 1 else ("have", "are")
+        groups = plural(len(lacking) + present, "group")
+        texts.append(
+            f"{len(lacking)} of {groups} {has} no value of {metric} and {is_} left out, such as {lacking[0]!r}"
+        )
+    if present < 2:
+        texts.append(f"{'only one' if present else 'no'} group has a value of {metric}: the disparity is NaN")
+    if texts:
+        warn("; ".join(texts))
+
+
+def _difference_of_extremes(ascending: Sequence[Fraction]) -> float:
+    return float(ascending[-1] - ascending[0])
+
+
+def _ratio_of_extremes(ascending: Sequence[Fraction]) -> float:
+    return float(ascending[0] / ascending[-1]) if ascending[-1] else 1.0
+
+
+def _mean_absolute_difference(ascending: Sequence[Fraction]) -> float:
+    """Return the mean over all pairs: value i is added i times, and subtracted once for each value after it."""
+    count = len(ascending)
+    total = sum((2 * i + 1 - count) * value for i, value in enumerate(ascending))
+    return float(Fraction(total) / (count * (count - 1) // 2))
+
+
+def _coefficient_of_variation(ascending: Sequence[Fraction]) -> float:
+    """Return the population standard deviation, divided by the mean; the values are not negative."""
+    if not ascending[-1]:
+        return 0.0
+    mean = sum(ascending, Fraction(0)) / len(ascending)
+    variance = sum((value**2 for value in ascending), Fraction(0)) / len(ascending) - mean**2
+    return math.sqrt(variance / mean**2)
+
+
+_MEASURES: dict[str, Callable[[Sequence[Fraction]], float]] = {
+    "range": _difference_of_extremes,
+    "ratio": _ratio_of_extremes,
+    "mad": _mean_absolute_difference,
+    "cv": _coefficient_of_variation,
+}
+
+_OF_RATIO_SCALES = ("ratio", "cv")  # which divide by values

@@ -2,22 +2,179 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from fractions import Fraction
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from exactk._inputs.checks import read_only
-from exactk._plan.values import is_in_unit_range
-from exactk._report.user_keys import equal_arrays
+from exactk._inputs.keys.key_lists import encode_row_keys
+from exactk._inputs.keys.vocabulary import Snapshot, object_array, structured_keys, text_array
+from exactk._plan.values import is_in_unit_range, range_of
+from exactk._report.json_document import json_number
+from exactk._report.state import State, plan_of_state
+from exactk._report.validation import checked_fields, checked_integer, checked_list, fail
+from exactk._runtime.errors import StateMismatchError, input_error, type_error
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from exactk._plan.metric_strings import Plan
     from exactk._plan.values import Value
-    from exactk._report.sums import Label
+    from exactk._report.paired_sums import PairedState
+    from exactk._report.report import Report
+    from exactk._report.sums import Label, Sums
+
+
+def concatenate_users(
+    parts: Sequence[Snapshot | NDArray[Any] | None], argument: str = "parts", part_noun: str = "part"
+) -> NDArray[Any] | None:
+    """Return the user keys of all parts; None if all have row numbers.
+
+    A part without users does not fix the kind of keys. The argument and what its parts are called are for messages.
+    """
+    arrays = [part.array if isinstance(part, Snapshot) else part for part in parts if part is not None]
+    keyed = [part for part in arrays if len(part)] or arrays[:1]
+    if not keyed:
+        return None
+    if len(arrays) < len(parts) or len({kinds_of_keys(part) for part in keyed}) > 1:
+        found = f"{part_noun}s without keys or keys of several kinds"
+        raise StateMismatchError(
+            f"{argument}: expected user keys of one kind in all {part_noun}s, found {found}", argument
+        )
+    names = keyed[0].dtype.names
+    if names is None:
+        users = _concatenate_column(keyed)
+    else:
+        users = structured_keys(names, [_concatenate_column([part[name] for part in keyed]) for name in names])
+    seen: set[Any] = set()
+    for user in users.tolist():
+        if user in seen:
+            hint = "users of the predictions count too: split truth and predictions by user"
+            raise StateMismatchError(
+                f"{argument}: expected each user in one {part_noun}, found {user!r} in several; {hint}", argument
+            )
+        seen.add(user)
+    return users
+
+
+def kinds_of_keys(users: NDArray[Any]) -> tuple[tuple[str, str], ...]:
+    """Return the name of each column of the keys, empty if there is only one, and the kind of its values."""
+    columns = {"": users} if users.dtype.names is None else user_columns(users)
+    return tuple((name, _kind_of_column(column)) for name, column in columns.items())
+
+
+def _kind_of_column(column: NDArray[Any]) -> str:
+    if column.dtype.kind == "O":  # bytes, or strings that a string array would change or that would waste memory
+        return type(column[0]).__name__ if len(column) else ""
+    return {"i": "int", "u": "int", "U": "str"}.get(column.dtype.kind, "")  # an empty array may have float64
+
+
+def _concatenate_column(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return one array of values of one kind, of the type that they would have in one evaluation."""
+    if len(parts) == 1:
+        return parts[0]
+    if _kind_of_column(parts[0]) == "str":
+        return text_array([text for part in parts for text in part.tolist()])
+    if np.result_type(*parts).kind != "f":
+        return np.concatenate(parts)
+    integers = [integer for part in parts for integer in part.tolist()]  # int64 and uint64, which NumPy makes floats
+    if min(integers) < 0 and max(integers) >= 2**63:
+        message = "parts: expected user keys that all fit int64 or all fit uint64, found negative keys and keys of 2^63 or more"
+        raise StateMismatchError(message, "parts")
+    return np.array(integers, np.int64 if max(integers) < 2**63 else np.uint64)
+
+
+def equal_arrays(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    if "O" in {one.dtype.kind, other.dtype.kind} <= {"O", "U"} or one.dtype.kind == other.dtype.kind == "V":
+        return bool(one.tolist() == other.tolist())
+    if one.dtype.kind != other.dtype.kind:
+        return False
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def user_columns(users: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return user keys as columns, one per part of the key."""
+    if users.dtype.names is None:
+        return {"user": users}
+    return {name: users[name] for name in users.dtype.names}
+
+
+def join_columns(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of both; raise InputError if they share a name."""
+    if shared := [name for name in second if name in set(first)]:
+        hint = "rename the user columns"
+        raise input_error("table", "distinct column names", f"two columns {shared[0]!r}", hint=hint)
+    return {**first, **second}
+
+
+def users_to_plain(users: NDArray[Any]) -> list[Any]:
+    """Return keys as plain data: their NumPy type and values, with bytes as hexadecimal text."""
+    kind = users.dtype.descr if users.dtype.names else users.dtype.str
+    return [kind, [_key_to_plain(key) for key in users.tolist()]]
+
+
+def _key_to_plain(key: object) -> object:
+    if isinstance(key, tuple):
+        return [_key_to_plain(part) for part in key]
+    return {"bytes": key.hex()} if isinstance(key, bytes) else key
+
+
+_INTEGER_TYPE = re.compile(r"[<>|][iu][1248]")
+_TEXT_TYPE = re.compile(r"[<>]U[0-9]{1,10}|\|O")
+
+
+def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
+    """Return the keys that `users_to_plain` described; raise ValueError if they are invalid."""
+    if data is None:
+        return None
+    kind, keys = checked_list(data, "members of users (type and keys)", 2)
+    keys = checked_list(keys, "users", count)
+    if len(set(map(repr, keys))) < len(keys):
+        raise fail("distinct users", "one twice")
+    if isinstance(kind, str):
+        return _column_from_plain(kind, keys)
+    labels, kinds = zip(
+        *(checked_list(part, "members of a type", 2) for part in checked_list(kind, "types")), strict=True
+    )
+    if not all(isinstance(label, str) and label for label in labels) or len(set(labels)) < len(labels):
+        raise fail("distinct column names", labels)
+    rows = [checked_list(key, "parts of a user", len(labels)) for key in keys]
+    columns = [_column_from_plain(part, [row[i] for row in rows]) for i, part in enumerate(kinds)]
+    return structured_keys(labels, columns)
+
+
+def _column_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:
+    """Return one part of the keys. Memory for text follows the values, not the stated length."""
+    if isinstance(kind, str) and _INTEGER_TYPE.fullmatch(kind):
+        dtype = np.dtype(kind)
+        info = np.iinfo(dtype)
+        return np.array([checked_integer(key, "a user", int(info.min), int(info.max)) for key in keys], dtype)
+    if not isinstance(kind, str) or not _TEXT_TYPE.fullmatch(kind):
+        raise fail("integer or string users", kind)
+    texts = [_key_from_plain(key) for key in keys]
+    if len(set(map(type, texts))) > 1:
+        raise fail("users that are all strings or all bytes", kind)
+    strings = [text for text in texts if isinstance(text, str)]
+    return text_array(strings) if kind != "|O" and len(strings) == len(texts) else object_array(texts)
+
+
+def _key_from_plain(key: object) -> str | bytes:
+    if isinstance(key, str):
+        return key
+    if not isinstance(key, Mapping) or set(key) != {"bytes"} or not isinstance(key["bytes"], str):
+        raise fail("a user that is a string or bytes", key)
+    return bytes.fromhex(key["bytes"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,3 +274,238 @@ def rows_of_values(values: Sequence[Value]) -> list[tuple[int, ...]]:
 def is_unit(value: Value) -> bool:
     """Return whether each user's numbers are in [0, 1] by definition."""
     return value.rules["average"] != "micro" and all(map(is_in_unit_range, value.parts))
+
+
+_TOLERANCE = 1e-9  # of a sum: users have doubles, sums are exact
+_FIELDS = ("rows", "weights", "groups")
+
+
+def kept_to_plain(table: UserTable, values: Sequence[Value]) -> dict[str, Any]:
+    """Return what is kept of users beside their values: the rows of averages, weights and the positions of groups."""
+    part_rows = iter(table.rows[table.value_count :])
+    rows = {
+        value.spelling: [_row_to_plain(next(part_rows)) for _ in range(2)] for value in values if has_part_rows(value)
+    }
+    weights = None if table.weights is None else _row_to_plain(table.weights)
+    return {"rows": rows, "weights": weights, "groups": None if table.groups is None else table.groups.tolist()}
+
+
+def _row_to_plain(row: NDArray[np.float64]) -> list[float | None]:
+    return [json_number(number) for number in row.tolist()]
+
+
+def kept_from_plain(per_user: object, kept: object, state: State) -> UserTable | None:
+    """Return what is kept of users, if anything; raise ValueError if it is impossible."""
+    if not isinstance(per_user, Mapping):
+        raise fail("per_user to be a mapping", per_user)
+    values, users = plan_of_state(state), state.counts.users
+    spellings = [value.spelling for value in values if not value.info.of_collection]
+    if not per_user and (kept is None or spellings):
+        if kept is not None:
+            raise fail("kept to be null, as per_user is empty", kept)
+        return None
+    checked_fields(per_user, spellings, "per_user")
+    checked = checked_fields(kept, _FIELDS, "kept")
+    rows = [
+        _user_numbers(per_user[value.spelling], value.spelling, users, range_of(value))
+        if value.spelling in spellings
+        else [math.nan] * users
+        for value in values
+    ]
+    with_parts = [value for value in values if has_part_rows(value)]
+    part_rows = checked_fields(checked["rows"], [value.spelling for value in with_parts], "rows of kept")
+    for value in with_parts:
+        limits = (
+            (0.0, 1.0) if value.rules["average"] == "of_means" and range_of(value) == (0, 1) else (-math.inf, math.inf)
+        )
+        pair = checked_list(part_rows[value.spelling], f"rows of {value.spelling}", 2)
+        rows += [_user_numbers(row, value.spelling, users, limits) for row in pair]
+    weights = groups = None
+    if state.weighted:
+        weights = np.array(_user_numbers(checked["weights"], "weights", users, (0.0, math.inf)), np.float64)
+    elif checked["weights"] is not None:
+        raise fail("no weights", checked["weights"])
+    labels = tuple(state.groups or ())
+    if state.groups is not None:
+        codes = checked_list(checked["groups"], "groups", users)
+        groups = np.array([checked_integer(code, "a group", -1, len(labels) - 1) for code in codes], np.int64)
+    elif checked["groups"] is not None:
+        raise fail("no groups", checked["groups"])
+    table = UserTable(np.array(rows, np.float64).reshape(len(rows), users), len(values), weights, groups, labels)
+    _check_sums(table, values, state.totals, slice(None), "all users")
+    for code, (label, sums) in enumerate((state.groups or {}).items()):
+        _check_sums(table, values, sums, groups == code, f"group {label!r}")
+    return table
+
+
+def _check_sums(table: UserTable, values: Plan, totals: Sequence[Sums], where: Any, of_users: str) -> None:  # noqa: ANN401 - an index
+    """Raise ValueError if the users' numbers do not add up to the sums of these users."""
+    weights = (np.ones(table.rows.shape[1]) if table.weights is None else table.weights)[where]
+    for value, parts, rows in zip(values, values.part_indices, rows_of_values(values), strict=True):
+        average = value.rules["average"]
+        if average == "micro" and not _are_ratios(table.rows[[values.index(value), *rows]][:, where]):
+            raise fail(f"users of {of_users} whose {value.spelling} are ratios of what is kept", "others")
+        of_rows = [(totals[part], part_of_sums) for part in parts for part_of_sums in ("total", "weight")]
+        for row, (sums, name) in zip(rows, of_rows if average == "micro" else of_rows[::2], strict=bool(parts)):
+            numbers = table.rows[row][where]
+            is_given = ~np.isnan(numbers)
+            if int(is_given.sum()) != sums.users - sums.undefined:
+                expected = f"{sums.users - sums.undefined} users of {of_users} with {value.spelling}, as in its sums"
+                raise fail(expected, int(is_given.sum()))
+            terms = (numbers * weights)[is_given]
+            total = float(Fraction(getattr(sums, name), 1 << getattr(sums, f"{name}_scale")))
+            is_sum = math.isclose(
+                math.fsum(terms), total, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE * float(abs(terms).sum())
+            )
+            if average != "geometric" and not is_sum:
+                raise fail(
+                    f"users of {of_users} whose {value.spelling} add up to {total:.9g}, as in its sums",
+                    math.fsum(terms),
+                )
+
+
+def _are_ratios(rows: NDArray[np.float64]) -> bool:
+    """Return whether the first row is the second by the third, wherever that is above 0."""
+    ratios, numerators, denominators = rows[:, rows[2] > 0]
+    return np.allclose(ratios, numerators / denominators, rtol=_TOLERANCE, atol=_TOLERANCE)
+
+
+def _user_numbers(data: object, what: str, users: int, limits: tuple[float, float]) -> list[float]:
+    """Return a number for each user, NaN for null."""
+    row, (least, most) = checked_list(data, f"users of {what}", users), limits
+    for number in row:
+        is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)
+        if number is not None and not (is_number and math.isfinite(number) and least <= number <= most):
+            raise fail(f"a user's {what} or null", number)
+    return [math.nan if number is None else number for number in row]
+
+
+class MatchedUsers(NamedTuple):
+    """The users of any report, and what is kept of them by system."""
+
+    users: NDArray[Any]
+    tables: dict[str, UserTable]
+
+
+def matched_users(reports: Mapping[str, Report]) -> MatchedUsers | None:
+    """Return what is kept of the users of any report, in one order; None if a report keeps none.
+
+    Users are matched by key, or by row if no report has keys. A user's weight and group are those of the first report
+    that has the user, and must be the same in all.
+    """
+    kept = {system: table for system, report in reports.items() if (table := report._user_table) is not None}
+    if len(kept) < len(reports):
+        return None
+    first = next(iter(reports.values()))
+    if any(report._has_keys != first._has_keys for report in reports.values()):
+        keyed = next(system for system, report in reports.items() if report._has_keys)
+        raise type_error("reports", "user keys in all reports or in none", f"keys in {keyed!r} alone")
+    if all(has_same_users(first, other) for other in reports.values()):
+        return MatchedUsers(first.users, _with_common_groups(kept))
+    users = {system: report.users for system, report in reports.items()}
+    if not first._has_keys:
+        sizes = ", ".join(f"{len(one)} in {system!r}" for system, one in users.items())
+        raise input_error("reports", "as many users in all reports, as they have no keys", sizes)
+    _check_kinds(users)
+    positions = {system: {user: row for row, user in enumerate(one.tolist())} for system, one in users.items()}
+    everyone = np.concatenate(list(users.values()))
+    of_everyone = dict.fromkeys(everyone.tolist())
+    tables = {
+        system: table.of_users(np.array([positions[system].get(user, -1) for user in of_everyone], np.intp))
+        for system, table in kept.items()
+    }
+    firsts = {user: row for row, user in reversed(list(enumerate(everyone.tolist())))}
+    return MatchedUsers(everyone[[firsts[user] for user in of_everyone]], _with_common_groups(tables))
+
+
+def hashes_of_users(users: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return the hash of each user's key."""
+    if users.dtype == np.int64:
+        return users.view(np.uint64)  # integers are their own hashes
+
+    def of_some(users: NDArray[Any]) -> NDArray[np.uint64]:
+        keys, codes = encode_row_keys(users, "users", len(users), "user")
+        return keys.hashes[codes]
+
+    return np.concatenate([of_some(users[begin : begin + _PORTION]) for begin in range(0, len(users) or 1, _PORTION)])
+
+
+_PORTION = 1 << 16  # of users, whose keys need memory while they are hashed
+
+
+def clusters_from_plain(
+    hashes: NDArray[np.uint64] | list[int], paired: PairedState | None, users: int
+) -> NDArray[np.uint64]:
+    """Return the hash of each user's cluster; raise ValueError if the pairs have no clusters, or others."""
+    if paired is None or not paired.clustered:
+        raise fail("no clusters", hashes)
+    if isinstance(hashes, np.ndarray):
+        return hashes
+    checked = [
+        checked_integer(one, "the hash of a cluster", 0, 2**64 - 1) for one in checked_list(hashes, "clusters", users)
+    ]
+    clusters = len(set(checked))
+    for sums in chain.from_iterable(paired.totals.values()):
+        units = sums.moments.units
+        if units > clusters or (sums.users == users and units != clusters):
+            raise fail(f"{units} clusters, as in the sums over pairs", clusters)
+    return np.array(checked, np.uint64)
+
+
+def merged_clusters(
+    of_parts: Sequence[tuple[Mapping[str, Report], NDArray[np.uint64] | None]], reports: Mapping[str, Report]
+) -> NDArray[np.uint64] | None:
+    """Return the hash of each user's cluster in merged reports, from those of the parts; None unless all have them."""
+    merged = matched_users(reports)
+    if merged is None or any(hashes is None for _, hashes in of_parts):
+        return None
+    if not next(iter(reports.values()))._has_keys:
+        return np.concatenate([hashes for _, hashes in of_parts if hashes is not None])
+    hash_of: dict[Any, int] = {}
+    for of_part, hashes in of_parts:
+        matched = matched_users(of_part)
+        if matched is not None and hashes is not None:
+            hash_of.update(zip(matched.users.tolist(), hashes.tolist(), strict=True))
+    return np.array([hash_of[user] for user in merged.users.tolist()], np.uint64)
+
+
+def has_same_users(one: Report, other: Report) -> bool:
+    """Return whether reports have the same users in the same order; row numbers, if neither has keys."""
+    if not one._has_keys and not other._has_keys:
+        return one.state.counts.users == other.state.counts.users
+    return equal_arrays(one.users, other.users)
+
+
+def _check_kinds(users: Mapping[str, NDArray[Any]]) -> None:
+    kinds = {system: kinds_of_keys(one) for system, one in users.items() if len(one)}
+    first = next(iter(kinds.items()), None)
+    for system, kind in kinds.items():
+        if first is not None and kind != first[1]:
+            names = [" and ".join(part for _, part in one) for one in (first[1], kind)]
+            found = f"{names[0]} in {first[0]!r} and {names[1]} in {system!r}"
+            raise type_error("reports", "user keys of one type", found)
+
+
+def _with_common_groups(tables: dict[str, UserTable]) -> dict[str, UserTable]:
+    """Return the tables with the weights and groups of all users."""
+    labels = tuple(dict.fromkeys(label for table in tables.values() for label in table.labels))
+    tables = {system: table.with_labels(labels) for system, table in tables.items()}
+    first = next(iter(tables.values()))
+    weights, groups = first.weights, first.groups
+    for system, table in tables.items():
+        for name, one, other, absent in (
+            ("weights", weights, table.weights, 0),
+            ("groups", groups, table.groups, -1),
+        ):
+            if (one is None) != (other is None):
+                raise input_error(
+                    "reports", f"{name} in all reports or in none", f"{name} in some ({system!r} differs)"
+                )
+            if one is not None and other is not None:
+                differs = (one != other) & (one != absent) & (other != absent)
+                if differs.any():
+                    found = f"others in {system!r} for {plural(int(differs.sum()), 'user')}"
+                    raise input_error("reports", f"the same {name} of each user in all reports", found)
+        weights = None if weights is None or table.weights is None else np.where(weights == 0, table.weights, weights)
+        groups = None if groups is None or table.groups is None else np.where(groups < 0, table.groups, groups)
+    return {system: replace(table, weights=weights, groups=groups) for system, table in tables.items()}

@@ -14,8 +14,7 @@ from exactk._engine.problem import Engine, GroupCounts, ItemCounts, JudgedCells,
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import STRICT_TIES
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
-from exactk._report.sum_table import PartColumns, SumTable
-from exactk._report.sums import Sums
+from exactk._report.sums import PartColumns, Sums, SumTable
 from exactk._runtime.errors import input_error
 from exactk.reference.base_lists import check_base_scores
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults

@@ -9,14 +9,14 @@ from exactk._figures.figures import differences_figure
 from exactk._html.charts.intervals import IntervalRow, intervals_chart
 from exactk._html.parts import Bullets, Cell, Chart, Fold, Section, Table
 from exactk._html.texts import signed, tone_of
-from exactk._report.table_display import tables_of
+from exactk._report.tables import tables_of
 
 if TYPE_CHECKING:
     from exactk._figures.figures import DifferencesFigure
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._report.differences import Differences
-    from exactk._report.table_display import DisplayTable
+    from exactk._report.tables import DisplayTable
 
 QUESTION = "Whether a difference is real, and whether it is large enough to matter."
 
