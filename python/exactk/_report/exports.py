@@ -11,10 +11,6 @@ from numbers import Integral
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
-from exactk._report.gate import Gate
-from exactk._report.json_document import json_document, read_document
-from exactk._report.judged_lists import JudgedLists
-from exactk._report.significance_marks import NO_MARKS
 from exactk._report.tables import (
     DIGITS,
     TABLES,
@@ -30,7 +26,6 @@ from exactk._report.tables import (
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option
-from exactk._runtime.written_files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +38,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+    from exactk._report.gate import Gate
     from exactk._report.json_document import Document, Source
+    from exactk._report.judged_lists import JudgedLists
     from exactk._report.significance_marks import SignificanceMarks
     from exactk._report.tables import Columns, Table, TextTable
 
@@ -86,6 +83,8 @@ class Exports(DisplaysTables):
 
     def _marks(self, table: Table) -> SignificanceMarks:  # noqa: ARG002 - for classes that have tests
         """Return the marks of significance in a table of Markdown or LaTeX."""
+        from exactk._report.significance_marks import NO_MARKS
+
         return NO_MARKS
 
     @classmethod
@@ -107,6 +106,8 @@ class Exports(DisplaysTables):
         path : str or path-like, optional
             The file to write. Without it, the text is returned.
         """
+        from exactk._report.json_document import json_document
+
         return return_or_write(json_document(self._to_document()), path)
 
     @classmethod
@@ -118,6 +119,8 @@ class Exports(DisplaysTables):
         source : str, bytes or path-like
             The JSON itself, or the path of a file as a ``pathlib.Path``. A string is always JSON.
         """
+        from exactk._report.json_document import read_document
+
         return cls._from_document(read_document(source, cls.__name__.lower(), cls._expected_json()))
 
     @classmethod
@@ -238,6 +241,8 @@ class Exports(DisplaysTables):
 
 def json_of(result: Exports, command: Sequence[str], inputs: Sequence[Mapping[str, Any]]) -> str:
     """Return the JSON of what a command has computed from files."""
+    from exactk._report.json_document import json_document
+
     return json_document(result._to_document(), command, inputs)  # noqa: SLF001 - of the class's own module
 
 
@@ -257,6 +262,8 @@ def rounded(column: list[Any], digits: int) -> list[Any]:
 
 def return_or_write(text: str, path: FilePath | None) -> str | None:
     """Return the text, or write it to a file as UTF-8, with lone surrogates escaped."""
+    from exactk._runtime.written_files import write_file
+
     if path is None:
         return text
     if not isinstance(path, (str, os.PathLike)):
@@ -295,6 +302,8 @@ def page_request(
     gate: Gate | None = None,
 ) -> PageRequest:
     """Return the request of a page. Raise InputError or InputTypeError for an invalid argument."""
+    from exactk._report.gate import Gate
+
     for argument, text in {"title": title or "", "note": note}.items():
         _check_page_text(argument, text)
     _check_number_of_examples(examples)
@@ -322,6 +331,8 @@ def _check_number_of_examples(examples: object) -> None:
 
 
 def _check_judged_lists(lists: object) -> None:
+    from exactk._report.judged_lists import JudgedLists
+
     if not isinstance(lists, Mapping):
         raise type_error("lists", "a mapping from system to the result of exactk.judge", type(lists).__name__)
     for system, one in lists.items():

@@ -20,7 +20,6 @@ from exactk._report.counts import count_text
 from exactk._report.exports import Exports
 from exactk._report.state import State, plan_of_state, sums_of_groups
 from exactk._report.validation import check_computed, checked_fields, plain_data
-from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option, plural
 
@@ -326,8 +325,9 @@ class Report(Exports, Mapping[str, float]):
         """
         from exactk._report.comparison_options import check_confidence
         from exactk._report.statistics import interval_of_sums
+        from exactk._runtime.optional import require
 
-        optional.require("scipy", "report.interval")
+        require("scipy", "report.interval")
         check_confidence(confidence)
         index = self._index_of(metric)
         groups = self._state.groups or {}

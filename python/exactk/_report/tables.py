@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from exactk._report.user_table import join_columns
 from exactk._runtime.errors import InputError, input_error, type_error
 from exactk._runtime.faults import quote
-from exactk._runtime.html_table import LONGEST, HtmlTable, html_of_tables
-from exactk._runtime.optional import NullableIntegers, OrderedCategories
-from exactk._runtime.printable_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -91,6 +87,8 @@ NO_SUPERSCRIPTS = Superscripts(MappingProxyType({}), MappingProxyType({}))
 
 
 def _printable_rows(header: Row, rows: Sequence[Row]) -> list[list[str]]:
+    from exactk._runtime.printable_text import printable
+
     return [[printable(cell) for cell in row] for row in (header, *rows)]
 
 
@@ -212,6 +210,8 @@ def format_latex(
 
 def latex_float(tabular: str, caption: str) -> str:
     """Return a LaTeX ``table`` of a ``tabular``, with a caption of plain text."""
+    from exactk._runtime.printable_text import printable
+
     return "\n".join(
         [r"\begin{table}", r"\centering", rf"\caption{{{escape_latex(printable(caption))}}}", tabular, r"\end{table}"]
     )
@@ -219,6 +219,8 @@ def latex_float(tabular: str, caption: str) -> str:
 
 def markdown_with_caption(table: str, caption: str) -> str:
     """Return a Markdown table above its caption, a paragraph of plain text."""
+    from exactk._runtime.printable_text import printable
+
     (escaped,), _ = without_markup([printable(caption)], [])
     return "\n\n".join([table, escaped.replace("\\", "\\\\")])
 
@@ -283,6 +285,8 @@ def unknown_table(table: object) -> InputError:
 
 def metric_columns(values: Sequence[Value], times: int = 1) -> Columns:
     """Return the columns of metrics, as requested, and of cutoffs, repeated `times`."""
+    from exactk._runtime.optional import NullableIntegers
+
     return {
         "metric": [value.label for value in values] * times,
         "k": NullableIntegers([value.cutoff for value in values] * times),
@@ -291,6 +295,8 @@ def metric_columns(values: Sequence[Value], times: int = 1) -> Columns:
 
 def stack_systems(tables: Mapping[str, Columns]) -> Columns:
     """Return the rows of all systems, after a column ``system`` with their names."""
+    from exactk._report.user_table import join_columns
+
     first = next(iter(tables.values()))
     sizes = [len(next(iter(table.values()))) for table in tables.values()]
     systems = [system for system, size in zip(tables, sizes, strict=True) for _ in range(size)]
@@ -299,6 +305,8 @@ def stack_systems(tables: Mapping[str, Columns]) -> Columns:
 
 
 def _concatenate(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - columns of any type
+    from exactk._runtime.optional import NullableIntegers, OrderedCategories
+
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     cells = chain.from_iterable(parts)
@@ -329,7 +337,7 @@ class DisplayTable(NamedTuple):
     caption: str  # of HTML; text has none
     table: TextTable
     notes: Sequence[str] = ()  # lines below
-    longest: int = LONGEST  # cell in HTML, in characters
+    longest: int | None = None  # as of HtmlTable
 
 
 class DisplaysTables(ABC):
@@ -340,11 +348,15 @@ class DisplaysTables(ABC):
         """Return the tables, one above the other."""
 
     def __repr__(self) -> str:
+        from exactk._runtime.printable_text import printable
+
         return "\n".join(
             "\n".join([format_text(*one.table), *map(printable, one.notes)]) for one in self._display_tables()
         )
 
     def _repr_html_(self) -> str:
+        from exactk._runtime.html_table import HtmlTable, html_of_tables
+
         return html_of_tables(
             [HtmlTable(one.caption, *one.table, one.notes, one.longest) for one in self._display_tables()]
         )

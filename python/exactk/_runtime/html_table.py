@@ -51,7 +51,7 @@ class HtmlTable(NamedTuple):
     left: int = 1  # columns of text; the others are of numbers, aligned to the right
     best: Collection[tuple[int, int]] = ()  # rows and columns of the cells to mark
     notes: Sequence[str] = ()  # lines below
-    longest: int = LONGEST  # of a cell, in characters
+    longest: int | None = None  # cell that is not cut, in characters; LONGEST if None
 
 
 def html_of_tables(tables: Sequence[HtmlTable], rest: str = "print() shows them") -> str:
@@ -63,7 +63,7 @@ def _html(table: HtmlTable, tables: int, rest: str) -> str:
     """Return one of so many tables, each of which has its share of the space."""
     budget = _MOST_BYTES // tables
     columns = [
-        _COLUMN.format("left" if column < table.left else "right", _text(name, table.longest))
+        _COLUMN.format("left" if column < table.left else "right", _text(name, (table.longest or LONGEST)))
         for column, name in enumerate(table.header[:_MOST_COLUMNS])
     ]
     columns = _that_fit(columns, budget // 4)
@@ -95,7 +95,7 @@ def _rows(table: HtmlTable, columns: int, most_rows: int) -> Iterator[str]:
 
 def _cell(table: HtmlTable, column: int, cell: str, *, is_best: bool) -> str:
     """Return a cell, which has lines only if it is a long text."""
-    text = _text(cell, table.longest)
+    text = _text(cell, (table.longest or LONGEST))
     shown = _BEST.format(text) if is_best else text
     is_number = column >= max(1, table.left)
     in_one_line = _MAY_BREAK.search(cell) and (is_number or len(cell) <= _MOST_IN_A_LINE)
@@ -112,7 +112,7 @@ def _left_out(table: HtmlTable, rows: int, columns: int, notes: int) -> str:
         "line": len(table.notes) - notes,
     }
     cells = [cell for row in (table.header, *table.rows[:rows]) for cell in row[:columns]]
-    is_cut = any(len(printable(cell)) > table.longest for cell in cells)
+    is_cut = any(len(printable(cell)) > (table.longest or LONGEST) for cell in cells)
     is_cut |= any(len(printable(note)) > _MOST_CHARACTERS_OF_NOTE for note in table.notes[:notes])
     parts = [plural(count, noun) for noun, count in counts.items() if count]
     return ", ".join([*parts, *(["the ends of long texts (…)"] if is_cut else [])])
