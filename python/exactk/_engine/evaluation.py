@@ -13,7 +13,6 @@ from exactk._engine.column_warnings import (
     warn_of_ratings,
     warn_of_unused_columns,
 )
-from exactk._engine.custom_values import given_by_functions
 from exactk._engine.differing_users import NO_FLAGS, UserFlags, covered_users, evaluated_users, may_skip_users
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.outcomes import state_of_outcome, tally_of_counts, tally_of_groups, tie_range, user_table
@@ -25,7 +24,6 @@ from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.base_messages import naming_base
 from exactk._inputs.candidate_lists import CandidateLists, restrict_lists
 from exactk._inputs.conversions import exclusions_input, predictions_input
-from exactk._inputs.items import items_of_inputs
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts
@@ -148,6 +146,8 @@ class Evaluation(NamedTuple):
                     of_users.check_users(by_row, inputs)
         with name_rows_and_keys(inputs, problem.items), restricted.original_positions("predictions"):
             if as_plan(problem.values).has_customs:
+                from exactk._engine.custom_values import given_by_functions
+
                 problem = problem._replace(given=given_by_functions(self.engine, problem, inputs))
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
@@ -262,7 +262,7 @@ class Evaluation(NamedTuple):
             per_user,
             self.num_threads,
             report_progress,
-            None if self.items is None else items_of_inputs(self.items, inputs),
+            None if self.items is None else _items_of_inputs(self.items, inputs),
             item_tallies,
             histories=None
             if self.histories is None
@@ -315,3 +315,15 @@ class Evaluation(NamedTuple):
         for user_values in (self.weights, self.groups):
             if user_values is not None:
                 user_values.check_keys(truth)
+
+
+def _items_of_inputs(items: CanonicalItems, inputs: AlignedInputs) -> CanonicalItems:
+    """Return the items with the ids of a call's aligned inputs."""
+    predictions = inputs.predictions
+    are_columns = isinstance(predictions, (Scores, CanonicalEmbeddings))
+    if isinstance(predictions, (Scores, CanonicalEmbeddings)):
+        count = predictions.item_count
+    else:
+        count = len((predictions.lists if isinstance(predictions, SparseScores) else predictions).items)
+    has_items = count > 0 or len(inputs.truth.items) > 0
+    return items.of_call(inputs.item_vocabulary, inputs.item_ids, has_items=has_items, are_columns=are_columns)

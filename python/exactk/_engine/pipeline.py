@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._engine.base_arguments import BaseUse, base_for_pieces, classified_base, describe_base_use
-from exactk._engine.batch_evaluation import evaluate_batches
-from exactk._engine.block_sums import BlockSums
-from exactk._engine.blocks import check_row_arguments, convert_block, empty_block, of_rows
 from exactk._engine.column_warnings import warn_of_pairs
 from exactk._engine.differing_users import NO_FLAGS
 from exactk._engine.error_locations import explain_repeats
@@ -54,12 +51,10 @@ from exactk._inputs.paths import open_path, opened
 from exactk._inputs.readings import NO_READINGS, check_not_truth, lines_of_ranks
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_histories import ItemUse
-from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import are_metrics, plan
 from exactk._plan.unused_fields import warn_of_unused_fields
-from exactk._report.user_table import concatenate_users
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
@@ -218,14 +213,20 @@ def prepare_call(
         check_matrix(restriction, argument, all_shapes)
     table = None if items is None else items_of_metrics(items, values, columns, threads)
     check_item_groups(values, table)
+    user_weights = user_groups = None
+    if weights is not None or groups is not None:
+        from exactk._inputs.user_values import Groups, Weights
+
+        user_weights = None if weights is None else Weights.from_argument(weights, columns, truth_rows)
+        user_groups = None if groups is None else Groups.from_argument(groups, columns, truth_rows)
     evaluation = Evaluation(
         engine,
         values,
         convention,
         exclusions_of(exclude, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
         as_candidate_items(restrictions["candidates"], columns),
-        None if weights is None else Weights.from_argument(weights, columns, truth_rows),
-        None if groups is None else Groups.from_argument(groups, columns, truth_rows),
+        user_weights,
+        user_groups,
         bool(per_user),
         pairing,
         threads,
@@ -358,6 +359,8 @@ def _checked_truth(call: Call) -> Truth | Rows | None:
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:
+    from exactk._engine.batch_evaluation import evaluate_batches
+
     report, has_shared_items, exclusions, candidate_rows, candidate_use, base, readings = evaluate_batches(
         evaluation, truth, batches.value
     )
@@ -381,6 +384,10 @@ def evaluate_blocks(
     evaluation: Evaluation, blocks: Iterator[Any], form: Form, restrictions: Mapping[str, ClassifiedValue]
 ) -> dict[str, EvaluatedSystem]:
     """Evaluate each system block by block; arguments for all users are sliced for each block."""
+    from exactk._engine.block_sums import BlockSums
+    from exactk._engine.blocks import check_row_arguments, empty_block, of_rows
+    from exactk._report.user_table import concatenate_users
+
     sums = BlockSums()
     users: list[Snapshot | NDArray[Any] | None] = []
     without_users = empty_block(evaluation)
@@ -418,6 +425,8 @@ def _block_of_iterator(
     evaluation: Evaluation, value: object, form: Form, restrictions: Mapping[str, ClassifiedValue]
 ) -> Block:
     """Return what an iterator yields as a block."""
+    from exactk._engine.blocks import convert_block
+
     if not isinstance(value, tuple) or len(value) not in {2, 3}:
         found = type(value).__name__ + (f" of {len(value)}" if isinstance(value, tuple) else "")
         raise type_error(form.argument, f"an iterator of {form.blocks}", found, hint=form.hint)

@@ -12,7 +12,6 @@ from exactk._inputs.containers.series import has_one_item_each, has_values_by_us
 from exactk._inputs.paths import opened
 from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify
 from exactk._inputs.ways_on import of_container, of_hits
-from exactk._report.comparison import check_system_name
 from exactk._report.report import Report
 from exactk._runtime.errors import ExactkError, each_warning_once, input_error, type_error
 
@@ -106,6 +105,8 @@ def check_systems_before_metrics(form: Form, classified: ClassifiedValue) -> Non
 
 
 def _systems_by_name(classified: ClassifiedValue) -> Systems:
+    from exactk._report.comparison import check_system_name
+
     if classified.container is not MAPPING:
         hint = "exactk.evaluate takes the predictions of one system"
         if classified.container is LIST and all(isinstance(one, tuple) for one in classified.value):

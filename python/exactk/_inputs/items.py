@@ -9,7 +9,6 @@ from exactk._inputs.interactions import interactions_of
 from exactk._inputs.item_parts import canonical_items
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.item_table import CanonicalItems
-from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.paths import open_path
 from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import Option, plural
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, Series, SparseMatrix, VectorLike
     from exactk._inputs.types import ExclusionsLike, FilePath
@@ -187,18 +185,6 @@ class Items:
     @classmethod
     def _from_plain(cls, table: dict[str, Any]) -> Items:
         return cls.of_table(CanonicalItems.from_plain(table))
-
-
-def items_of_inputs(items: CanonicalItems, inputs: AlignedInputs) -> CanonicalItems:
-    """Return the items with the ids of a call's aligned inputs."""
-    predictions = inputs.predictions
-    are_columns = isinstance(predictions, (Scores, CanonicalEmbeddings))
-    if isinstance(predictions, (Scores, CanonicalEmbeddings)):
-        count = predictions.item_count
-    else:
-        count = len((predictions.lists if isinstance(predictions, SparseScores) else predictions).items)
-    has_items = count > 0 or len(inputs.truth.items) > 0
-    return items.of_call(inputs.item_vocabulary, inputs.item_ids, has_items=has_items, are_columns=are_columns)
 
 
 def _open_catalogue(catalogue: object) -> object:

@@ -9,7 +9,6 @@ import numpy as np
 
 from exactk._inputs.keys.disjoint_keys import NO_EXAMPLES, either
 from exactk._inputs.keys.vocabulary import KIND_HINT, vocabulary_of_labels
-from exactk._inputs.model.histories import Histories, UserHistories
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
+    from exactk._inputs.model.histories import Histories, UserHistories
 
 _NAME = "train"
 
@@ -74,6 +74,8 @@ def histories_of_users(
     `block` are the positions of a block of users among all of them, and `by_code` is what `rows_by_code` returned for users
     who come in batches.
     """
+    from exactk._inputs.model.histories import UserHistories
+
     keys = _keys_of_users(inputs)
     if histories.users is None:
         return UserHistories(histories, _rows_by_position(len(histories), inputs, keys, block))

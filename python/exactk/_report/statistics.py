@@ -8,12 +8,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from exactk._inference.intervals import MeanInterval, mean_interval
-from exactk._inference.significance import exp
 from exactk._plan.conventions import base_of, confirms_undefined, override_name
 from exactk._plan.values import range_of, reads_item_values
-from exactk._report.collection import collection_value, numbers_of_groups, value_of_groups
-from exactk._report.comparison_options import check_choice
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error, warn
 from exactk._runtime.faults import Option, plural
@@ -21,6 +17,7 @@ from exactk._runtime.faults import Option, plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from exactk._inference.intervals import MeanInterval
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.item_tally import GroupTally, ItemTally
@@ -44,16 +41,22 @@ def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> floa
 
 def value_of_tally(value: Value, tally: ItemTally, column: int, catalogue_size: int) -> float:
     """Return a value of all lists together, at the cutoff in a column of their tally, rounded by its rules."""
+    from exactk._report.collection import collection_value
+
     return _rounded_value(value, collection_value(value.metric, tally, column, catalogue_size, value.rules))
 
 
 def value_of_group_tally(value: Value, tally: GroupTally) -> float:
     """Return a value of groups of items, rounded by its rules."""
+    from exactk._report.collection import value_of_groups
+
     return _rounded_value(value, value_of_groups(value, tally))
 
 
 def numbers_of_item_groups(value: Value, tally: GroupTally) -> list[float]:
     """Return what a value has of each group, rounded by its rules; NaN for a group without a number."""
+    from exactk._report.collection import numbers_of_groups
+
     numbers = numbers_of_groups(value, tally)
     return [math.nan if number is None else _rounded_value(value, float(number)) for number in numbers]
 
@@ -149,6 +152,9 @@ def _root_of_variance(total: int, squares: int, weight: int, scales: tuple[int, 
 
 def interval_of_sums(value: Value, sums: Sequence[Sums], confidence: float, *, weighted: bool) -> MeanInterval:
     """Return the confidence interval of a value over all users; raise InputError unless sums of squares determine it."""
+    from exactk._inference.intervals import MeanInterval, mean_interval
+    from exactk._inference.significance import exp
+
     average = value.rules["average"]
     if not sums:
         expected = "a mean of the users' values"
@@ -288,6 +294,8 @@ def disparity_of_groups(values: Mapping[Label, float], how: str, metric: str) ->
 
     Warn of groups that have none. The values are used exactly, so that their order does not matter.
     """
+    from exactk._report.comparison_options import check_choice
+
     check_choice("how", how, get_args(DisparityMeasure))
     numbers = {label: Fraction(value) for label, value in values.items() if not math.isnan(value)}
     _warn_of_missing_values([label for label in values if label not in numbers], len(numbers), metric)
