@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 import exactk
-from exactk._report.item_tally import ItemTally, item_tally, read_varints, write_varints
+from exactk._report.tallies import ItemTally, item_tally, read_varints, write_varints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import exactk
 from exactk._plan.metric_strings import plan
 from exactk._plan.values import Value
-from exactk._report.item_tally import GroupTally, group_tally_from_bytes, group_tally_to_bytes
+from exactk._report.tallies import GroupTally, group_tally_from_bytes, group_tally_to_bytes
 from strategies import examples
 from tallies import check_damaged_bytes, packed
 

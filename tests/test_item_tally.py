@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._report.item_tally import (
+from exactk._report.tallies import (
     ItemTally,
     item_tally,
     read_varints,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._inputs.containers import neighbor_lists
+from exactk._inputs.containers import arrays
 from rankings import rankings_of
 from strategies import examples
 
@@ -185,7 +185,7 @@ def test_positions_are_those_of_a_loop(data: st.DataObject) -> None:
     steps = [(cell, float(np.sign(number - before))) for cell, number, before in pairs if number != before]
     signs = [sign for _, sign in steps]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbor_lists, "_CHUNK_SIZE", data.draw(st.sampled_from([1, 2 * width, 1 << 20])))
+        patch.setattr(arrays, "_CHUNK_SIZE", data.draw(st.sampled_from([1, 2 * width, 1 << 20])))
         if nans:
             assert row_location(rankings_error((ids, distances))) == (*nans[0], len(nans))
         elif len(set(signs)) == 2:

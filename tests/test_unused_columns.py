@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk._cli import main
-from exactk._inputs.keys.unused_columns import events_among
+from exactk._inputs.keys.column_roles import events_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable

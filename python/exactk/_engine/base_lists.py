@@ -13,16 +13,12 @@ from exactk._inputs.base_messages import ARGUMENT, naming_base
 from exactk._inputs.candidate_lists import restrict_lists
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import remove_padding
-from exactk._inputs.model.scores import SparseScores, check_input_order
+from exactk._inputs.model.scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
-from exactk._plan.fields import STRICT_TIES
-from exactk._runtime.errors import input_error
-from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from exactk._engine.problem import Problem
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Ids
     from exactk._inputs.model.candidate_items import CandidateItems
@@ -67,19 +63,6 @@ def _ids_among(base: AlignedInputs, inputs: AlignedInputs, ids: Ids) -> NDArray[
             codes = codes[np.argsort(base.item_ids)]
     by_id: NDArray[np.int64] = np.where(codes < 0, len(others) + np.arange(len(codes)), by_code[codes])
     return by_id[ids]
-
-
-def check_base_order(problem: Problem) -> None:
-    """Raise InputError if a value cannot rank the scores of the base predictions."""
-    if problem.base is None or isinstance(problem.base.predictions, Rankings):
-        return
-    readers = [value for value in problem.values if value.info.reads_base]
-    check_input_order(problem.base.predictions, [value.rules["ties"] for value in readers], ARGUMENT)
-    for value in readers:
-        if value.rules["ties"] not in (*STRICT_TIES, "raise"):
-            expected = f"{value.spelling}: ties of 'lowest_id', 'highest_id', 'input_order' or 'raise'"
-            found = f"{value.rules['ties']!r}, which orders no scores of {ARGUMENT}"
-            raise input_error("metrics", expected, found, hint=Option("convention", {"ties": "lowest_id"}))
 
 
 def most_items(scores: Scored) -> int:

@@ -6,8 +6,7 @@ import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._inputs.keys.column_roles import names_ratings, usual_role
-from exactk._inputs.keys.unused_columns import POSITIVE
+from exactk._inputs.keys.column_roles import POSITIVE, names_ratings, usual_role
 from exactk._inputs.readings import describe_items_of_parts, users_with_items
 from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import as_plan

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from exactk._report.matched_users import has_same_users
 from exactk._report.state import plan_of_state
-from exactk._report.user_table import has_same_users, rows_of_values
+from exactk._report.user_table import rows_of_values
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import plural
 

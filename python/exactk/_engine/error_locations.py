@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.containers.padded_arrays import repeat_hint
+from exactk._inputs.containers.arrays import repeat_hint
 from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import with_frame_row
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores

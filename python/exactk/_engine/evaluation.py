@@ -24,6 +24,7 @@ from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.base_messages import naming_base
 from exactk._inputs.candidate_lists import CandidateLists, restrict_lists
 from exactk._inputs.conversions import exclusions_input, predictions_input
+from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
-    from exactk._report.item_tally import GroupTally, ItemTally
+    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.state import Catalogue
     from exactk._report.sums import Label
     from exactk._report.user_table import UserTable
@@ -163,7 +163,7 @@ def _users_with_closed_gaps(problem: Problem) -> int:
 
 def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
     """Return the tally by the labels of the groups, which ascend."""
-    from exactk._report.item_tally import GroupTally
+    from exactk._report.tallies import GroupTally
 
     assert items.group_codes is not None  # noqa: S101 - the caller has checked
     groups = len(items.group_labels)
@@ -175,7 +175,7 @@ def tally_of_groups(counted: GroupCounts, items: CanonicalItems) -> GroupTally:
 
 def tally_of_counts(plan: TallyPlan, counted: ItemCounts, items: CanonicalItems, inputs: AlignedInputs) -> ItemTally:
     """Return the tally of the lists, by the keys of the catalogue and those of the foreign items."""
-    from exactk._report.item_tally import item_tally
+    from exactk._report.tallies import item_tally
 
     keys = items.keys.array
     if len(counted.foreign_ids):

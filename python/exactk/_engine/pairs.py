@@ -13,9 +13,10 @@ from exactk._engine.table_memory import check_table_memory
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.paths import names_file
 from exactk._inputs.user_values import Clusters
+from exactk._report.matched_users import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import check_same_truth, plan_of_state
-from exactk._report.user_table import is_unit, matched_users, row_count, rows_of_values
+from exactk._report.user_table import is_unit, row_count, rows_of_values
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import Option, plural
 
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.comparison_options import ComparisonOptions
+    from exactk._report.matched_users import MatchedUsers
     from exactk._report.paired_sums import Pair
     from exactk._report.report import Report
-    from exactk._report.user_table import MatchedUsers, UserTable
+    from exactk._report.user_table import UserTable
     from exactk._runtime.faults import Text
 
 

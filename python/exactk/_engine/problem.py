@@ -1,4 +1,4 @@
-"""The interface of the engines, the C++ core and the reference: a problem and its outcome."""
+"""The interface of the engines, the C++ core and the reference: a problem, its outcome, and one solution per ranking."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import numpy as np
 
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.scores import SparseScores, check_input_order
+from exactk._plan.fields import STRICT_TIES
 from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import TieCounts
+from exactk._runtime.errors import input_error
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -201,8 +204,6 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     The counts are those of the convention's own ranking or, if no value uses it, of the first; those of unusual items in the
     lists that metrics read are added up, so that none of these is left out.
     """
-    from exactk._engine.base_lists import check_base_order
-
     if isinstance(problem.predictions, Rankings) and problem.predictions.ranks is None and problem.base is None:
         return engine.solve(problem)  # lists without ranks are ranked in one way
     if problem.base is None and not problem.list_tallies and as_plan(problem.values).ranks_alike:
@@ -211,7 +212,7 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
         return engine.solve(_with_ranked(problem, _ranking(problem, rules_of_all)))
     rules = [*(value.rules for value in problem.values), *(tally.rules for tally in problem.list_tallies)]
     check_input_order(problem.predictions, [one["ties"] for one in rules], "predictions")
-    check_base_order(problem)
+    _check_base_order(problem)
     own_ranking = _ranking(problem, problem.convention.rules(""))
     rankings = [_ranking(problem, value.rules, reads_base=value.info.reads_base) for value in problem.values]
     rankings += [_ranking(problem, tally.rules) for tally in problem.list_tallies]
@@ -228,6 +229,21 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
         item_counts=_in_order(of_tallies, [outcome.item_counts for outcome in outcomes]),
         group_counts=_in_order(of_groups, [outcome.group_counts for outcome in outcomes]),
     )
+
+
+def _check_base_order(problem: Problem) -> None:
+    """Raise InputError if a value cannot rank the scores of the base predictions."""
+    if problem.base is None or isinstance(problem.base.predictions, Rankings):
+        return
+    from exactk._inputs.base_messages import ARGUMENT
+
+    readers = [value for value in problem.values if value.info.reads_base]
+    check_input_order(problem.base.predictions, [value.rules["ties"] for value in readers], ARGUMENT)
+    for value in readers:
+        if value.rules["ties"] not in (*STRICT_TIES, "raise"):
+            expected = f"{value.spelling}: ties of 'lowest_id', 'highest_id', 'input_order' or 'raise'"
+            found = f"{value.rules['ties']!r}, which orders no scores of {ARGUMENT}"
+            raise input_error("metrics", expected, found, hint=Option("convention", {"ties": "lowest_id"}))
 
 
 def _by_kind(problem: Problem, indices: Sequence[int]) -> tuple[list[int], list[int], list[int]]:

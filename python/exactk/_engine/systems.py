@@ -7,8 +7,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.checks import entries_of
+from exactk._inputs.containers.frames import has_one_item_each, has_values_by_user_and_item
 from exactk._inputs.containers.sequences import has_parts, is_flat, is_row
-from exactk._inputs.containers.series import has_one_item_each, has_values_by_user_and_item
 from exactk._inputs.paths import opened
 from exactk._inputs.registry import ARRAY, BLOCKS, FILE, LIST, MAPPING, SERIES, ClassifiedValue, classify
 from exactk._inputs.ways_on import of_container, of_hits

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from exactk._files.faults import File
     from exactk._files.source import Source
-    from exactk._inputs.containers.column_table import SelectedColumns
+    from exactk._inputs.containers.tables import SelectedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.types import FilePath
 

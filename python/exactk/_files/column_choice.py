@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from exactk._files.ids import cast_to_text
-from exactk._inputs.keys.unused_columns import UnusedColumns
+from exactk._inputs.keys.column_roles import UnusedColumns
 
 RequestedColumns: TypeAlias = "dict[str, Any]"
 """The names of columns that the caller gives, by role."""

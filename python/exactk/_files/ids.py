@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys.columns import MISSING_TEXTS, NumberColumn, PackedColumn, packed_column
 from exactk._runtime import optional
 from exactk._runtime.numbers import parse_numbers

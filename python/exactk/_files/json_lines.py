@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk._files.source import Source
 from exactk._files.text import DECOMPRESSION_ERRORS, is_text, numbered_lines, open_bytes
-from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys.columns import NumberColumn, packed_column
 from exactk._runtime import optional
 from exactk._runtime.numbers import parse_number

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from exactk import _core
     from exactk._files.column_choice import RequestedColumns
     from exactk._files.trec import TrecColumns
-    from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.keys.unused_columns import UnusedColumns
+    from exactk._inputs.keys.column_roles import ColumnNames, UnusedColumns
     from exactk._inputs.model.rows import Locate
     from exactk._runtime.errors import ExactkError
 

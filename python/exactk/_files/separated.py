@@ -24,7 +24,7 @@ from exactk._files.text import (
     numbered_lines,
     open_bytes,
 )
-from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, packed_column
 from exactk._runtime.errors import type_error, warn
 from exactk._runtime.faults import Option

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from exactk._files import ids, results
 from exactk._files.source import choose_columns, is_large
 from exactk._inputs.batches import Batches
-from exactk._inputs.containers.column_table import ColumnTable
-from exactk._inputs.containers.tables import open_table
+from exactk._inputs.containers.tables import ColumnTable, open_table
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, name_source
 from exactk._runtime.read_ahead import read_ahead

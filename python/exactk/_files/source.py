@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from exactk._files.column_choice import ColumnChoice
 from exactk._files.text import text_size
-from exactk._inputs.containers.column_table import ColumnTable
+from exactk._inputs.containers.tables import ColumnTable
 from exactk._inputs.keys import column_roles
-from exactk._inputs.keys.column_roles import ROLES, Columns
+from exactk._inputs.keys.column_roles import ROLES, Columns, UnusedColumns, events_among, names_outcome
 from exactk._inputs.keys.columns import PackedColumn
-from exactk._inputs.keys.unused_columns import UnusedColumns, events_among, names_outcome
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime.errors import ExactkError, warn
 from exactk._runtime.faults import Option

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from exactk._figures.palette import system_styles
 from exactk._inference.levels import level_of
+from exactk._report.matched_users import matched_users
 from exactk._report.state import plan_of_state
-from exactk._report.user_table import matched_users
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from exactk._report.difference import Difference
     from exactk._report.differences import Differences
     from exactk._report.exports import PageRequest
+    from exactk._report.matched_users import MatchedUsers
     from exactk._report.paired_sums import Pair
     from exactk._report.report import Report
-    from exactk._report.user_table import MatchedUsers
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._inputs.containers.series import has_values_by_user_and_item
+from exactk._inputs.containers.frames import has_values_by_user_and_item
 from exactk._inputs.keys.column_roles import ROLES
 from exactk._inputs.paths import has_columns
 from exactk._inputs.registry import (

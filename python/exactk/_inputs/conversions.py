@@ -35,8 +35,7 @@ from exactk._runtime.threads import resolve_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.keys.unused_columns import UnusedColumns
+    from exactk._inputs.keys.column_roles import ColumnNames, UnusedColumns
     from exactk._inputs.model.scores import MatrixScores, Predictions, Scored
     from exactk._inputs.types import ExclusionsLike, PredictionsLike, TruthLike
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.containers.sparse import rows_of_sparse_matrix
+from exactk._inputs.containers.arrays import rows_of_sparse_matrix
 from exactk._inputs.conversions import exclusions_of
 from exactk._inputs.keys.item_keys import ItemEntries
 from exactk._inputs.model.histories import Histories

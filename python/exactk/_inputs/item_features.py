@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._inputs.checks import as_ndarray, entries_of, number_array
-from exactk._inputs.containers.series import elements
-from exactk._inputs.containers.sparse import stored_elements
+from exactk._inputs.containers.arrays import stored_elements
+from exactk._inputs.containers.frames import elements
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys.columns import NumberColumn, column_of_objects, is_missing, key_kind
 from exactk._inputs.keys.vocabulary import Vocabulary
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Offsets
-    from exactk._inputs.containers.column_table import SelectedColumns
+    from exactk._inputs.containers.tables import SelectedColumns
     from exactk._inputs.keys.columns import Column
     from exactk._inputs.keys.item_keys import ItemEntries
 

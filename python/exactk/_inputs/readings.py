@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._inputs.checks import entries_of
-from exactk._inputs.containers import series
+from exactk._inputs.containers import frames
 from exactk._inputs.containers.sequences import AS_ITEMS, WITH_NUMBERS
 from exactk._inputs.containers.tables import is_frame, open_table
 from exactk._inputs.keys.column_roles import usual_role
@@ -56,8 +56,8 @@ _FEWEST_USERS, _FEWEST_ITEMS = 10, 20  # of fewer, all items may be relevant
 def users_with_items(classified: ClassifiedValue, fewest_lists: int = FEWEST_LISTS_OF_BOTH) -> Tuples | None:
     """Return what rows of two or three parts are that are likely users with items; None if they are likely lists."""
     rows, container = classified
-    if container is SERIES and not series.has_user_index(rows):
-        rows, container = series.elements(rows), LIST
+    if container is SERIES and not frames.has_user_index(rows):
+        rows, container = frames.elements(rows), LIST
     if container is ARRAY:
         return tuples_of_ids(rows, fewest_lists)
     return tuples_of_rows(rows, fewest_lists) if container is LIST else None

@@ -14,17 +14,7 @@ import numpy as np
 from exactk._inputs import ways_on
 from exactk._inputs.batches import Batches
 from exactk._inputs.checks import id_array, import_dlpack
-from exactk._inputs.containers import (
-    frames,
-    mappings,
-    neighbor_lists,
-    padded_arrays,
-    sequences,
-    series,
-    sparse,
-    tables,
-    top_k,
-)
+from exactk._inputs.containers import arrays, frames, sequences, tables
 from exactk._inputs.keys import pivoted
 from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.long_format import Encoding
@@ -79,7 +69,7 @@ LIST = Container(
 SPARSE_MATRIX = Container(
     "a sparse matrix",
     optional.is_sparse,
-    lambda value, options: sparse.rows_of_sparse_matrix(value, options.argument),
+    lambda value, options: arrays.rows_of_sparse_matrix(value, options.argument),
     "stored values are grades (a stored zero is judged and not relevant); in a bool matrix, True is relevant",
     "stored values are scores",
     "`scipy.sparse`",
@@ -88,14 +78,14 @@ REPORT = Container("a report", ways_on.is_report)  # which is a mapping too
 MAPPING = Container(
     "a mapping",
     Mapping,
-    lambda value, options: mappings.rows_of_mapping(value, options.argument, options.encoding),
+    lambda value, options: sequences.rows_of_mapping(value, options.argument, options.encoding),
     "from each user to the same entries as in a list",
     "from each user to the same entries as in a list",
 )
 ARRAY = Container(
     "a two-dimensional array",
     np.ndarray,
-    lambda value, options: padded_arrays.rows_of_array(value, options.argument),
+    lambda value, options: arrays.rows_of_array(value, options.argument),
     "ids padded with -1, or bool (multi-hot); with dense scores also floats, one grade per score",
     "ids padded with -1, or scores of all items as floats",
     "NumPy, or any library that exports DLPack",
@@ -118,8 +108,8 @@ FRAME = Container(
 )
 NEIGHBOR_LISTS = Container(
     "ids and distances from a nearest-neighbor index",
-    neighbor_lists.is_neighbor_lists,
-    lambda value, options: neighbor_lists.rows_of_neighbor_lists(value, options.argument),
+    arrays.is_neighbor_lists,
+    lambda value, options: arrays.rows_of_neighbor_lists(value, options.argument),
     "ids",
     "ids, whose distances must show that they are best first",
     "faiss, hnswlib, usearch, scikit-learn",
@@ -128,7 +118,7 @@ NEIGHBOR_LISTS = Container(
 TOP_K = Container(
     "exactk.results.TopK",
     TopK,
-    lambda value, options: top_k.rows_of_top_k(value, options.argument, options.encoding),
+    lambda value, options: arrays.rows_of_top_k(value, options.argument, options.encoding),
     "items per user",
     "items per user, best first",
     "`exactk.topk`, `exactk.neighbors`",
@@ -142,7 +132,7 @@ BATCHES = Container("exactk.Batches", Batches)
 SERIES = Container(
     "a Series",
     tables.is_series,
-    lambda value, options: series.rows_of_series(value, options.argument, options.encoding, options.columns),
+    lambda value, options: frames.rows_of_series(value, options.argument, options.encoding, options.columns),
     "users in the index: a list of items per user, or one item; users and items in the index: a grade",
     "users in the index: a list of items per user, best first; users and items in the index: a score or a rank",
     "pandas; Polars and pyarrow with one list per row",
@@ -237,10 +227,10 @@ def as_candidate_items(classified: ClassifiedValue, columns: ColumnNames) -> Can
     if container is LISTS:
         return CandidateItems.from_rows(with_labels_as_keys(value.rows(), "candidates"), for_all=False)
     if container is SPARSE_MATRIX:
-        return CandidateItems.from_rows(sparse.stored_elements(value, "candidates").rows, for_all=False)
-    if container is SERIES and series.has_one_item_each(value) and not series.has_values_by_user_and_item(value):
+        return CandidateItems.from_rows(arrays.stored_elements(value, "candidates").rows, for_all=False)
+    if container is SERIES and frames.has_one_item_each(value) and not frames.has_values_by_user_and_item(value):
         _refuse_users(value)
-        value, container = series.elements(value), LIST
+        value, container = frames.elements(value), LIST
     if container is ARRAY and value.ndim == 1 and value.dtype.kind in "OUST":
         value, container = value.tolist(), LIST
     if container is ARRAY and value.ndim == 1:
@@ -264,7 +254,7 @@ def _refuse_flags(items: Any) -> None:  # noqa: ANN401 - a sequence
 
 def _refuse_users(items: Any) -> None:  # noqa: ANN401 - a Series
     """Raise InputError for a Series with users in its index, unless that may be left of a selection."""
-    index = items.index if series.has_user_index(items) else None
+    index = items.index if frames.has_user_index(items) else None
     are_numbers = index is None or (index.dtype.kind in "iu" and index.is_unique)
     if index is not None and (not are_numbers or usual_role(str(index.name)) == "user"):
         hint = "candidates=candidates.tolist() has the same for all users, candidates.groupby(candidates.index).agg(list) each user's"

@@ -15,7 +15,7 @@ from exactk._inputs.containers.tables import Table, is_frame, open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.column_roles import Columns
 from exactk._inputs.keys.columns import TextColumn, key_columns, key_kind
-from exactk._inputs.keys.series import index_columns
+from exactk._inputs.keys.pivoted import index_columns
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.long_format import key_kinds
 from exactk._inputs.registry import ARRAY, BLOCKS, FRAME, LIST, MAPPING, SERIES, classify

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from exactk._plan.values import Value
-    from exactk._report.item_tally import GroupTally, Integers, ItemTally
+    from exactk._report.tallies import GroupTally, Integers, ItemTally
 
 _DIGITS = Context(prec=60)
 _MOST_BINS = 1 << 20  # to count without sorting

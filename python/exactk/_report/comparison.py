@@ -35,14 +35,15 @@ from exactk._report.exports import Exports, html_page, page_request, plot, retur
 from exactk._report.gate import Gate, check_claim
 from exactk._report.json_document import Document
 from exactk._report.kept_numbers import KeptUsers
-from exactk._report.paired_sums import paired_from_plain
+from exactk._report.matched_users import MatchedUsers, clusters_from_plain, hashes_of_users, matched_users
+from exactk._report.paired_plain import paired_from_plain
 from exactk._report.ranks import Ranks, rank_intervals
 from exactk._report.report import Report
 from exactk._report.resampling import Calls, resample
 from exactk._report.significance_marks import NO_MARKS, significance_marks
 from exactk._report.state import check_label_types, check_same_plan, common_spellings, ordered_labels, plan_of_state
 from exactk._report.tables import TextTable, flat_dict, stack_systems, text_of_columns
-from exactk._report.user_table import MatchedUsers, clusters_from_plain, equal_arrays, hashes_of_users, matched_users
+from exactk._report.user_table import equal_arrays
 from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime import optional
 from exactk._runtime.errors import InputError, StateMismatchError, input_error, type_error

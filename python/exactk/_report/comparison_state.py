@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._report.comparison_options import ComparisonOptions
-from exactk._report.paired_sums import paired_from_plain, paired_to_plain
+from exactk._report.paired_plain import paired_from_plain, paired_to_plain
 from exactk._report.state import State
 from exactk._report.validation import checked_fields, fail, plain_data
 from exactk._runtime.errors import StateMismatchError

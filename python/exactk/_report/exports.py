@@ -1,4 +1,4 @@
-"""The exports that reports and comparisons share."""
+"""The exports that reports and comparisons share: text, files, frames, the page, the pictures."""
 
 from __future__ import annotations
 

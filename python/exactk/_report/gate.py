@@ -1,4 +1,4 @@
-"""Whether claims about differences hold, for tests and pipelines."""
+"""Whether claims about differences hold, for tests and pipelines; as JUnit, too."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.exports import DrawnDisplay, FilePath
-    from exactk._report.item_tally import GroupTally, ItemTally
+    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.json_document import Document
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.metric_mapping import MetricMapping

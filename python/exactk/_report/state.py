@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.metric_strings import Customs, Plan
     from exactk._plan.values import Value
-    from exactk._report.item_tally import GroupTally, ItemTally
+    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.shards import Shards
     from exactk._report.sums import GroupSums, Label, Scales, Sums
 
@@ -302,7 +302,7 @@ class State:
 
     def _tallies_as_bytes(self) -> list[bytes]:
         """Return the tallies of items, then those of groups."""
-        from exactk._report.item_tally import group_tally_to_bytes, tally_to_bytes
+        from exactk._report.tallies import group_tally_to_bytes, tally_to_bytes
 
         return [*map(tally_to_bytes, self.item_tallies), *map(group_tally_to_bytes, self.group_tallies)]
 
@@ -419,7 +419,7 @@ def _checked_tallies(
 ) -> tuple[tuple[ItemTally, ...], tuple[GroupTally, ...]]:
     """Return the tallies that the values need, after checking that so many users and items can have them."""
     from exactk._plan.item_tallies import plan_group_tallies, plan_item_tallies
-    from exactk._report.item_tally import group_tally_from_bytes
+    from exactk._report.tallies import group_tally_from_bytes
 
     of_items, of_groups = plan_item_tallies(values), plan_group_tallies(values)
     count = len(of_items) + len(of_groups)
@@ -436,7 +436,7 @@ def _checked_tallies(
 
 
 def _checked_item_tally(data: bytes, tally_plan: TallyPlan, items: int) -> ItemTally:
-    from exactk._report.item_tally import tally_from_bytes
+    from exactk._report.tallies import tally_from_bytes
 
     tally = tally_from_bytes(data, lists_are_sets=tally_plan.lists_are_sets)
     if tally.cutoffs != tally_plan.cutoffs or (tally.short_lists is not None) != tally_plan.has_short_lists:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from exactk._report.counts import Counts
-from exactk._report.item_tally import item_tally, tally_to_bytes
+from exactk._report.tallies import item_tally, tally_to_bytes
 from exactk._report.state import State
 from exactk._report.validation import fail, plain_data
 from exactk._runtime.errors import CapacityError, StateMismatchError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
-    from exactk._report.item_tally import Integers, ItemTally, TallyKeys
+    from exactk._report.tallies import Integers, ItemTally, TallyKeys
 
 
 def has_fixed_size(value: Value) -> bool:

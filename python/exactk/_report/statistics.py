@@ -1,4 +1,4 @@
-"""From exact sums to reported numbers."""
+"""From exact sums to reported numbers, by group too; which values are 0 / 0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exactk._inference.intervals import MeanInterval
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
-    from exactk._report.item_tally import GroupTally, ItemTally
+    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.state import State
     from exactk._report.sums import Label, PartColumns, Sums
 

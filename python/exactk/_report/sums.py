@@ -1,4 +1,4 @@
-"""The exact sums of one value, and group labels."""
+"""The exact sums of one value and of its groups, as integers and as arrays of their digits."""
 
 from __future__ import annotations
 

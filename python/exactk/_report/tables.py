@@ -1,4 +1,4 @@
-"""Tables of reports as columns, and as text."""
+"""Tables of reports as columns, text, Markdown, LaTeX, CSV and HTML."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from exactk._html.parts import Part
     from exactk._html.source import Source
     from exactk._plan.values import Value
+    from exactk._report.matched_users import MatchedUsers
     from exactk._report.paired_sums import Pair
-    from exactk._report.user_table import MatchedUsers
 
 _QUESTION = "What failures look like, before they are shipped."
 _MOST_ITEMS = 10  # of a list

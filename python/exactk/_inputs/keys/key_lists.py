@@ -11,7 +11,7 @@ import numpy as np
 from exactk._inputs.checks import Ids, arrow_table, asking, id_array, import_dlpack, key_array
 from exactk._inputs.keys import columns
 from exactk._inputs.keys.columns import NumberColumn, TextColumn, key_kind
-from exactk._inputs.keys.series import column_of_series, index_columns
+from exactk._inputs.keys.pivoted import column_of_series, index_columns
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error

@@ -1,4 +1,4 @@
-"""Plain rows in CSR form: the result of an adapter, aligned before the canonical containers are built. And where the rows were."""
+"""Plain rows in CSR form: the result of an adapter, aligned before the canonical containers are built; where they were in a frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many lists recommend each item: integers, so that addition is exact in any order."""
+"""How many lists recommend each item, and each group of items: integers, so that addition is exact in any order; their bytes."""
 
 from __future__ import annotations
 
