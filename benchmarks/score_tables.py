@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.lines import OUR_COLUMNS, Line
-from benchmarks.results import Cell, Table
-from benchmarks.results import share as share_cell
+from benchmarks.results import Cell, Table, share as share_cell
 from benchmarks.scaling import Series
 from benchmarks.versus.peers import SCORE_PEERS
 from benchmarks.workloads import DENSE_20K, DENSE_CUTS, DENSE_MASKED, DENSE_UNCUT

@@ -20,17 +20,7 @@ import numpy as np
 import pytest
 
 import exactk
-from benchmarks import (
-    bandwidth,
-    comparisons,
-    groups,
-    loops,
-    products,
-    resampling,
-    results,
-    selections,
-    streams,
-)
+from benchmarks import bandwidth, comparisons, groups, loops, products, resampling, results, selections, streams
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
 from benchmarks.factors import Embedded
 from benchmarks.lines import Line

@@ -14,15 +14,7 @@ import numpy as np
 
 import exactk
 from oracle import MOST_ORDERS, PARAMETERS, STRICT, Asked, User
-from oracle_containers import (
-    BLOCK_FORMS,
-    DENSE_FORMS,
-    ITEMS,
-    KEYED_MATRICES,
-    PREDICTION_FORMS,
-    TRUTH_FORMS,
-    Form,
-)
+from oracle_containers import BLOCK_FORMS, DENSE_FORMS, ITEMS, KEYED_MATRICES, PREDICTION_FORMS, TRUTH_FORMS, Form
 from oracle_items import Catalogue, Item
 
 DEFAULTS: dict[str, Any] = {

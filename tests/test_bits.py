@@ -8,8 +8,7 @@ from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import exactk
 from exactk import _core

@@ -7,8 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exactk._report.collection import collection_value
 from exactk.reference.collection import COLLECTION_METRICS

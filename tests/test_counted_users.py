@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import exactk
 from strategies import examples

@@ -9,8 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import exactk
 from exactk._report.statistics import DisparityMeasure, disparity_of_groups

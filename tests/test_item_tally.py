@@ -10,18 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import exactk
-from exactk._report.tallies import (
-    ItemTally,
-    item_tally,
-    read_varints,
-    tally_from_bytes,
-    tally_to_bytes,
-    write_varints,
-)
+from exactk._report.tallies import ItemTally, item_tally, read_varints, tally_from_bytes, tally_to_bytes, write_varints
 from strategies import examples
 from tallies import CUTOFFS, ITEM_KEYS, check_damaged_bytes, collections_of_lists, tally_of
 

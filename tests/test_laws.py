@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import exactk
 from strategies import DrawnItems, Evaluation, evaluations, examples, reads_history, spellings, without_digest

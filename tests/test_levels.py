@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import exactk
 from exactk._inference.levels import fewest_draws, level_of, ranks_within, round_draws

@@ -7,8 +7,7 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import exactk
 from exactk.reference.popularity import ItemNumbers, TrainCounts, item_numbers, tail_items

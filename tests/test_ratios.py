@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import exactk
 from exactk._engine import evaluation as evaluation_module

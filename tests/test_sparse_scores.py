@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import exactk
 from core_rules import core_rules

@@ -18,8 +18,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn.metrics
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import exactk
 from rankings import rankings_of

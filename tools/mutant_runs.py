@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import Phase
-from hypothesis import settings as hypothesis_settings
+from hypothesis import Phase, settings as hypothesis_settings
 
 FIRST_MARK = 8  # of the bytes that all processes share: the number of the active mutant is before the marks
 SIZE = 4096

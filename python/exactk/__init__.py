@@ -47,14 +47,10 @@ except ImportError as error:  # pragma: no cover - a broken installation
 import_module("exactk._runtime.forks")  # which says what a fork does
 
 if TYPE_CHECKING:
-    from exactk import displays as displays
-    from exactk import reference as reference
-    from exactk import results as results
-    from exactk import typing as typing
+    from exactk import displays as displays, reference as reference, results as results, typing as typing
     from exactk._agreement import agreement as agreement
     from exactk._choose import choose as choose
-    from exactk._compare import compare as compare
-    from exactk._compare import compare_reports as compare_reports
+    from exactk._compare import compare as compare, compare_reports as compare_reports
     from exactk._custom import custom as custom
     from exactk._evaluate import evaluate as evaluate
     from exactk._evaluator import Evaluator as Evaluator
@@ -62,74 +58,41 @@ if TYPE_CHECKING:
     from exactk._inputs.batches import Batches as Batches
     from exactk._inputs.conversions import (
         as_exclusions as as_exclusions,
-    )
-    from exactk._inputs.conversions import (
         as_predictions as as_predictions,
-    )
-    from exactk._inputs.conversions import (
         as_truth as as_truth,
     )
     from exactk._inputs.embeddings import Embeddings as Embeddings
     from exactk._inputs.items import Items as Items
-    from exactk._inputs.model.lists import Exclusions as Exclusions
-    from exactk._inputs.model.lists import Rankings as Rankings
-    from exactk._inputs.model.scores import Scores as Scores
-    from exactk._inputs.model.scores import SparseScores as SparseScores
+    from exactk._inputs.model.lists import Exclusions as Exclusions, Rankings as Rankings
+    from exactk._inputs.model.scores import Scores as Scores, SparseScores as SparseScores
     from exactk._inputs.ratings import from_ratings as from_ratings
     from exactk._inputs.truth import Truth as Truth
     from exactk._judge import judge as judge
     from exactk._matching import matching_conventions as matching_conventions
-    from exactk._metrics import agreement_metrics as agreement_metrics
-    from exactk._metrics import metrics as metrics
-    from exactk._plan.conventions import Convention as Convention
-    from exactk._plan.conventions import conventions as conventions
+    from exactk._metrics import agreement_metrics as agreement_metrics, metrics as metrics
+    from exactk._plan.conventions import Convention as Convention, conventions as conventions
     from exactk._report.comparison import Comparison as Comparison
     from exactk._report.merge import merge as merge
     from exactk._report.report import Report as Report
     from exactk._report.state import State as State
     from exactk._runtime.errors import (
         CapacityError as CapacityError,
-    )
-    from exactk._runtime.errors import (
         EvaluationWarning as EvaluationWarning,
-    )
-    from exactk._runtime.errors import (
         ExactkError as ExactkError,
-    )
-    from exactk._runtime.errors import (
         InputError as InputError,
-    )
-    from exactk._runtime.errors import (
         InputTypeError as InputTypeError,
-    )
-    from exactk._runtime.errors import (
         StateMismatchError as StateMismatchError,
     )
     from exactk._runtime.versions import show_versions as show_versions
-    from exactk._topk import neighbors as neighbors
-    from exactk._topk import topk as topk
+    from exactk._topk import neighbors as neighbors, topk as topk
     from exactk._value_functions import (
         auc as auc,
-    )
-    from exactk._value_functions import (
         average_precision_at_k as average_precision_at_k,
-    )
-    from exactk._value_functions import (
         fbeta_at_k as fbeta_at_k,
-    )
-    from exactk._value_functions import (
         hit_rate_at_k as hit_rate_at_k,
-    )
-    from exactk._value_functions import (
         ndcg_at_k as ndcg_at_k,
-    )
-    from exactk._value_functions import (
         precision_at_k as precision_at_k,
-    )
-    from exactk._value_functions import (
         recall_at_k as recall_at_k,
-    )
-    from exactk._value_functions import (
         reciprocal_rank_at_k as reciprocal_rank_at_k,
     )
 
@@ -148,8 +111,7 @@ _MODULES = {
     "_inputs.embeddings": "Embeddings",
     "_inputs.items": "Items",
     "_inputs.model.lists": "Exclusions Rankings",
-    "_inputs.model.scores": "Scores",
-    "_inputs.model.sparse_scores": "SparseScores",
+    "_inputs.model.scores": "Scores SparseScores",
     "_inputs.ratings": "from_ratings",
     "_inputs.truth": "Truth",
     "_judge": "judge",

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
 
 from exactk._evaluate import evaluate
 from exactk._plan.metric_strings import checked_cutoff, setting_text
-from exactk._plan.metrics import MetricEntry, describe, evaluation_metrics
-from exactk._plan.metrics import agreement_metrics as metrics_of_lists
-from exactk._plan.metrics import metrics as registry
+from exactk._plan.metrics import (
+    MetricEntry,
+    agreement_metrics as metrics_of_lists,
+    describe,
+    evaluation_metrics,
+    metrics as registry,
+)
 from exactk._runtime.errors import input_error
 from exactk._runtime.names import Registry, fold
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from exactk.compat import _scored_queries as queries
-from exactk.compat import torchmetrics
+from exactk.compat import _scored_queries as queries, torchmetrics
 
 RNG = np.random.default_rng(0)
 INDEXES = RNG.integers(0, 5, 60)

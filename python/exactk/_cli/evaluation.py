@@ -16,13 +16,7 @@ from exactk._cli.arguments import (
     read_system,
     user_column,
 )
-from exactk._cli.bounds import (
-    bound_cases,
-    check_bounded,
-    check_systems,
-    report_violations,
-    values_of_bounds,
-)
+from exactk._cli.bounds import bound_cases, check_bounded, check_systems, report_violations, values_of_bounds
 from exactk._cli.comparison_options import (
     check_margins,
     check_pairs,
@@ -33,25 +27,12 @@ from exactk._cli.comparison_options import (
     margins_of,
 )
 from exactk._cli.evaluation_options import CONVENTION, FILES
-from exactk._cli.gates import (
-    check_claims,
-    check_gates,
-    claim_option,
-    claimed_values,
-    report_gate,
-)
+from exactk._cli.gates import check_claims, check_gates, claim_option, claimed_values, report_gate
 from exactk._cli.items import naming_item_options, read_base, read_items
 from exactk._cli.output_files import check_outputs
 from exactk._cli.provenance import Input, Provenance
 from exactk._cli.result import check_user_table_path, user_table_file
-from exactk._cli.shards import (
-    FilesOfRun,
-    Task,
-    check_shard_options,
-    evaluate_shards,
-    sharded_run,
-    shards_of_command,
-)
+from exactk._cli.shards import FilesOfRun, Task, check_shard_options, evaluate_shards, sharded_run, shards_of_command
 from exactk._cli.systems import advising_on_shards
 from exactk._files import has_columns
 from exactk._inputs.paths import FilesOfSystems

@@ -5,14 +5,7 @@ from __future__ import annotations
 import argparse
 
 import exactk
-from exactk._cli.arguments import (
-    add_column_options,
-    add_set_option,
-    changes_of,
-    check_inputs,
-    read_file,
-    read_system,
-)
+from exactk._cli.arguments import add_column_options, add_set_option, changes_of, check_inputs, read_file, read_system
 from exactk._cli.output import print_text
 from exactk._cli.provenance import Input
 from exactk._cli.stdin import input_path

@@ -15,12 +15,7 @@ from exactk._engine.problem import KeyedTruth
 from exactk._engine.sampled_candidates import NO_ROWS, CandidateRows, add_rows
 from exactk._engine.shared_items import SharedItems
 from exactk._engine.systems import in_system
-from exactk._engine.warnings import (
-    EvaluatedSystem,
-    describe_disjoint_keys_of_blocks,
-    describe_ties,
-    has_no_hit,
-)
+from exactk._engine.warnings import EvaluatedSystem, describe_disjoint_keys_of_blocks, describe_ties, has_no_hit
 from exactk._inputs.readings import NO_READINGS, Readings
 from exactk._report.report import Report
 from exactk._report.state import StateSums

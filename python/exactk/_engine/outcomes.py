@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
-    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.state import Catalogue
     from exactk._report.sums import Label
+    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.user_table import UserTable
 
 

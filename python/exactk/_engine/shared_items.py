@@ -17,8 +17,7 @@ from exactk._inputs.ways_on import each_row, split
 from exactk._runtime.copies import changed_copy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Iterable, Mapping, Set as AbstractSet
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.checks import Ids

@@ -14,8 +14,7 @@ from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import Option, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Mapping, Sequence, Set as AbstractSet
 
     import numpy as np
     from numpy.typing import NDArray

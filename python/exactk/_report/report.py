@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from exactk._plan.values import Value
     from exactk._report.counts import CandidateCounts
     from exactk._report.exports import DrawnDisplay, FilePath
-    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.json_document import Document
     from exactk._report.judged_lists import JudgedLists
     from exactk._report.metric_mapping import MetricMapping
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from exactk._report.statistics import DisparityMeasure
     from exactk._report.sums import GroupSums, Label, Sums
     from exactk._report.tables import Columns, DisplayTable, Table, TextTable
+    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.user_table import UserTable
 
 _T = TypeVar("_T")

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.metric_strings import Customs, Plan
     from exactk._plan.values import Value
-    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.shards import Shards
     from exactk._report.sums import GroupSums, Label, Scales, Sums
+    from exactk._report.tallies import GroupTally, ItemTally
 
 _GIVEN = "catalogue"
 _SOURCES = (_GIVEN, "train", "popularity")

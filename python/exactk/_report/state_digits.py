@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from exactk._report.counts import Counts
-from exactk._report.tallies import item_tally, tally_to_bytes
 from exactk._report.state import State
+from exactk._report.tallies import item_tally, tally_to_bytes
 from exactk._report.validation import fail, plain_data
 from exactk._runtime.errors import CapacityError, StateMismatchError
 

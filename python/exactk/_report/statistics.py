@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from exactk._inference.intervals import MeanInterval
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
-    from exactk._report.tallies import GroupTally, ItemTally
     from exactk._report.state import State
     from exactk._report.sums import Label, PartColumns, Sums
+    from exactk._report.tallies import GroupTally, ItemTally
 
 Ratio = tuple[int, int]
 

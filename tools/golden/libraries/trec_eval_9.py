@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from golden.libraries.pytrec_eval import KNOBS as PYTREC_EVAL_KNOBS
-from golden.libraries.pytrec_eval import name
+from golden.libraries.pytrec_eval import KNOBS as PYTREC_EVAL_KNOBS, name
 
 if TYPE_CHECKING:
     from golden.cases import Case

@@ -7,18 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exactk._html.charts.axes import Scale, horizontal_axis, scale_of, unit_scale, vertical_axis
-from exactk._html.charts.svg import (
-    WIDTH,
-    band,
-    label,
-    line,
-    marker,
-    path,
-    picture,
-    shortened,
-    styled,
-    text_width,
-)
+from exactk._html.charts.svg import WIDTH, band, label, line, marker, path, picture, shortened, styled, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

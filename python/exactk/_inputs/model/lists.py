@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import (
-    Ids,
-    Offsets,
-    converted,
-    flag_array,
-    offset_array,
-    read_only,
-)
+from exactk._inputs.checks import Ids, Offsets, converted, flag_array, offset_array, read_only
 from exactk._inputs.model.rows import Rows, slice_rows, validated_copy
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
