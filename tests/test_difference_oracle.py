@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 import difference_oracle as oracle
 import exactk
 from difference_oracle import METRICS, Case
-from exactk._inference.adjustment import adjust
+from exactk._inference.significance import adjust
 from strategies import at_night, examples
 
 POLICIES = {

@@ -21,7 +21,7 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk._files import Role, json_lines, source
+from exactk._files import Role, json_files, source
 from exactk._runtime.read_ahead import read_ahead
 from strategies import SHARE, examples
 
@@ -82,7 +82,7 @@ PREDICTIONS = {
 def set_size_limits(monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
     """Have every file be large: it is read in parts, and JSON lines by pyarrow. Otherwise small."""
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
-    monkeypatch.setattr(json_lines, "_SMALL", 0 if large else 1 << 20)
+    monkeypatch.setattr(json_files, "_SMALL", 0 if large else 1 << 20)
 
 
 def write_file(folder: Path, name: str, data: bytes) -> Path:

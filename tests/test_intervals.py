@@ -13,8 +13,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import special, stats
 
 import exactk
-from exactk._inference.bounded_means import Sample, mean_bounds, one_sided_bounds
-from exactk._inference.intervals import MeanInterval, mean_interval
+from exactk._inference.intervals import MeanInterval, Sample, mean_bounds, mean_interval, one_sided_bounds
 from strategies import examples
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import exactk
-from exactk._inference.levels import fewest_draws, level_of, ranks_within, round_draws
+from exactk._inference.significance import fewest_draws, level_of, ranks_within, round_draws
 
 CONFIDENCES = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.975, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9999, 1 - 1 / 3]
 

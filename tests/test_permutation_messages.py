@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import exactk
-from exactk._inference.adjustment import PValue, adjust, errors_of_adjusted
+from exactk._inference.significance import PValue, adjust, errors_of_adjusted
 from exactk._report.comparison_options import ComparisonOptions
 
 TRUTH: Any = [{0: 1.0, 1: 2.0, 2: 3.0}] * 60

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 import exactk
-from exactk._inference import bounded_means
+from exactk._inference import intervals
 from exactk._report.tables import format_markdown
 
 if TYPE_CHECKING:
@@ -195,11 +195,11 @@ def bounds_of_means(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the intervals of means: those of the package, and those of t alone."""
     samples = [
-        bounded_means.Sample(float(mean), float(variance), users, users)
+        intervals.Sample(float(mean), float(variance), users, users)
         for mean, variance in zip(means, variances, strict=True)
     ]
     half = stats.t.ppf((1 + confidence) / 2, users - 1) * np.sqrt(variances / (users - 1))
-    return np.array([bounded_means.mean_bounds(one, confidence)[:2] for one in samples]), np.column_stack(
+    return np.array([intervals.mean_bounds(one, confidence)[:2] for one in samples]), np.column_stack(
         [means - half, means + half]
     )
 

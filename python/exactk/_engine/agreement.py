@@ -16,6 +16,7 @@ from exactk._engine.evaluation import Evaluation
 from exactk._engine.topk import TopKProblem
 from exactk._engine.warnings import describe_disjoint_keys, describe_values_without_weight
 from exactk._inputs.alignment import Alignment, align_scores, in_shared_vocabularies, without_truth
+from exactk._inputs.candidate_lists import merge_restrictions
 from exactk._inputs.checks import parts_of_rows
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import predictions_input
@@ -25,9 +26,8 @@ from exactk._inputs.model.rows import Rows, TruthColumns, validated_copy
 from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import classify
-from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import ItemUse
-from exactk._inputs.user_values import Groups, Weights
+from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.conventions import as_convention, conventions
 from exactk._plan.fields import FIELDS, field_name
 from exactk._plan.hints import with_complete_hint

@@ -10,11 +10,10 @@ import numpy as np
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.problem import BaseLists
 from exactk._inputs.base_messages import ARGUMENT, naming_base
-from exactk._inputs.candidate_lists import restrict_lists
+from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import remove_padding
 from exactk._inputs.model.scores import SparseScores
-from exactk._inputs.restrictions import merge_restrictions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,10 +22,9 @@ from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS, first_predicted, i
 from exactk._engine.systems import in_system
 from exactk._inputs.alignment import in_shared_vocabularies
 from exactk._inputs.base_messages import naming_base
-from exactk._inputs.candidate_lists import CandidateLists, restrict_lists
+from exactk._inputs.candidate_lists import CandidateLists, merge_restrictions, restrict_lists
 from exactk._inputs.conversions import exclusions_input, predictions_input
 from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScores
-from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.user_histories import histories_of_users, rows_by_code
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts
 from exactk._report.report import Report
@@ -47,15 +46,14 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.histories import Histories
-    from exactk._inputs.model.item_table import CanonicalItems
+    from exactk._inputs.model.item_table import CanonicalItems, Histories
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.rows import Rows
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.truth import Truth
     from exactk._inputs.user_histories import ItemUse
-    from exactk._inputs.user_values import Groups, RowValues, Weights
+    from exactk._inputs.values_by_user import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value

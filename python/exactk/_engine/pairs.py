@@ -12,7 +12,7 @@ from exactk._engine.paired_problem import PairedProblem, PairedValue
 from exactk._engine.table_memory import check_table_memory
 from exactk._inputs.keys.key_lists import encode_row_keys
 from exactk._inputs.paths import names_file
-from exactk._inputs.user_values import Clusters
+from exactk._inputs.values_by_user import Clusters
 from exactk._report.matched_users import matched_users
 from exactk._report.paired_sums import PairedState, PairedSums
 from exactk._report.state import check_same_truth, plan_of_state

@@ -215,7 +215,7 @@ def prepare_call(
     check_item_groups(values, table)
     user_weights = user_groups = None
     if weights is not None or groups is not None:
-        from exactk._inputs.user_values import Groups, Weights
+        from exactk._inputs.values_by_user import Groups, Weights
 
         user_weights = None if weights is None else Weights.from_argument(weights, columns, truth_rows)
         user_groups = None if groups is None else Groups.from_argument(groups, columns, truth_rows)

@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Codes, Ids
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.histories import UserHistories
-    from exactk._inputs.model.item_table import CanonicalItems
+    from exactk._inputs.model.item_table import CanonicalItems, UserHistories
     from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.scores import Predictions
     from exactk._inputs.truth import Truth
-    from exactk._inputs.user_values import RowValues
+    from exactk._inputs.values_by_user import RowValues
     from exactk._plan.conventions import Convention
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value

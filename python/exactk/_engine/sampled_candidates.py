@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.candidate_lists import candidates_of_users, restricted_rows
+from exactk._inputs.candidate_lists import candidates_of_users, merge_restrictions, restricted_rows
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows, reindex
 from exactk._inputs.model.scores import Scores, SparseScores
 from exactk._inputs.readings import relevant_items
-from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import as_plan
 from exactk._report.system_warnings import warn_of_systems
 

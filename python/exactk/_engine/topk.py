@@ -14,7 +14,7 @@ from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.exclusion_use import CandidateUse, ExclusionUse
 from exactk._inputs.alignment import AlignedInputs, align_scores, check_keys_beside_scores, without_truth
 from exactk._inputs.beside_scores import check_matrix, shapes_of_scores
-from exactk._inputs.candidate_lists import restrict_lists
+from exactk._inputs.candidate_lists import merge_restrictions, restrict_lists
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.long_format import Encoding
@@ -24,7 +24,6 @@ from exactk._inputs.model.scores import Scores, SparseScores, check_input_order
 from exactk._inputs.model.top_k import TopK, with_item_keys
 from exactk._inputs.paths import open_path
 from exactk._inputs.registry import as_candidate_items, classify
-from exactk._inputs.restrictions import merge_restrictions
 from exactk._inputs.truth import Truth
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import checked_cutoff

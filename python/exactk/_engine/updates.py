@@ -27,7 +27,7 @@ from exactk._inputs.paths import open_path
 from exactk._inputs.registry import BLOCKS, as_candidate_items, classify
 from exactk._inputs.small_inputs import small_inputs
 from exactk._inputs.user_histories import ItemUse
-from exactk._inputs.user_values import Groups, Weights
+from exactk._inputs.values_by_user import Groups, Weights
 from exactk._plan.hints import with_complete_hint
 from exactk._report.state import check_label_types, check_same_plan
 from exactk._runtime.errors import ExactkError, StateMismatchError, input_error, type_error

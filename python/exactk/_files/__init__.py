@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 
-from exactk._files import archive, forms, json_document, results, shards, trec, user_values
+from exactk._files import archive, forms, json_files, results, shards, trec, user_values
 from exactk._files.faults import File
 from exactk._files.formats import ARCHIVE, COLUMN_SOURCES, JSON, TREC, format_of
 from exactk._files.source import choose_columns, is_large
@@ -175,7 +175,7 @@ def _read(file: File, format_name: str, requested: RequestedColumns, *, text_ids
         return results.result_of_table(table, file.role, requested, columns.unused)
     _refuse_columns(requested)
     if format_name == JSON:
-        return results.result_of_table(json_document.read_object(file, text_ids=text_ids), file.role, {})
+        return results.result_of_table(json_files.read_object(file, text_ids=text_ids), file.role, {})
     if format_name == ARCHIVE:
         if text_ids:
             raise input_error("text_ids", "False for an archive of arrays", "True")
@@ -227,7 +227,7 @@ def read_user_values(path: FilePath, argument: str, *, text_ids: bool, user: str
         format_name = format_of(file)
         file.check_kind(pipes=format_name in {TREC, JSON})
         if format_name == JSON:
-            return json_document.read_object(file)
+            return json_files.read_object(file)
         if format_name not in COLUMN_SOURCES:
             raise input_error(argument, f"a file of columns: {', '.join(COLUMN_SOURCES)}, or JSON", format_name)
         return user_values.table_of_source(COLUMN_SOURCES[format_name](file), user, text_ids=text_ids)

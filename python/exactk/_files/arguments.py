@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._files import file_at, has_columns, json_document, read_in_role, read_user_values
+from exactk._files import file_at, has_columns, json_files, read_in_role, read_user_values
 from exactk._files.column_choice import ColumnChoice
 from exactk._files.formats import COLUMN_SOURCES, JSON, format_of
 from exactk._files.forms import warn_of_ranks
@@ -53,7 +53,7 @@ def read_argument(path: FilePath, argument: str, columns: ColumnNames, *, text_i
             return _read_catalogue(file, columns, text_ids=text_ids)
         if argument == "candidates" and format_of(file) == JSON:
             file.check_kind(pipes=True)
-            return json_document.read_object(file, text_ids=text_ids)  # perhaps a list, of all users
+            return json_files.read_object(file, text_ids=text_ids)  # perhaps a list, of all users
         if not has_columns(path, argument):
             return read_in_role(file, {}, text_ids=text_ids)
         file.check_kind(pipes=False)
@@ -93,7 +93,7 @@ def read_item_names(path: FilePath, item: str | None = None, *, text_ids: bool =
     with name_source(str(file.path)):
         if format_of(file) == JSON:
             file.check_kind(pipes=True)
-            return _names_of_json(json_document.read_object(file, text_ids=text_ids), file)
+            return _names_of_json(json_files.read_object(file, text_ids=text_ids), file)
         source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), or JSON")
         item_name = column_roles.item_column(Columns(source.names), item, "item_names")
         others = [name for name in source.names if name != item_name]
@@ -132,7 +132,7 @@ def _read_catalogue(file: File, columns: ColumnNames, *, text_ids: bool) -> obje
     """Return the items of a catalogue, from a JSON list or the item column of a file."""
     if format_of(file) == JSON:
         file.check_kind(pipes=True)
-        return json_document.read_object(file, text_ids=text_ids)
+        return json_files.read_object(file, text_ids=text_ids)
     source = _catalogue_source(file, f"a file of columns ({', '.join(COLUMN_SOURCES)}), or a JSON list")
     return _read_items(source, "catalogue", columns, text_ids=text_ids)
 

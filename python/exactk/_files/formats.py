@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exactk._files.columnar import Ipc, Parquet
-from exactk._files.json_lines import JsonLines
+from exactk._files.json_files import JsonLines
 from exactk._files.separated import Separated
 
 if TYPE_CHECKING:

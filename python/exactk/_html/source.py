@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from exactk._figures.palette import system_styles
-from exactk._inference.levels import level_of
+from exactk._inference.significance import level_of
 from exactk._report.matched_users import matched_users
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import ExactkError

@@ -13,7 +13,7 @@ import numpy as np
 from exactk._inputs.containers.arrays import rows_of_sparse_matrix
 from exactk._inputs.conversions import exclusions_of
 from exactk._inputs.keys.item_keys import ItemEntries
-from exactk._inputs.model.histories import Histories
+from exactk._inputs.model.item_table import Histories
 from exactk._inputs.model.rows import remove_padding, validated_copy
 from exactk._inputs.paths import open_path
 from exactk._runtime import optional

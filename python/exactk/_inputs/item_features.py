@@ -14,7 +14,7 @@ from exactk._inputs.containers.frames import elements
 from exactk._inputs.containers.tables import open_table
 from exactk._inputs.keys.columns import NumberColumn, column_of_objects, is_missing, key_kind
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._inputs.model.item_features import ItemFeatures
+from exactk._inputs.model.item_table import ItemFeatures
 from exactk._inputs.model.rows import validated_copy
 from exactk._inputs.registry import ARRAY, FRAME, LIST, MAPPING, SERIES, SPARSE_MATRIX, classify
 from exactk._inputs.values_by_item import (

@@ -11,20 +11,18 @@ from exactk import _core
 from exactk._inputs.checks import number_array, read_only
 from exactk._inputs.interactions import items_of_interactions
 from exactk._inputs.item_features import features_of
-from exactk._inputs.item_labels import check_labels_are_items
 from exactk._inputs.keys.disjoint_keys import describe_disjoint
 from exactk._inputs.keys.item_keys import ItemEntries, ItemKeys
 from exactk._inputs.keys.key_lists import encode_labels
 from exactk._inputs.model.item_table import CanonicalItems
-from exactk._inputs.values_by_item import item_entries, numbers_of, values_by_item
+from exactk._inputs.values_by_item import check_labels_are_items, item_entries, numbers_of, values_by_item
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.interactions import Interactions
-    from exactk._inputs.model.item_features import ItemFeatures
-    from exactk._inputs.model.item_table import CatalogueSource
+    from exactk._inputs.model.item_table import CatalogueSource, ItemFeatures
     from exactk._inputs.model.rows import Rows
 
 

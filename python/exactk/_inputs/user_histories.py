@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
-    from exactk._inputs.model.histories import Histories, UserHistories
+    from exactk._inputs.model.item_table import Histories, UserHistories
 
 _NAME = "train"
 
@@ -74,7 +74,7 @@ def histories_of_users(
     `block` are the positions of a block of users among all of them, and `by_code` is what `rows_by_code` returned for users
     who come in batches.
     """
-    from exactk._inputs.model.histories import UserHistories
+    from exactk._inputs.model.item_table import UserHistories
 
     keys = _keys_of_users(inputs)
     if histories.users is None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from exactk._inference.power import POWER, units_for
+from exactk._inference.margins import POWER, units_for
 from exactk._plan.values import is_in_unit_range
 from exactk._report.comparison_options import (
     MOST_SYSTEMS,

@@ -9,9 +9,8 @@ from itertools import combinations
 from numbers import Integral, Number, Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from exactk._inference.levels import fewest_draws, level_of, round_draws
 from exactk._inference.margins import Margin
-from exactk._inference.significance import Alternative
+from exactk._inference.significance import Alternative, fewest_draws, level_of, round_draws
 from exactk._plan.metric_strings import canonical_name
 from exactk._plan.metrics import MetricEntry
 from exactk._plan.values import is_in_unit_range

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from exactk._inference.bootstrap import RELATIVE_ROUNDING
 from exactk._inference.geometric_means import shown_difference
 from exactk._inference.intervals import lacks_width, relative_interval, t_interval
-from exactk._inference.margins import Margin, p_above, p_below, p_within
-from exactk._inference.power import detectable_difference
-from exactk._inference.signed_ranks import wilcoxon_test
+from exactk._inference.margins import Margin, detectable_difference, p_above, p_below, p_within
+from exactk._inference.sign_flips import wilcoxon_test
 from exactk._inference.significance import (
     UNDEFINED_INTERVAL,
     Interval,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from exactk._inference.bootstrap import FEWEST_UNITS
-from exactk._inference.power import SMALL_GROUP
+from exactk._inference.margins import SMALL_GROUP
 from exactk._report.comparison_options import ComparisonOptions
 from exactk._report.tables import DIGITS, TextTable, format_number
 from exactk._runtime.errors import warn
@@ -16,7 +16,7 @@ from exactk._runtime.faults import Option, plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from exactk._inference.power import Heterogeneity
+    from exactk._inference.margins import Heterogeneity
     from exactk._plan.conventions import Convention
     from exactk._report.difference import Difference
     from exactk._report.sums import Label

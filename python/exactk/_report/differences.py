@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from exactk._inference.adjustment import PValue, adjust, errors_of_adjusted
-from exactk._inference.power import Heterogeneity, heterogeneity
+from exactk._inference.margins import Heterogeneity, heterogeneity
+from exactk._inference.significance import PValue, adjust, errors_of_adjusted
 from exactk._plan.metric_strings import canonical_name
 from exactk._report.difference import Compared, Difference, difference_row, verdict_of
 from exactk._report.difference_lookup import lookup_error, names_of, text_index_error

@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from exactk._inference.intervals import relative_interval, share_unlike, t_interval
-from exactk._inference.levels import level_of
 from exactk._inference.margins import Margin, contrast_at, p_above, p_below, p_by_t, units_to_show
+from exactk._inference.significance import level_of
 from exactk._report.comparison_options import check_size
 from exactk._report.difference import check_share
 from exactk._report.difference_table import FEW_USERS

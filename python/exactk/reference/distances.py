@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._inputs.model.item_features import ItemFeatures
+    from exactk._inputs.model.item_table import ItemFeatures
 
 _NAME = "items.features"
 _MAX_FEATURE = 2.0**64

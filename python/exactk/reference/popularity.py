@@ -16,7 +16,7 @@ from exactk.reference.distances import ItemDistances
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from exactk._inputs.model.item_features import ItemFeatures
+    from exactk._inputs.model.item_table import ItemFeatures
     from exactk.reference.rules import Rules
 
 
