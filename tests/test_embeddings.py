@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 import exactk
-from exactk.reference.similarity import similarities
+from exactk.reference.distances import similarities
 from strategies import examples
 
 EVERY_TIE = ("lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "expected")

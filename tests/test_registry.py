@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import exactk
-from exactk.reference import collection, item_groups
+from exactk.reference import collection
 from strategies import OF_COLLECTION
 
 
@@ -29,7 +29,7 @@ def test_metrics_print_as_a_page() -> None:
 def test_the_reference_defines_every_metric() -> None:
     of_users = [name for name in exactk.metrics if name not in OF_COLLECTION]
     assert [*exactk.reference.metrics] == [*of_users, *exactk.agreement_metrics]
-    assert [*collection.COLLECTION_METRICS, *item_groups.GROUP_METRICS] == OF_COLLECTION
+    assert [*collection.COLLECTION_METRICS, *collection.GROUP_METRICS] == OF_COLLECTION
 
 
 def test_every_metric_is_described() -> None:

@@ -1,4 +1,4 @@
-"""JSON lines: one object per row, or one per user with lists of items; large files are read by pyarrow."""
+"""JSON: one object from user to items or one list of candidates, and lines with one object per row or user, which pyarrow reads if they are many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The t intervals of differences and of relative differences, and the intervals of means."""
+"""The t intervals of differences and of relative differences, the intervals of means, and bounds of means whose range is known."""
 
 from __future__ import annotations
 

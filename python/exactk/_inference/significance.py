@@ -1,4 +1,4 @@
-"""Statistics, p-values and intervals of estimated differences. Distributions are SciPy's."""
+"""Statistics, p-values and intervals of estimated differences, their levels, and p-values adjusted for a family; distributions are SciPy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists and sparse scores with candidates: only the candidates among their items are ranked, as if there were no others."""
+"""The items that may be ranked: candidates and exclusions, and lists and sparse scores of which only the candidates are ranked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One value per user, by key in a mapping, a pandas Series or a data frame, or else by row."""
+"""One value per user, such as weights and groups, by key in a mapping, a pandas Series or a data frame, or else by row."""
 
 from __future__ import annotations
 

@@ -15,12 +15,11 @@ from exactk._plan.values import Needs
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import plural
 from exactk.reference.base_lists import check_base_lists, check_repeats_in_base
-from exactk.reference.distances import ItemDistances, check_features
-from exactk.reference.item_counts import is_counted_list
+from exactk.reference.collection import is_counted_list
+from exactk.reference.distances import ItemDistances, check_features, check_vectors
 from exactk.reference.judge import is_relevant, judged_grades
 from exactk.reference.ranking import check_nan, check_repeats
 from exactk.reference.rules import list_rules, resolved_rules
-from exactk.reference.similarity import check_vectors
 from exactk.reference.ties import EXPECTATIONS
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from exactk._engine.problem import Problem
     from exactk._inputs.model.item_table import CanonicalItems
     from exactk._plan.values import Value
-    from exactk.reference.judged_users import JudgedUsers
+    from exactk.reference.judge import JudgedUsers
     from exactk.reference.rules import Rules
 
 _NO_NEEDS = Needs(popularity=False, distances=False, tags=False, history=False)

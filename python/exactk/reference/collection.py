@@ -10,12 +10,96 @@ from collections import Counter
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import chain, combinations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk.reference.rules import DIGITS, discount, list_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from exactk.reference.judge import JudgedUser, JudgedUsers
     from exactk.reference.rules import Rules
+
+
+class CountedLists(NamedTuple):
+    """Counts of items and of lists, in the core's order and form."""
+
+    counts: NDArray[np.int64]  # items x cutoffs: first those of the catalogue, then the foreign ones
+    foreign_ids: NDArray[np.int64]  # ascending
+    tied_lists: list[int]  # per cutoff: lists whose items above it the order of ties decides
+    list_lengths: list[NDArray[np.int64]]  # per cutoff: rows of (items of a list, such lists)
+    short_lists: list[NDArray[np.int64]]  # per cutoff: rows of (row of an item, length, lists), for lengths below it
+
+
+def count_items(
+    users: JudgedUsers, rules: Rules, cutoffs: Sequence[int | None], *, has_short_lists: bool
+) -> CountedLists:
+    """Return how many of the users' lists have each item."""
+    lists = [
+        _listed_items(users, users.judged_user(user, list_rules(rules)), rules, cutoffs)
+        for user in range(len(users))
+        if is_counted_list(users, user, rules)
+    ]
+    tied_ranks = [
+        users.tied_list_ranks(user, rules) for user in range(len(users)) if is_counted_list(users, user, rules)
+    ]
+    catalogue = [*users.catalogue.positions]
+    foreign = sorted({item for tops in lists for items in tops for item in items} - {*catalogue})
+    rows = {item: row for row, item in enumerate([*catalogue, *foreign])}
+    counts = np.zeros((len(rows), len(cutoffs)), np.int64)
+    for tops in lists:
+        for column, items in enumerate(tops):
+            for item in items:
+                counts[rows[item], column] += 1
+    lengths = [Counter((len(tops[column]),) for tops in lists) for column in range(len(cutoffs))]
+    short = [
+        Counter(
+            (rows[item], len(tops[column]))
+            for tops in lists
+            for item in tops[column]
+            if cutoff is None or len(tops[column]) < cutoff
+        )
+        for column, cutoff in enumerate(cutoffs)
+    ]
+    return CountedLists(
+        counts,
+        np.array(foreign, np.int64),
+        [sum(cutoff in ranks for ranks in tied_ranks) for cutoff in cutoffs],
+        [_table_of(of_cutoff, 2) for of_cutoff in lengths],
+        [_table_of(of_cutoff if has_short_lists else {}, 3) for of_cutoff in short],
+    )
+
+
+def is_counted_list(users: JudgedUsers, user: int, rules: Rules) -> bool:
+    """Return whether the user has a list that counts."""
+    if not users.presence(user)[1] or rules["list_users"] == "lists":
+        return users.presence(user)[1]
+    judged = users.judged_user(user, list_rules(rules))
+    is_skipped = (not judged.relevant and rules["empty_truth"] == "skip") or (
+        not judged.ranking and rules["empty_list"] == "skip"
+    )
+    return users.is_counted(user, rules) and not is_skipped
+
+
+def _listed_items(
+    users: JudgedUsers, judged: JudgedUser, rules: Rules, cutoffs: Sequence[int | None]
+) -> list[list[int]]:
+    """Return the items of the list down to each cutoff."""
+    counts_foreign = rules["foreign_items"] == "count"
+    return [
+        [item for _, item, _ in judged.listed(k) if counts_foreign or item in users.catalogue.positions]
+        for k in cutoffs
+    ]
+
+
+def _table_of(counts: Mapping[Any, int], columns: int) -> NDArray[np.int64]:
+    rows = [(*key, count) for key, count in sorted(counts.items())]
+    return np.array(rows, np.int64).reshape(len(rows), columns)
+
 
 Number = Fraction | Decimal | None
 
@@ -86,3 +170,127 @@ def _ln(number: Decimal) -> Decimal:
 COLLECTION_METRICS: dict[str, Callable[[Sequence[Sequence[object]], int, Rules], Number]] = {
     function.__name__: function for function in (coverage, num_items, gini, entropy, personalization)
 }
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from exactk._plan.values import Value
+    from exactk.reference.judge import JudgedUsers
+    from exactk.reference.rules import Rules
+
+    Groups: TypeAlias = Mapping[object, object]
+    Numbers: TypeAlias = Mapping[object, Fraction | None]
+
+
+class CountedGroups(NamedTuple):
+    """Counts of lists and of items by group, in the core's form."""
+
+    lists: int
+    counts: NDArray[np.int64]  # ranks x groups, one after another
+    possible: NDArray[np.int64]  # by group; none if no history is read
+    tied_lists: NDArray[np.int64]  # by rank
+
+
+class ListedUser(NamedTuple):
+    """A user whose list counts."""
+
+    listed: Sequence[tuple[int, object]]  # ranks and items
+    history: Collection[object] = ()  # what the user has in train
+    relevant: Collection[object] = ()
+
+
+def exposure(users: Sequence[ListedUser], group_of: Groups, rules: Rules) -> Numbers:
+    """Return each group's share of the discounts of all ranks at which an item of a group is. Singh, Joachims 2018."""
+    of_group = dict.fromkeys(group_of.values(), Fraction(0))
+    for user in users:
+        for rank, item in user.listed:
+            if item in group_of:
+                of_group[group_of[item]] += Fraction(discount(rules["discount"], rank))
+    total = sum(of_group.values())
+    return {group: one / total if total else None for group, one in of_group.items()}
+
+
+def rsp(users: Sequence[ListedUser], group_of: Groups, _rules: Rules) -> Numbers:
+    """Return how many of the items of each group that a user does not have in train are recommended to the user."""
+    return _shares([(user, {*group_of}) for user in users], group_of)
+
+
+def reo(users: Sequence[ListedUser], group_of: Groups, _rules: Rules) -> Numbers:
+    """Return how many of the relevant items of each group that a user does not have in train are recommended."""
+    return _shares([(user, {*user.relevant}) for user in users], group_of)
+
+
+def _shares(items_of_users: Sequence[tuple[ListedUser, set[object]]], group_of: Groups) -> Numbers:
+    """Return each group's share of the items of all users, but for their histories, that are in their lists."""
+    shares: dict[object, Fraction | None] = {}
+    for group in {*group_of.values()}:
+        of_users = [
+            (user, {item for item in items - {*user.history} if group_of.get(item) == group})
+            for user, items in items_of_users
+        ]
+        possible = sum(len(items) for _, items in of_users)
+        listed = sum(len(items & {item for _, item in user.listed}) for user, items in of_users)
+        shares[group] = Fraction(listed, possible) if possible else None
+    return shares
+
+
+def relative_deviation(numbers: Numbers) -> Decimal | None:
+    """Return the population standard deviation of the groups' numbers over their mean; None for 0 / 0.
+
+    Groups without a number are left out. Zhu, Wang, Caverlee 2020.
+    """
+    defined = [number for number in numbers.values() if number is not None]
+    mean = sum(defined, Fraction(0)) / (len(defined) or 1)
+    if len(defined) < 2 or not mean:
+        return None
+    square = sum([(number / mean - 1) * (number / mean - 1) for number in defined], Fraction(0)) / len(defined)
+    return DIGITS.divide(Decimal(square.numerator), Decimal(square.denominator)).sqrt(DIGITS)
+
+
+GROUP_METRICS: dict[str, Callable[[Sequence[ListedUser], Groups, Rules], Numbers]] = {
+    "exposure": exposure,
+    "rsp": rsp,
+    "reo": reo,
+}
+
+
+def count_groups(users: JudgedUsers, value: Value) -> CountedGroups:
+    """Return how often the users' lists have items of each group, rank by rank."""
+    rules, group_of = value.rules, users.item_groups
+    counts: Counter[tuple[int, int]] = Counter()
+    possible: Counter[int] = Counter()
+    counted = [user for user in range(len(users)) if is_counted_list(users, user, rules)]
+    for user in counted:
+        read = _items_read(users, user, value)
+        possible.update(group_of[item] for item in read)
+        for rank, item, _ in users.judged_user(user, list_rules(rules)).listed(value.cutoff):
+            if item in read:
+                counts[rank, group_of[item]] += 1
+    groups = range(users.item_group_count)
+    ranks = max((rank for rank, _ in counts), default=0)
+    cells = [counts[rank, group] for rank in range(1, ranks + 1) for group in groups]
+    of_groups = [possible[group] for group in groups] if value.info.reads_history else []
+    tied = [users.tied_list_ranks(user, rules) for user in counted]
+    tied = [[rank for rank in of_user if value.cutoff is None or rank <= value.cutoff] for of_user in tied]
+    if value.info.discounted:
+        tied = [of_user[:1] for of_user in tied]
+    lists = Counter(rank for of_user in tied for rank in of_user)
+    tied_lists = [lists[rank] for rank in range(1, max(lists, default=0) + 1)]
+    return CountedGroups(
+        len(counted), np.array(cells, np.int64), np.array(of_groups, np.int64), np.array(tied_lists, np.int64)
+    )
+
+
+def _items_read(users: JudgedUsers, user: int, value: Value) -> set[int]:
+    """Return the items with a group that the metric asks about."""
+    items = {*users.item_groups}
+    if value.info.reads_history:
+        ids = [*users.catalogue.positions]
+        items -= {ids[position] for position in users.history(user)}
+    if value.info.reads_truth:
+        items &= users.relevant_items(user, value.rules)
+    return items

@@ -18,11 +18,9 @@ from exactk._report.sums import PartColumns, Sums, SumTable
 from exactk._runtime.errors import input_error
 from exactk.reference.base_lists import check_base_scores
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
+from exactk.reference.collection import count_groups, count_items
 from exactk.reference.history_metrics import METRICS
-from exactk.reference.item_counts import count_items
-from exactk.reference.item_groups import count_groups
-from exactk.reference.judge import is_relevant, item_grades, tied_hits
-from exactk.reference.judged_users import JudgedUsers
+from exactk.reference.judge import JudgedUsers, is_relevant, item_grades, tied_hits
 from exactk.reference.rules import Rules, list_rules, resolved_rules
 from exactk.reference.ties import expected_ratio
 from exactk.reference.truth_digest import reference_truth_digest

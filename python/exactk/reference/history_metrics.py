@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from exactk.reference.discounts import DIGITS, discount
 from exactk.reference.item_metrics import METRICS
 from exactk.reference.metrics import divisor, register
+from exactk.reference.rules import DIGITS, discount
 
 if TYPE_CHECKING:
     from exactk.reference.judge import JudgedUser

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk.reference.discounts import discount
 from exactk.reference.metrics import METRICS, divisor, register
+from exactk.reference.rules import discount
 
 if TYPE_CHECKING:
     from exactk.reference.judge import JudgedUser

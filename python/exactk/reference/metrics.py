@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from exactk.reference.discounts import discount
 from exactk.reference.judge import JudgedItem, JudgedUser, gain, tied_hits
-from exactk.reference.rules import Rules
+from exactk.reference.rules import Rules, discount
 
 Ratio = tuple[float, float]
 Metric = Callable[[JudgedUser, int | None, Rules, float], Ratio]

@@ -10,8 +10,8 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk.reference.discounts import DIGITS, log2
 from exactk.reference.distances import ItemDistances
+from exactk.reference.rules import DIGITS, log2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from exactk._inputs.model.scores import CanonicalEmbeddings, Scores, SparseScore
 from exactk._plan.fields import STRICT_TIES
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
-from exactk.reference.similarity import check_vectors, similarities
+from exactk.reference.distances import check_vectors, similarities
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The items that could be recommended, with what is known of each."""
+"""The items that could be recommended, with the features of each, and what each user has of them in train."""
 
 from __future__ import annotations
 
