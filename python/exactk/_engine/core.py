@@ -26,7 +26,7 @@ from exactk._inputs.model.scores import MatrixScores, SparseScores
 from exactk._plan.fields import core_rules
 from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
-from exactk._report.sums import Sums
+from exactk._report.sums import DigitColumn, PartColumns, Sums, SumTable
 from exactk._runtime.errors import input_error
 from exactk._runtime.threads import requested_isa
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.values import Value
     from exactk._report.paired_sums import PairedSums
-    from exactk._report.sums import SumTable
 
     CoreScored: TypeAlias = _core.Scores | _core.SparseScores | _core.Embeddings
     CorePredictions: TypeAlias = _core.Lists | CoreScored
@@ -111,14 +110,14 @@ def _planned_values(values: Sequence[Value]) -> list[_core.PlannedValue]:
 
 def _base_lists(problem: Problem) -> _core.Lists | None:
     """Return the base lists down to the last rank that a value reads, ranked by the core."""
-    from exactk._engine.base_lists import most_items
-    from exactk._inputs.base_messages import ARGUMENT, naming_base
-    from exactk._runtime.progress import ignore_progress
-
     base = problem.base
     readers = as_plan(problem.values).readers_of_base
     if base is None or not readers:
         return None
+    from exactk._engine.base_lists import most_items
+    from exactk._inputs.base_messages import ARGUMENT, naming_base
+    from exactk._runtime.progress import ignore_progress
+
     predictions = base.predictions
     if isinstance(predictions, Rankings):
         arrays = (predictions.items, predictions.indptr, predictions.lengths, predictions.present)
@@ -181,8 +180,6 @@ def _check_counted_users(problem: Problem) -> None:
 
 def _sums_of_result(sums: _core.Sums, problem: Problem) -> tuple[list[Sums], SumTable | None]:
     """Return the sums of each value over all users, and those of each group."""
-    from exactk._report.sums import DigitColumn, PartColumns, SumTable
-
     if problem.groups is None:
         return _list_sums(sums), None
     parts = []
@@ -243,10 +240,10 @@ def _truth_digest(keyed: KeyedTruth, num_threads: int) -> int:
 
 def _user_hashes(users: Snapshot | NDArray[Any] | None) -> NDArray[np.uint64] | None:
     """Return the hash of each row's user."""
-    from exactk._inputs.keys.key_lists import encode_row_keys
-
     if users is None or isinstance(users, Snapshot):
         return None if users is None else users.hashes
+    from exactk._inputs.keys.key_lists import encode_row_keys
+
     keys, codes = encode_row_keys(users, "truth.users", len(users), "row")
     return keys.hashes[codes]
 

@@ -12,7 +12,8 @@ from exactk._inputs.model.lists import Rankings
 from exactk._plan.metric_strings import Plan, as_plan, distinct_parts, part_indices
 from exactk._report.counts import TieCounts
 from exactk._report.report import Report
-from exactk._report.state import State
+from exactk._report.state import State, customs_of
+from exactk._report.sums import GroupSums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,10 +34,10 @@ def user_table(
     problem: Problem, outcome: Outcome, values: tuple[Value, ...], labels: list[Label] | None
 ) -> UserTable | None:
     """Return what is kept of the users, with the values in the order of the request."""
-    from exactk._report.user_table import UserTable
-
     if outcome.per_user is None:
         return None
+    from exactk._report.user_table import UserTable
+
     weights = None if problem.weights is None else np.where(problem.weights.is_missing, 0, problem.weights.values)
     groups = None if problem.groups is None else np.where(problem.groups.is_missing, -1, problem.groups.values)
     rows = user_rows(problem, outcome, values)
@@ -89,9 +90,6 @@ def state_of_outcome(
     catalogue: Catalogue | None,
 ) -> State:
     """Return the state of an outcome, whose values of parts are those of the plan's."""
-    from exactk._report.state import customs_of
-    from exactk._report.sums import GroupSums
-
     totals, groups = tuple(outcome.sums), None
     if labels is not None and outcome.group_sums is not None:
         table = outcome.group_sums if labels else outcome.group_sums.of_rows(slice(0)).carried()
@@ -134,10 +132,9 @@ def _ties_of_values(
     ties: tuple[TieCounts, ...], values: Plan, problem: Problem, outcome: Outcome
 ) -> tuple[TieCounts, ...]:
     """Return the ties of each value, whose parts depend on the same orders."""
-    from exactk._plan.item_tallies import group_tally_index, tally_index
-
     if values.only_parts is not None:
         return tuple(ties[index] for index in values.only_parts)
+    from exactk._plan.item_tallies import group_tally_index, tally_index
 
     def ties_of(value: Value, indices: tuple[int, ...]) -> TieCounts:
         if value.info.reads_groups:

@@ -13,8 +13,10 @@ from exactk._inputs.model.scores import SparseScores, check_input_order
 from exactk._plan.fields import STRICT_TIES
 from exactk._plan.metric_strings import as_plan
 from exactk._report.counts import TieCounts
+from exactk._report.sums import SumTable
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
+from exactk._runtime.progress import ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from exactk._plan.item_tallies import TallyPlan
     from exactk._plan.values import Value
     from exactk._report.counts import Counts
-    from exactk._report.sums import Sums, SumTable
+    from exactk._report.sums import Sums
 
 Given: TypeAlias = "Mapping[tuple[object, ...], NDArray[np.float64]]"
 """The numerators and denominators of custom values, 2 x users, by the identity of the value."""
@@ -89,8 +91,6 @@ class Problem(NamedTuple):
         per_user: bool = False,
     ) -> Problem:
         """Return an evaluation of nothing but the truth and predictions."""
-        from exactk._runtime.progress import ignore_progress
-
         return cls(
             truth, predictions, None, None, None, None, 1, as_plan(values), convention, per_user, num_threads, ignore_progress
         )  # fmt: skip
@@ -322,8 +322,6 @@ def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, c
 
 def _join(problem: Problem, outcomes: list[Outcome], indices: Sequence[list[int]]) -> Outcome:
     """Return the outcome of all values from those of the values at the given indices."""
-    from exactk._report.sums import SumTable
-
     size = len(problem.values)
     micro = [index for index, value in enumerate(problem.values) if value.rules["average"] == "micro"]
     counts = [outcome.counts for outcome in outcomes]

@@ -15,6 +15,7 @@ from exactk._plan.conventions import Convention, description
 from exactk._plan.custom_metric import CustomInfo, check_name
 from exactk._plan.metric_strings import plan
 from exactk._report.counts import Counts
+from exactk._report.sums import GroupSums, RunningGroupSums, group_sums_of
 from exactk._report.validation import (
     checked_digest,
     checked_fields,
@@ -27,6 +28,7 @@ from exactk._report.validation import (
     fail,
     plain_data,
 )
+from exactk._runtime.copies import changed_copy
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Customs, Plan
     from exactk._plan.values import Value
     from exactk._report.shards import Shards
-    from exactk._report.sums import GroupSums, Label, Scales, Sums
+    from exactk._report.sums import Label, Scales, Sums
     from exactk._report.tallies import GroupTally, ItemTally
 
 _GIVEN = "catalogue"
@@ -236,8 +238,6 @@ class State:
 
     def __post_init__(self) -> None:
         """Freeze the groups, in the order of the categories or sorted by label."""
-        from exactk._report.sums import GroupSums, group_sums_of
-
         if self.groups is None:
             return
         groups = self.groups
@@ -465,8 +465,6 @@ def _type_and_label(label: Label) -> tuple[str, Label]:
 
 def sums_of_groups(state: State) -> GroupSums | None:
     """Return the sums of each group with their table, which is no public part of a state."""
-    from exactk._report.sums import GroupSums
-
     groups = state.groups
     assert groups is None or isinstance(groups, GroupSums)  # noqa: S101 - as a state makes them
     return groups
@@ -476,7 +474,6 @@ class StateSums:
     """Running sums over states of different users, added in place, so that memory does not grow with their number."""
 
     def __init__(self, first: State, argument: str = "parts") -> None:
-        from exactk._report.sums import RunningGroupSums
 
         self._first = first
         self._argument = argument  # which has the states, for messages
@@ -497,9 +494,6 @@ class StateSums:
 
     def copy(self) -> StateSums:
         """Return sums that grow independently."""
-        from exactk._report.sums import RunningGroupSums
-        from exactk._runtime.copies import changed_copy
-
         return changed_copy(
             self,
             _groups=None if self._groups is None else RunningGroupSums(self._groups.sums()),
